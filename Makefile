@@ -1,0 +1,53 @@
+# Every target sets itself up: a virtual environment in .venv, the package built into it.
+PYTHON ?= python3
+BIN := .venv/bin
+SOURCES := $(wildcard src/core/*.cpp src/core/*.h) src/bindings.cpp CMakeLists.txt pyproject.toml
+
+.PHONY: demo test lint sanitize bench stub clean
+
+demo: .venv/built
+	$(BIN)/topdag demo
+
+test: .venv/tested
+	$(BIN)/python -m pytest
+
+lint: .venv/linted
+	$(BIN)/ruff check src tests bench
+	$(BIN)/ruff format --check src tests bench
+	$(BIN)/mypy
+	diff -u src/topdag/_core.pyi build/*/_core.pyi
+
+# The core on its own, under address and undefined-behaviour sanitizers.
+sanitize: .venv/cmake
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -DTOPDAG_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize --parallel 2
+	build/sanitize/core_check
+
+# Writes the core's stub anew after its interface changed.
+stub: .venv/built
+	cp build/*/_core.pyi src/topdag/_core.pyi
+
+bench: .venv/built
+	$(BIN)/python -m bench
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv
+
+.venv/built: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/tested: .venv/built
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	touch $@
+
+.venv/linted: .venv/tested
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[lint]"
+	touch $@
+
+.venv/cmake: .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check cmake
+	touch $@
+
+clean:
+	rm -rf .venv build

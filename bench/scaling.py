@@ -1,0 +1,68 @@
+"""How cost grows with the number of variables, on one table that grows column by column."""
+
+from __future__ import annotations
+
+import time
+from datetime import date
+from typing import Any
+
+from bench.measure import in_fresh_process, machine
+
+ROWS, LARGEST, SEED = 1000, 26, 7
+
+
+def measure(n: int, threads: int) -> dict[str, Any]:
+    import topdag as td
+
+    whole = td.random_network(LARGEST, arcs=40, max_parents=3, seed=SEED).sample(ROWS, seed=SEED)
+    table = td.Table.from_codes(whole.names[:n], whole.codes[:n], weights=whole.weights, states=whole.states[:n])
+    answer = td.best_network(table, threads=threads)
+    return {
+        "phases": dict(answer.stats.phases),
+        "seconds": answer.stats.seconds,
+        "peak": answer.stats.peak_memory,
+    }
+
+
+def copy_bandwidth() -> float:
+    """Bytes a second read and written by plain copies of arrays larger than the cache, two threads."""
+    import threading
+
+    import numpy as np
+
+    def copy(into: Any, source: Any) -> None:
+        for _ in range(4):
+            np.copyto(into, source)
+
+    size = 2**26
+    pairs = [(np.zeros(size), np.ones(size)) for _ in range(2)]
+    for pair in pairs:
+        copy(*pair)
+    workers = [threading.Thread(target=copy, args=pair) for pair in pairs]
+    begin = time.perf_counter()
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    return 2 * 4 * 2 * 8 * size / (time.perf_counter() - begin)
+
+
+def main(threads: int = 2) -> None:
+    bandwidth = copy_bandwidth()
+    print(f"\nGrowth: {ROWS} rows of a random binary network, BDeu(1), {threads} threads. {date.today()}. {machine()}")
+    print(f"copying moves {bandwidth / 1e9:.1f} GB/s; a sweep must move its table three times (write, read, write)")
+    print(
+        f"{'n':>3} {'seconds':>8} {'ns/set':>7} {'count':>6} {'sweep':>6} {'order':>6} {'rest':>6} {'sweep GB/s':>10}",
+        end=" ",
+    )
+    print(f"{'of copy':>7} {'peak MB':>8}")
+    for n in range(14, LARGEST + 1):
+        r = in_fresh_process("bench.scaling", n=n, threads=threads)
+        phases, total = r["phases"], r["seconds"]
+        shares = [phases[p] / total for p in ("counting", "sweeping", "ordering")]
+        rate = 3 * 8 * n * 2 ** (n - 1) / phases["sweeping"]
+        print(
+            f"{n:3} {total:8.3f} {total / 2**n * 1e9:7.0f} {shares[0]:6.0%} {shares[1]:6.0%} {shares[2]:6.0%} "
+            f"{1 - sum(shares):6.0%} {rate / 1e9:10.1f} {rate / bandwidth:7.0%} {r['peak'] / 1e6:8.0f}",
+            flush=True,
+        )

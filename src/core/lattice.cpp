@@ -1,0 +1,156 @@
+#include "lattice.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "parallel.h"
+#include "simd.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr int cache_bits = 15;     // 2^15 doubles are swept at a time: 256 KiB, inside a core's own cache
+constexpr std::size_t cache_doubles = 1 << 17;  // what a core's own cache holds of a strip across all blocks
+constexpr int block_bits = 12;     // the forward table is filled in blocks of 2^12 sets
+constexpr int lane_bits = 3;       // sets that differ in these low bits are handled side by side
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
+TOPDAG_SIMD void raise_to(double* upper, const double* lower, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) upper[i] = upper[i] < lower[i] ? lower[i] : upper[i];
+}
+
+// to[i] = max(to[i], best[i] + before[i])
+TOPDAG_SIMD void raise_to_sum(double* to, const double* best, const double* before, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double sum = best[i] + before[i];
+        to[i] = to[i] < sum ? sum : to[i];
+    }
+}
+
+// Maxima over subsets of a contiguous table, bit by bit.
+TOPDAG_SIMD void sweep_bits(double* values, int bits) {
+    const std::size_t size = n_sets(bits);
+    for (std::size_t half = 1; half < size && half < 8; half <<= 1)
+        for (std::size_t base = 0; base < size; base += 2 * half)
+            for (std::size_t i = base; i < base + half; ++i)
+                values[i + half] = values[i + half] < values[i] ? values[i] : values[i + half];
+    for (std::size_t half = 8; half < size; half <<= 1)
+        for (std::size_t base = 0; base < size; base += 2 * half) {
+            double* upper = values + base + half;
+            const double* lower = values + base;
+            for (std::size_t i = 0; i < half; ++i) upper[i] = upper[i] < lower[i] ? lower[i] : upper[i];
+        }
+}
+
+// The same across rows that lie `stride` apart, `width` columns at a time.
+void sweep_rows(double* values, int bits, std::size_t width, std::size_t stride) {
+    for (std::size_t half = 1; half < n_sets(bits); half <<= 1)
+        for (std::size_t base = 0; base < n_sets(bits); base += 2 * half)
+            for (std::size_t row = base; row < base + half; ++row)
+                raise_to(values + (row + half) * stride, values + row * stride, width);
+}
+
+}  // namespace
+
+Lattice::Lattice(const LocalScores& scores, int threads, Limits& limits)
+    : n_(scores.n_variables()), scores_(scores), threads_(threads), limits_(limits) {
+    for (int x = 0; x < n_; ++x) best_.emplace_back(n_sets(n_ - 1));
+}
+
+bool Lattice::sweep() {
+    const int low = std::min(n_ - 1, cache_bits);
+    const int high = n_ - 1 - low;
+    const std::size_t blocks = n_sets(high);
+    limits_.begin(Phase::sweeping, 2 * n_ * n_sets(n_ - 1));
+    parallel_for(n_ * blocks, threads_, limits_, [&](std::size_t task, int) {
+        const auto x = static_cast<int>(task / blocks);
+        const std::size_t begin = task % blocks << low;
+        scores_.fill(x, begin, n_sets(low), &best_[x][begin]);
+        sweep_bits(&best_[x][begin], low);
+        limits_.done += n_sets(low);
+    });
+    // All high bits at once on a strip of columns narrow enough to stay in cache.
+    const std::size_t width = std::max<std::size_t>(8, std::min(n_sets(low), cache_doubles >> high));
+    const std::size_t strips = n_sets(low) / width;
+    if (high > 0 && !limits_.stop.load())
+        parallel_for(n_ * strips, threads_, limits_, [&](std::size_t task, int) {
+            const std::size_t x = task / strips;
+            sweep_rows(&best_[x][task % strips * width], high, width, n_sets(low));
+            limits_.done += width << high;
+        });
+    return !limits_.stop.load();
+}
+
+bool Lattice::order() {
+    forward_ = BigArray(n_sets(n_));
+    const int low = std::min(n_, block_bits);
+    limits_.begin(Phase::ordering, n_sets(n_));
+    std::vector<std::vector<VarSet>> layers(n_ - low + 1);  // blocks with as many high variables
+    for (VarSet block = 0; block < n_sets(n_ - low); ++block) layers[size_of(block)].push_back(block);
+    for (const std::vector<VarSet>& layer : layers)
+        parallel_for(layer.size(), threads_, limits_, [&](std::size_t i, int) {
+            order_block(layer[i]);
+            limits_.done += n_sets(low);
+        });
+    return !limits_.stop.load();
+}
+
+// F for all sets whose variables above the block's bits are those of `block`.
+void Lattice::order_block(VarSet block) {
+    const int low = std::min(n_, block_bits);
+    const VarSet base = block << low;
+    double* own = &forward_[base];
+    std::fill(own, own + n_sets(low), minus_infinity);
+    if (block == 0) own[0] = 0.0;
+    for (VarSet rest = base; rest != 0; rest &= rest - 1) {
+        const int x = first_of(rest);
+        const VarSet before = base & ~only(x);
+        raise_to_sum(own, &best_[x][without_bit(before, x)], &forward_[before], n_sets(low));
+    }
+    const int lanes = std::min(low, lane_bits);
+    for (VarSet group = 0; group < n_sets(low); group += n_sets(lanes)) {
+        for (VarSet rest = group; rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
+            const VarSet before = base | (group & ~only(x));
+            raise_to_sum(own + group, &best_[x][without_bit(before, x)], &forward_[before], n_sets(lanes));
+        }
+        for (VarSet lane = 1; lane < n_sets(lanes); ++lane)
+            for (int x = 0; x < lanes; ++x) {
+                if (!has(lane, x)) continue;
+                const VarSet before = base | group | (lane & ~only(x));
+                own[group + lane] = std::max(own[group + lane], best_[x][without_bit(before, x)] + forward_[before]);
+            }
+    }
+}
+
+BestNetwork Lattice::read_back() const {
+    VarSet placed = n_sets(n_) - 1;
+    BestNetwork network{forward_[placed], std::vector<VarSet>(n_, 0)};
+    if (network.score == minus_infinity) return network;
+    while (placed != 0) {
+        int x = n_ - 1;
+        for (;; --x) {
+            if (!has(placed, x)) continue;
+            const VarSet before = placed & ~only(x);
+            if (best_[x][without_bit(before, x)] + forward_[before] == forward_[placed]) break;
+        }
+        placed &= ~only(x);
+        network.parents[x] = fewest_parents(x, placed);
+    }
+    return network;
+}
+
+// Sums are exact on the grid, so equality is equality. What is left cannot lose one more variable, so its best
+// subset is itself.
+VarSet Lattice::fewest_parents(int x, VarSet available) const {
+    const double score = best_[x][without_bit(available, x)];
+    for (int v = n_ - 1; v >= 0; --v) {
+        if (!has(available, v)) continue;
+        const VarSet fewer = available & ~only(v);
+        if (best_[x][without_bit(fewer, x)] == score) available = fewer;
+    }
+    return available;
+}
+
+}  // namespace topdag

@@ -1,0 +1,54 @@
+#include "local_scores.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "simd.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double not_allowed = -std::numeric_limits<double>::infinity();
+
+// out[i] = joint - below over runs of `run` neighbours, every other run of the sources being passed over.
+// Where joint is minus infinity, below may be too; their difference must not become NaN.
+TOPDAG_SIMD void subtract(const double* joint, const double* below, std::size_t run, std::size_t count, double* out) {
+    for (std::size_t done = 0; done < count; done += run)
+        for (std::size_t i = 0; i < run; ++i) {
+            const double value = joint[2 * done + i];
+            out[done + i] = value == not_allowed ? not_allowed : value - below[2 * done + i];
+        }
+}
+
+}  // namespace
+
+void DifferenceScores::fill(int x, std::size_t begin, std::size_t count, double* out) const {
+    const std::size_t run = std::min<std::size_t>(count, only(x));  // slots that are neighbours as sets too
+    const VarSet set = with_gap(begin, x);
+    subtract(joint_ + (set | only(x)), below_[x] + set, run, count, out);
+}
+
+void FamilyScores::fill(int x, std::size_t begin, std::size_t count, double* out) const {
+    const double* own = families_ + static_cast<std::size_t>(x) * n_sets(n_ - 1) + begin;
+    std::copy(own, own + count, out);
+}
+
+ListedScores::ListedScores(int n, const std::int64_t* offsets, const std::uint64_t* parents, const double* scores)
+    : n_(n), entries_(n) {
+    for (int x = 0; x < n; ++x) {
+        for (std::int64_t i = offsets[x]; i < offsets[x + 1]; ++i)
+            entries_[x].push_back({without_bit(parents[i], x), scores[i]});
+        std::sort(entries_[x].begin(), entries_[x].end(), [](const Entry& a, const Entry& b) { return a.slot < b.slot; });
+    }
+}
+
+void ListedScores::fill(int x, std::size_t begin, std::size_t count, double* out) const {
+    std::fill(out, out + count, not_allowed);
+    const std::vector<Entry>& entries = entries_[x];
+    auto entry = std::lower_bound(entries.begin(), entries.end(), begin,
+                                  [](const Entry& e, std::size_t slot) { return e.slot < slot; });
+    for (; entry != entries.end() && entry->slot < begin + count; ++entry) out[entry->slot - begin] = entry->score;
+}
+
+}  // namespace topdag

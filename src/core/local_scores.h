@@ -1,0 +1,61 @@
+// local_scores.h: the local score of any family (x, U), however it is stored; minus infinity when not allowed.
+// Sets of parents of x are numbered by their bits with bit x left out ("slots"), 0 ... 2^(n-1) - 1.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "var_set.h"
+
+namespace topdag {
+
+class LocalScores {
+public:
+    virtual ~LocalScores() = default;
+    virtual int n_variables() const = 0;
+    // Writes the local scores of x for the slots begin ... begin + count - 1. Both are multiples of the largest
+    // power of two not above 2^(n-1) and `count`.
+    virtual void fill(int x, std::size_t begin, std::size_t count, double* out) const = 0;
+};
+
+// local(x | U) = joint(U + x) - below_x(U), for functions of sets; joint is minus infinity where not allowed.
+class DifferenceScores final : public LocalScores {
+public:
+    DifferenceScores(int n, const double* joint, std::vector<const double*> below)
+        : n_(n), joint_(joint), below_(std::move(below)) {}
+    int n_variables() const override { return n_; }
+    void fill(int x, std::size_t begin, std::size_t count, double* out) const override;
+
+private:
+    int n_;
+    const double* joint_;
+    std::vector<const double*> below_;  // by variable
+};
+
+// Every family stored: families[x * 2^(n-1) + slot].
+class FamilyScores final : public LocalScores {
+public:
+    FamilyScores(int n, const double* families) : n_(n), families_(families) {}
+    int n_variables() const override { return n_; }
+    void fill(int x, std::size_t begin, std::size_t count, double* out) const override;
+
+private:
+    int n_;
+    const double* families_;
+};
+
+// Some families listed, all others not allowed.
+class ListedScores final : public LocalScores {
+public:
+    // Families of x stand from offsets[x] to offsets[x + 1].
+    ListedScores(int n, const std::int64_t* offsets, const std::uint64_t* parents, const double* scores);
+    int n_variables() const override { return n_; }
+    void fill(int x, std::size_t begin, std::size_t count, double* out) const override;
+
+private:
+    struct Entry { VarSet slot; double score; };
+    int n_;
+    std::vector<std::vector<Entry>> entries_;  // by variable, slots ascending
+};
+
+}  // namespace topdag

@@ -1,0 +1,19 @@
+// table.h: coded columns of distinct rows with weights (a view; the arrays belong to the caller).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace topdag {
+
+struct Table {
+    std::vector<const std::uint16_t*> columns;  // columns[v][row] < arities[v]
+    std::vector<int> arities;                   // states declared
+    const std::uint32_t* weights = nullptr;     // how many equal rows each distinct row stands for, at least 1
+    std::size_t n_distinct = 0;
+    std::uint64_t n_rows = 0;  // sum of weights, at most 2^32 - 1
+
+    int n_variables() const { return static_cast<int>(columns.size()); }
+};
+
+}  // namespace topdag

@@ -1,0 +1,64 @@
+"""topdag: exact structure learning of Bayesian networks. The best network of a table, with proof.
+
+>>> import topdag as td
+>>> answer = td.best_network(td.example_table())
+>>> answer.proof.status.name
+'PROVED'
+"""
+
+from topdag.discretize import Quantile, Uniform
+from topdag.errors import FileError, Interrupted, NetworkError, ScoreError, TableError, TooLarge
+from topdag.example import example_network, example_table
+from topdag.files import read_network, read_scores, write_network, write_scores
+from topdag.graphs import Network
+from topdag.parameters import FittedNetwork
+from topdag.questions import best_network
+from topdag.random_networks import random_network
+from topdag.reading import read_table
+from topdag.results import Answer, Progress, Proof, Stats, Status
+from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
+from topdag.scores import Scores, Within, score
+from topdag.table import Table
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "Answer",
+    "BDe",
+    "BDeu",
+    "BDs",
+    "CustomScore",
+    "Family",
+    "FileError",
+    "FittedNetwork",
+    "Interrupted",
+    "Network",
+    "NetworkError",
+    "Progress",
+    "Proof",
+    "Quantile",
+    "ScoreError",
+    "Scores",
+    "Stats",
+    "Status",
+    "Table",
+    "TableError",
+    "TooLarge",
+    "Uniform",
+    "Within",
+    "best_network",
+    "example_network",
+    "example_table",
+    "fNML",
+    "qNML",
+    "random_network",
+    "read_network",
+    "read_scores",
+    "read_table",
+    "score",
+    "write_network",
+    "write_scores",
+]

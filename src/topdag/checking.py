@@ -1,0 +1,153 @@
+"""Checks an answer against the data, by formulas written a second time straight from their definitions.
+
+Shares no arithmetic with the core: counts come from numpy, scores from the textbook forms in docs/scores.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from topdag.errors import FileError, ScoreError
+from topdag.graphs import Network
+from topdag.score_kinds import (
+    AIC,
+    BIC,
+    K2,
+    BDe,
+    BDeu,
+    BDs,
+    CustomScore,
+    Family,
+    ScoreKind,
+    family_of,
+    fNML,
+    qNML,
+)
+from topdag.table import Table
+
+TOLERANCE = 1e-6
+"""Absolute, with 1e-9 of the score beside it."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found: ``score`` from the data, ``claimed`` by the answer, and every disagreement in words."""
+
+    score: float
+    claimed: float | None
+    problems: tuple[str, ...]
+
+    @property
+    def is_fine(self) -> bool:
+        return not self.problems
+
+
+def check_network(network: Network, table: Table, kind: ScoreKind) -> Check:
+    """Scores the network anew and compares. That it is acyclic was checked when it was made."""
+    if set(network.names) != set(table.names):
+        missing = sorted(set(network.names) ^ set(table.names))
+        raise FileError(f"The network and the table have different variables: {', '.join(missing)}.")
+    values = {name: local_by_definition(table, kind, name, network.parents[name]) for name in network.names}
+    problems = []
+    for name, value in values.items():
+        claimed = None if network.local_scores is None else network.local_scores[name]
+        if claimed is not None and not _agree(claimed, value):
+            problems.append(f"{name}: the answer says {claimed:.9f}, the data give {value:.9f}")
+    total = math.fsum(values.values())
+    if network.score is not None and not _agree(network.score, total):
+        problems.append(f"total: the answer says {network.score:.9f}, the data give {total:.9f}")
+    return Check(total, network.score, tuple(problems))
+
+
+def check_proof(content: Mapping[str, Any]) -> tuple[str, ...]:
+    """Whether the numbers of an answer's proof hang together."""
+    proof, value = content.get("proof"), content.get("score")
+    if not isinstance(proof, dict) or not isinstance(value, (int, float)):
+        return ("the answer has no proof or no score",)
+    bound, gap = proof.get("bound"), proof.get("gap")
+    if bound is None:
+        return ()
+    problems = []
+    if bound < value - TOLERANCE:
+        problems.append(f"the bound {bound} is below the score {value}")
+    if gap is None or abs(bound - value - gap) > TOLERANCE:
+        problems.append(f"the gap {gap} is not the bound less the score")
+    if proof.get("status") == "PROVED" and gap:
+        problems.append(f"PROVED with a gap of {gap}")
+    return tuple(problems)
+
+
+def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: tuple[str, ...]) -> float:
+    """The local score of a family from its counts, by the score's definition."""
+    x, columns = table.index(variable), [table.index(name) for name in parents]
+    if isinstance(kind, (BDe, CustomScore)):
+        return kind.local(table, x, columns)  # defined by the user's own network or function
+    formula = _FORMULAS.get(type(kind))
+    if formula is None:
+        raise ScoreError(f"no second formula for {kind!r}")
+    return formula(kind, family_of(table, x, columns))
+
+
+def _dirichlet(family: Family, row_weight: float) -> float:
+    """The log marginal likelihood when each parent state has ``row_weight`` imaginary rows, spread evenly."""
+    cell_weight = row_weight / family.counts.shape[1]
+    return math.fsum(
+        math.lgamma(row_weight)
+        - math.lgamma(row_weight + sum(row))
+        + math.fsum(math.lgamma(cell_weight + count) - math.lgamma(cell_weight) for count in row)
+        for row in family.counts.tolist()
+    )
+
+
+def _log_likelihood(family: Family) -> float:
+    return math.fsum(count * math.log(count / sum(row)) for row in family.counts.tolist() for count in row if count)
+
+
+def _free_parameters(family: Family) -> int:
+    return family.n_parent_states * (int(family.counts.shape[1]) - 1)
+
+
+def _bic(_: Any, family: Family) -> float:
+    return _log_likelihood(family) - math.log(family.n_rows) / 2 * _free_parameters(family)
+
+
+def _fnml(_: Any, family: Family) -> float:
+    own = family.counts.shape[1]
+    return _log_likelihood(family) - math.fsum(regret(sum(row), own) for row in family.counts.tolist())
+
+
+def _qnml(_: Any, family: Family) -> float:
+    n, above, below = family.n_rows, family.n_parent_states * family.counts.shape[1], family.n_parent_states
+    return _log_likelihood(family) - regret(n, above) + regret(n, below)
+
+
+@lru_cache(maxsize=10_000)
+def regret(n: int, k: int) -> float:
+    """ln C(n, k), the normalising sum of the multinomial, as a sum of logs of its falling-factorial terms."""
+    term, terms = 0.0, [0.0]
+    for j in range(1, n + 1):
+        if k == 1:
+            break
+        term += math.log((n - j + 1) / n) + math.log((k - 2 + j) / j)
+        terms.append(term)
+    largest = max(terms)
+    return largest + math.log(math.fsum(math.exp(t - largest) for t in terms))
+
+
+def _agree(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=TOLERANCE)
+
+
+_FORMULAS: dict[type, Callable[[Any, Family], float]] = {
+    BDeu: lambda kind, family: _dirichlet(family, kind.ess / family.n_parent_states),
+    BDs: lambda kind, family: _dirichlet(family, kind.ess / family.counts.shape[0]),
+    K2: lambda _, family: _dirichlet(family, float(family.counts.shape[1])),
+    BIC: _bic,
+    AIC: lambda _, family: _log_likelihood(family) - _free_parameters(family),
+    fNML: _fnml,
+    qNML: _qnml,
+}

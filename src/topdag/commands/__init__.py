@@ -1,0 +1,6 @@
+"""The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
+
+from topdag.commands import best, check, demo, score
+from topdag.commands.command import Command
+
+ALL: tuple[Command, ...] = (best.COMMAND, score.COMMAND, check.COMMAND, demo.COMMAND)

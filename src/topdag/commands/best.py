@@ -1,0 +1,143 @@
+"""``topdag best``: the best network of a table or a file of scores."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from topdag.commands.command import Command, Exit, UsageError, search_costs
+from topdag.commands.options import (
+    ABOUT_TABLES,
+    add_limits,
+    add_max_parents,
+    add_quiet,
+    add_reading,
+    add_score,
+    is_score_file,
+    kind_from,
+    refuse,
+    run_from,
+    table_from,
+    writable,
+)
+from topdag.commands.show import answer_text, as_json, mention, progress_line, say
+from topdag.errors import Interrupted
+from topdag.files import read_scores, write_whole
+from topdag.questions import Asked, best_of
+from topdag.results import Answer, Status
+from topdag.runs import Run
+
+PAGE = """\
+Prints the network with the highest score, and the proof that none scores more.
+
+FILE is a table (CSV and its kin, also gzipped, or Parquet) of discrete variables: strings,
+integers, or floats cut by --discretize. Or it is a file of scores (.jkl, .pss or .npz, .jkl.gz
+and .pss.gz too), which says itself what was scored, so that only limits and outputs can be added.
+
+Each line of the answer is a family: a variable, its parents, and its local score. Scores are
+natural logarithms (nats), larger is better; BIC is shown as MDL in bits too.
+
+What is proved: no network on these variables, within --max-parents, scores more. Other networks
+can score the same: where only the direction of edges differs, data often cannot tell. A best
+network is not a cause-and-effect diagram."""
+
+ENDING = f"""\
+{search_costs()}
+
+  When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
+  network exceeds; putting it together takes up to a second.
+
+example:
+  topdag best asia.csv --score bic --max-parents 5 --json best.json --dot best.dot
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
+
+EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
+    add_max_parents(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, with_time=True)
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="OUT", help="write the answer as JSON, with - to stdout instead of the text")
+    group.add_argument("--dot", metavar="OUT", help="write the network for Graphviz")
+    group.add_argument("--quiet", action="store_true", help="print network, score and proof, nothing else")
+
+
+def find_best(args: Namespace) -> Exit:
+    outputs = _outputs(args)
+    with progress_line(quiet=args.quiet) as on_progress:
+        run = run_from(args, on_progress)
+        asked = _asked(args, run)
+        answer, code = answer_and_exit(asked, run)
+    try:
+        _write(answer, outputs)
+    finally:  # a full disk must not cost the answer
+        as_text = args.json != "-"
+        say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
+    return code
+
+
+def _outputs(args: Namespace) -> dict[str, Path]:
+    """The files to write, by option, known to be writable as far as that can be known."""
+    given = {"json": args.json, "dot": args.dot}
+    if args.dot == "-":
+        raise UsageError("--dot needs the name of a file")
+    outputs = {
+        option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")
+    }
+    if len(set(outputs.values())) < len(outputs):
+        raise UsageError("--json and --dot need files of their own")
+    return outputs
+
+
+def _asked(args: Namespace, run: Run) -> Asked:
+    if is_score_file(args.file):
+        refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
+        asked = Asked.from_scores(read_scores(args.file))
+    else:
+        kind = kind_from(args)
+        asked = Asked(table_from(args), kind, args.max_parents)
+    run.timed("reading", 0.0)
+    return asked
+
+
+def answer_and_exit(asked: Asked, run: Run) -> tuple[Answer, Exit]:
+    """The answer, or what was known of it at Ctrl-C."""
+    try:
+        answer = best_of(asked, run)
+    except Interrupted as interrupted:
+        if interrupted.answer is None:
+            raise
+        return interrupted.answer, Exit.INTERRUPTED
+    return answer, EXIT_OF[answer.proof.status]
+
+
+def _write(answer: Answer, outputs: dict[str, Path]) -> None:
+    texts = {"json": as_json(answer.to_dict()) + "\n"}
+    if answer.network is not None:
+        texts["dot"] = answer.network.to_dot()
+    for option, target in outputs.items():
+        if option in texts:
+            write_text(target, texts[option])
+        else:
+            mention(f"{target}: not written, there is no network")
+
+
+def write_text(target: Path, text: str) -> None:
+    write_whole(target, lambda file: file.write(text.encode()))
+
+
+COMMAND = Command(
+    name="best",
+    summary="the best network of a table, with proof",
+    usage="topdag best FILE [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=tuple(Exit),
+    add_options=add_options,
+    run=find_best,
+)

@@ -1,0 +1,76 @@
+"""What a sub-command is, and what all of them share: exit codes, costs, the error of wrong use."""
+
+from __future__ import annotations
+
+import enum
+from argparse import ArgumentParser, Namespace
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from topdag import _core
+from topdag.engines import LATTICE_LIMIT
+from topdag.runs import shown_bytes
+
+
+class Exit(enum.IntEnum):
+    """How a command ends, for scripts."""
+
+    FINE = 0
+    FAILED = 1
+    WRONG_USE = 2
+    STOPPED = 3
+    BAD_INPUT = 4
+    TOO_LARGE = 5
+    INTERRUPTED = 130
+    NO_READER = 141
+
+
+MEANING = {
+    Exit.FINE: "proved, or fine",
+    Exit.FAILED: "the check failed, or no network is allowed",
+    Exit.WRONG_USE: "wrong use of the command line",
+    Exit.STOPPED: "stopped by the time limit; an answer with a bound was printed",
+    Exit.BAD_INPUT: "a file, table, score or network cannot be used, or a file cannot be written",
+    Exit.TOO_LARGE: "too large for the memory there is or that is allowed",
+    Exit.INTERRUPTED: "Ctrl-C; what was known was printed",
+    Exit.NO_READER: "whoever read the output stopped reading",
+}
+
+
+class UsageError(Exception):
+    """Options that do not go together; the message says which would."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """``page`` stands above the options in the help, ``ending`` below them, before the exit codes."""
+
+    name: str
+    summary: str
+    usage: str
+    page: str
+    ending: str
+    exits: tuple[Exit, ...]
+    add_options: Callable[[ArgumentParser], None]
+    run: Callable[[Namespace], Exit]
+
+
+def exit_codes(exits: tuple[Exit, ...]) -> str:
+    return "exit codes:\n" + "\n".join(f"  {code.value:<5}{MEANING[code]}" for code in exits)
+
+
+def search_bytes(n: int) -> float:
+    """What the best network of n variables takes: the lattice and one score for each set."""
+    return _core.lattice_bytes(n) + 8 * 2**n
+
+
+def search_costs() -> str:
+    sizes = ", ".join(f"{n}: {shown_bytes(search_bytes(n))}" for n in (17, 20, 23, 25, LATTICE_LIMIT))
+    return f"""\
+costs:
+  Variables count, rows matter little. Time grows like n*2^n for n variables: each further one a
+  little more than doubles it. With 1,000 rows on two cores 20 variables take about a second, 23
+  about ten. Memory is 8 bytes * (n*2^(n-1) + 2*2^n), by number of variables:
+    {sizes}
+  At most {LATTICE_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs,
+  bds about twice as much in all. Constant columns do not count. What cannot fit is refused at once."""

@@ -1,0 +1,157 @@
+"""What commands print: answers on stdout; how a long computation stands, and trouble, on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from topdag.graphs import Network
+from topdag.results import Answer, Progress, Proof, Status
+from topdag.runs import OnProgress, shown_bytes
+from topdag.score_kinds import BIC, ScoreKind
+from topdag.table import Table
+
+WIDTH = 100
+WIDEST_FAMILY = 64
+SECONDS_OF_SILENCE = 1.0
+LIMITS = {"time_limit": "the time limit"}
+
+
+def say(text: str) -> None:
+    """Prints an answer."""
+    print(text, flush=True)
+
+
+def mention(text: str) -> None:
+    """Prints what is no answer."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Plain ASCII, so that it is the same in every encoding."""
+    return json.dumps(content, indent=2, allow_nan=False)
+
+
+def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> str:
+    """The network with its score and the proof; unless quiet, also what is to be said about table and time."""
+    paragraphs = []
+    if answer.network is not None:
+        paragraphs += [network_text(answer.network), *score_lines(answer.score, answer.kind)]
+    paragraphs.append(labelled("proof", proof_in_words(answer.proof)))
+    if not quiet:
+        paragraphs += [] if table is None else [labelled("table", table_in_words(table))]
+        paragraphs += [labelled("note", note) for note in answer.notes]
+        paragraphs.append(labelled("time", time_in_words(answer)))
+    return "\n".join(paragraphs)
+
+
+def network_text(network: Network) -> str:
+    """One line for each family, with its local score where that is known."""
+    families = {name: family_text(name, network.parents[name]) for name in network.names}
+    if network.local_scores is None:
+        return "\n".join(families.values())
+    width = min(WIDEST_FAMILY, max(map(len, families.values())))
+    return "\n".join(f"{text:<{width}}  {network.local_scores[name]:16.6f}" for name, text in families.items())
+
+
+def family_text(variable: str, parents: Sequence[str]) -> str:
+    """A variable and its parents; names that could not be told from the rest of a line are quoted."""
+    names = [name if name.isprintable() and "," not in name else repr(name) for name in (variable, *parents)]
+    return names[0] + (f" <- {', '.join(names[1:])}" if parents else "")
+
+
+def score_lines(value: float, kind: ScoreKind | None) -> list[str]:
+    lines = [labelled("score", f"{value:.6f} nats, {'as in the file' if kind is None else kind}")]
+    if isinstance(kind, BIC):
+        lines.append(labelled("MDL", f"{-value / math.log(2):.3f} bits"))
+    return lines
+
+
+def proof_in_words(proof: Proof) -> str:
+    if proof.status is Status.PROVED:
+        return f"Proved: no network scores more, among {proof.space}."
+    if proof.status is Status.INFEASIBLE:
+        return f"No network is allowed, among {proof.space}."
+    stopped = f"Stopped by {LIMITS.get(str(proof.limit), proof.limit)}: a better network may exist"
+    if not math.isfinite(proof.bound):
+        return f"{stopped}; no bound is known yet, among {proof.space}."
+    bound, gap = rounded_up(proof.bound), rounded_up(proof.gap)
+    return f"{stopped}, but none scores above the bound {bound}, which is {gap} more, among {proof.space}."
+
+
+def rounded_up(value: float) -> str:
+    """A bound must not lose in print what makes it one."""
+    return f"{math.ceil(value * 1e6) / 1e6:.6f}" if math.isfinite(value) else str(value)
+
+
+def table_in_words(table: Table) -> str:
+    return f"{table.n_variables} variables, {table.n_rows:,} rows ({table.n_distinct:,} distinct)"
+
+
+def time_in_words(answer: Answer) -> str:
+    stats = answer.stats
+    threads = f"{stats.threads} thread{'s' * (stats.threads != 1)}"
+    return f"{stats.seconds:.2f} s, {threads}, {shown_bytes(stats.memory)} planned"
+
+
+def labelled(label: str, text: str) -> str:
+    """A paragraph with its label in a column of its own."""
+    return textwrap.fill(
+        text, WIDTH, initial_indent=f"{label:<7}", subsequent_indent=" " * 7,
+        break_long_words=False, break_on_hyphens=False,
+    )  # fmt: skip
+
+
+@contextlib.contextmanager
+def progress_line(*, quiet: bool) -> Iterator[OnProgress | None]:
+    """Shows on stderr how a computation stands, if that is a terminal; wiped out at the end."""
+    if quiet or sys.stderr is None or not sys.stderr.isatty():
+        yield None
+        return
+    line = ProgressLine()
+    try:
+        yield line.show
+    finally:
+        line.wipe()
+
+
+class ProgressLine:
+    """One line that appears when a second has passed, so that quick answers come without flicker."""
+
+    def __init__(self) -> None:
+        self._live: Any = None
+
+    def show(self, progress: Progress) -> None:
+        if progress.seconds < SECONDS_OF_SILENCE:
+            return
+        if self._live is None:
+            self._live = _started_line()
+        self._live.update(progress_in_words(progress), refresh=True)
+
+    def wipe(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+
+
+def _started_line() -> Any:
+    from rich.console import Console
+    from rich.live import Live
+
+    live = Live(console=Console(stderr=True, highlight=False, markup=False), auto_refresh=False, transient=True)
+    live.start()
+    return live
+
+
+def progress_in_words(progress: Progress) -> str:
+    percent = "" if progress.fraction is None else f" {progress.fraction:.0%}"
+    words = [f"{progress.phase}{percent}", f"{progress.seconds:.0f} s"]
+    if progress.memory:
+        words.append(f"{shown_bytes(progress.memory)} planned")
+    known = {"best": progress.best, "bound": progress.bound, "gap": progress.gap}
+    words += [f"{label} {value:.3f}" for label, value in known.items() if value is not None]
+    return ", ".join(words)

@@ -1,0 +1,239 @@
+"""Files: scores (.npz, .jkl, .pss) and networks (.json, .dot). Written whole or not at all; nothing is unpickled."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import secrets
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from topdag import _core
+from topdag.errors import FileError, NetworkError, TableError
+from topdag.family_lists import FamilyLists
+from topdag.graphs import Network
+from topdag.score_files import read_jkl, read_pss, write_jkl, write_pss
+from topdag.score_kinds import kind_from_dict, kind_to_dict
+from topdag.scores import Scores, Within, scores_from_lists
+from topdag.stores import FamilyStore, ListStore, SetStore, Store
+from topdag.table import Table
+
+FilePath = str | os.PathLike[str]
+FORMAT, VERSION = "topdag-scores", 1
+
+
+def write_scores(path: FilePath, scores: Scores) -> None:
+    """Writes scores: .npz keeps everything, .jkl (GOBNILP) and .pss (URLearning) list the families; .gz compresses."""
+    kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
+    if kind == ".npz":
+        write_whole(path, lambda file: np.savez(file, **_arrays_of(scores)))
+    elif kind == ".jkl":
+        write_jkl(path, scores.names, _blocks(scores))
+    else:
+        write_pss(path, scores.names, _blocks(scores), _information(scores))
+
+
+def read_scores(path: FilePath) -> Scores:
+    """Reads what ``write_scores`` or another program wrote. Lists count as kept for the best network only."""
+    kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
+    if kind == ".npz":
+        return _read_npz(path)
+    return scores_from_lists(read_jkl(path) if kind == ".jkl" else read_pss(path))
+
+
+def write_network(path: FilePath, network: Network) -> None:
+    """Writes a network as .json (read back by ``read_network``) or .dot (for Graphviz)."""
+    if _suffix(path, (".json", ".dot"), "a network") == ".json":
+        text = json.dumps(network.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    else:
+        text = network.to_dot()
+    write_whole(path, lambda file: file.write(text.encode()))
+
+
+def read_network(path: FilePath) -> Network:
+    """Reads a network from .json: one written by ``write_network``, or an answer that holds one."""
+    content = read_json(path)
+    if content.get("format") == "topdag-answer":
+        content = content.get("network") or {}
+    try:
+        return Network.from_dict(content)
+    except NetworkError as error:
+        raise FileError(f"{path}: {error}") from error
+
+
+def read_json(path: FilePath) -> dict[str, Any]:
+    """The object in a JSON file."""
+    try:
+        content = json.loads(Path(path).read_bytes())
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise FileError(f"{path}: this is not JSON: {error}") from error
+    if not isinstance(content, dict):
+        raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")
+    return content
+
+
+def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
+    """Writes beside the file first, so that a failure leaves what stood there before."""
+    target = Path(path)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    try:
+        with draft.open("xb") as file:
+            write(file)
+        draft.replace(target)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _suffix(path: FilePath, allowed: tuple[str, ...], what: str) -> str:
+    name = os.fspath(path).lower().removesuffix(".gz")
+    for suffix in allowed:
+        if name.endswith(suffix):
+            return suffix
+    raise FileError(f"{os.fspath(path)}: the name must end in {', '.join(allowed)} to hold {what}")
+
+
+def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[str, ...]]]]]:
+    """Per variable its families, best first, as the writers of score files take them."""
+    core = scores.store.core() if scores.columns else None
+    for column, name in enumerate(scores.names):
+        if core is None or column not in scores.columns:
+            yield 1, iter([(0.0, ())])
+            continue
+        masks, values = _core.families_worth_keeping(core, scores.columns.index(column), math.inf)
+        if not len(values):
+            raise FileError(f"{name!r} has no allowed parent set, which a score file cannot say")
+        yield len(values), _families(scores, masks, values)
+
+
+def _families(scores: Scores, masks: Any, values: Any) -> Iterator[tuple[float, tuple[str, ...]]]:
+    names = [scores.names[v] for v in scores.columns]
+    for at in np.lexsort((masks, np.bitwise_count(masks), -values)):
+        mask = int(masks[at])
+        yield float(values[at]), tuple(name for i, name in enumerate(names) if mask >> i & 1)
+
+
+def _information(scores: Scores) -> Iterator[tuple[str, str]]:
+    kind = kind_to_dict(scores.kind)
+    if scores.table is not None:
+        yield "num_records", str(scores.table.n_rows)
+    if scores.max_parents is not None:
+        yield "parent_limit", str(scores.max_parents)
+    if kind is not None:
+        yield "score_type", str(kind["name"])
+        if "ess" in kind:
+            yield "ess", str(kind["ess"])
+
+
+def _arrays_of(scores: Scores) -> dict[str, Any]:
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "names": scores.names,
+        "kind": kind_to_dict(scores.kind),
+        "max_parents": scores.max_parents,
+        "keep": scores.keep if isinstance(scores.keep, str) else {"factor": scores.keep.factor},
+        "columns": scores.columns,
+        "grid": scores.grid,
+        "notes": scores.notes,
+    }
+    arrays: dict[str, Any] = {}
+    if scores.table is not None and header["kind"] is not None:
+        header["states"] = [[_plain_state(s) for s in states] for states in scores.table.states]
+        header["keep_constant"] = scores.table.keep_constant
+        arrays |= {"codes": scores.table.codes, "weights": scores.table.weights}
+    store = scores.store
+    if isinstance(store, SetStore):
+        below = store.arrays[1:]
+        header["below"] = [None if b is None else next(i for i, c in enumerate(below) if c is b) for b in store.below]
+        arrays |= {"joint": store.joint} | {f"below{i}": b for i, b in enumerate(below)}
+    elif isinstance(store, FamilyStore):
+        arrays["families"] = store.families
+    else:
+        arrays |= {"offsets": store.lists.offsets, "masks": store.lists.masks, "scores": store.lists.scores}
+    return {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
+
+
+def _plain_state(state: object) -> object:
+    return state if isinstance(state, (str, int, float, bool)) or state is None else str(state)
+
+
+def _read_npz(path: FilePath) -> Scores:
+    try:
+        with np.load(os.fspath(path), allow_pickle=False) as content:
+            arrays = {name: content[name] for name in content.files}
+        header = json.loads(arrays.pop("header").tobytes())
+        if (header["format"], header["version"]) != (FORMAT, VERSION):
+            raise FileError(f"{path}: format {header['format']!r}, version {header['version']!r} is not known here")
+        return _scores_of(header, arrays)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    except FileError as error:
+        raise FileError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error
+    except (
+        zipfile.BadZipFile,
+        ValueError,
+        KeyError,
+        TypeError,
+        IndexError,
+        AttributeError,
+        EOFError,
+        TableError,
+    ) as error:
+        raise FileError(f"{path}: this is not a file of scores that topdag wrote ({error})") from error
+
+
+def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
+    names, columns = tuple(header["names"]), tuple(header["columns"])
+    if sorted(set(columns)) != list(columns) or not all(0 <= c < len(names) for c in columns):
+        raise FileError("the scored columns do not fit the names")
+    keep = header["keep"] if isinstance(header["keep"], str) else Within(header["keep"]["factor"])
+    kind = kind_from_dict(header["kind"])
+    table = None
+    if "codes" in arrays:
+        table = Table.from_codes(
+            names,
+            arrays["codes"],
+            weights=arrays["weights"],
+            states=header["states"],
+            keep_constant=header["keep_constant"],
+        )
+    store = _store_of(tuple(names[c] for c in columns), header, arrays)
+    return Scores(
+        names=names,
+        kind=kind,
+        table=table,
+        max_parents=header["max_parents"],
+        keep=keep,
+        columns=columns,
+        store=store,
+        grid=int(header["grid"]),
+        notes=tuple(header["notes"]),
+    )
+
+
+def _store_of(names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Store:
+    n = len(names)
+    if "joint" in arrays:
+        below = [None if i is None else _checked(arrays[f"below{i}"], 2**n) for i in header["below"]]
+        if len(below) != n:
+            raise FileError("one function of parents is needed for each variable")
+        return SetStore(n, _checked(arrays["joint"], 2**n), tuple(below))
+    if "families" in arrays:
+        return FamilyStore(n, _checked(arrays["families"], n << n - 1))
+    lists = FamilyLists(names, arrays["offsets"], arrays["masks"], arrays["scores"])
+    return ListStore(n, lists, lists.scores)
+
+
+def _checked(array: Any, size: int) -> Any:
+    if array.dtype != np.float64 or array.shape != (size,) or not (array < math.inf).all():
+        raise FileError(f"expected {size} scores")
+    return array

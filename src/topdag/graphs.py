@@ -1,0 +1,284 @@
+"""Networks: which variables are the parents of which, checked once and never changed after."""
+
+from __future__ import annotations
+
+import importlib
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from numbers import Real
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from .errors import NetworkError
+
+FORMAT, VERSION = "topdag-network", 1
+CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score": float | int | None}
+
+LocalScores = Mapping[str, float] | None
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Network:
+    """The structure of a Bayesian network. Equal when names and parents are; scores are not compared.
+
+    Variables left out of ``parents`` have none. Names come back in column order unless said otherwise.
+
+    >>> network = Network(["asia", "smoke", "lung"], {"lung": ["smoke"]})
+    >>> network.edges
+    (('smoke', 'lung'),)
+    >>> print(network)
+    lung <- smoke
+    roots: asia, smoke
+    """
+
+    names: tuple[str, ...]
+    parents: Mapping[str, tuple[str, ...]]
+    local_scores: LocalScores
+    """What each variable adds to ``score``, or None when unknown."""
+    score: float | None = field(init=False)
+    """The natural log score of the data, without any prior: the sum of ``local_scores``."""
+    masks: tuple[int, ...] = field(init=False)
+    """Per variable its parents as bits; bit v stands for ``names[v]``."""
+    order: tuple[str, ...] = field(init=False)
+    """Every variable after its parents; of those ready, always the first in column order."""
+
+    def __init__(
+        self, names: Iterable[str], parents: Mapping[str, Iterable[str]], local_scores: LocalScores = None
+    ) -> None:
+        names = _checked_names(names)
+        self._fill(names, _parent_masks(names, parents), local_scores)
+
+    def _fill(self, names: tuple[str, ...], masks: tuple[int, ...], local_scores: LocalScores) -> None:
+        scores = None if local_scores is None else _checked_scores(names, local_scores)
+        parents = {name: _named(names, mask) for name, mask in zip(names, masks, strict=True)}
+        vars(self).update(
+            names=names,
+            parents=MappingProxyType(parents),
+            local_scores=None if scores is None else MappingProxyType(scores),
+            score=None if scores is None else math.fsum(scores.values()),
+            masks=masks,
+            order=_topological_order(names, masks),
+        )
+
+    @classmethod
+    def from_edges(
+        cls, names: Iterable[str], edges: Iterable[Sequence[str]], local_scores: LocalScores = None
+    ) -> Network:
+        """The network with these edges, each a pair (parent, child)."""
+        names = _checked_names(names)
+        parents: dict[str, list[str]] = {name: [] for name in names}
+        for edge in edges:
+            parent, child = _checked_edge(edge)
+            parents.setdefault(child, []).append(parent)
+        return cls(names, parents, local_scores)
+
+    @classmethod
+    def from_masks(cls, names: Iterable[str], masks: Iterable[int], local_scores: LocalScores = None) -> Network:
+        """The network in which bit p of ``masks[v]`` makes ``names[p]`` a parent of ``names[v]``."""
+        names, masks = _checked_names(names), tuple(map(operator.index, masks))
+        if len(masks) != len(names):
+            raise NetworkError(f"There are {len(names)} variables but {len(masks)} masks; give one each.")
+        for name, mask in zip(names, masks, strict=True):
+            if mask < 0 or mask >> len(names):
+                raise NetworkError(f"Mask {mask} of {name!r} has bits beyond the {len(names)} variables.")
+        network = cls.__new__(cls)
+        network._fill(names, masks, local_scores)
+        return network
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Network:
+        """The network that ``to_dict`` wrote."""
+        if (content.get("format"), content.get("version")) != (FORMAT, VERSION):
+            raise NetworkError(f"This is not a network in format {FORMAT!r}, version {VERSION}.")
+        for key, kind in CONTENT.items():
+            if not isinstance(content.get(key), kind):
+                raise NetworkError(f"{key!r} is not of the kind to_dict writes: {content.get(key)!r}.")
+        network = cls.from_edges(content["variables"], content["edges"], content.get("local_scores"))
+        score = content.get("score")
+        if score is not None and (network.score is None or not math.isclose(score, network.score)):
+            raise NetworkError(f"The score is given as {score}, but the local scores give {network.score}.")
+        return network
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All pairs (parent, child), by the column of the child, then of the parent."""
+        return tuple((parent, child) for child in self.names for parent in self.parents[child])
+
+    @property
+    def n_edges(self) -> int:
+        return len(self.edges)
+
+    @property
+    def roots(self) -> tuple[str, ...]:
+        """Variables without parents."""
+        return tuple(name for name in self.names if not self.parents[name])
+
+    @property
+    def leaves(self) -> tuple[str, ...]:
+        """Variables without children."""
+        return self._in_column_order(set(self.names).difference(*self.parents.values()))
+
+    def children(self, name: str) -> tuple[str, ...]:
+        """Every variable that has this one as a parent."""
+        require_known([name], self.names)
+        return tuple(child for child in self.names if name in self.parents[child])
+
+    def ancestors(self, name: str) -> tuple[str, ...]:
+        """Every variable with a directed path to this one."""
+        require_known([name], self.names)
+        reached = set(self.parents[name])
+        for other in reversed(self.order):
+            if other in reached:
+                reached.update(self.parents[other])
+        return self._in_column_order(reached)
+
+    def descendants(self, name: str) -> tuple[str, ...]:
+        """Every variable with a directed path from this one."""
+        require_known([name], self.names)
+        reached = {name}
+        for other in self.order:
+            if not reached.isdisjoint(self.parents[other]):
+                reached.add(other)
+        return self._in_column_order(reached - {name})
+
+    @property
+    def adjacency(self) -> npt.NDArray[np.uint8]:
+        """A new matrix with 1 at [parent, child] for every edge, 0 elsewhere."""
+        width = len(self.names)
+        bits = [mask >> parent & 1 for parent in range(width) for mask in self.masks]
+        return np.array(bits, dtype=np.uint8).reshape(width, width)
+
+    def to_networkx(self) -> Any:
+        """A ``networkx.DiGraph`` with every variable as a node, also the isolated ones."""
+        try:
+            networkx = importlib.import_module("networkx")
+        except ImportError as missing:
+            raise ImportError("to_networkx needs networkx: pip install networkx") from missing
+        graph = networkx.DiGraph()
+        graph.add_nodes_from(self.names)
+        graph.add_edges_from(self.edges)
+        return graph
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, strings and numbers, ready for JSON; ``from_dict`` reads them back."""
+        scores = {} if self.local_scores is None else {"local_scores": dict(self.local_scores)}
+        edges = [list(edge) for edge in self.edges]
+        structure = {"format": FORMAT, "version": VERSION, "variables": list(self.names), "edges": edges}
+        return structure | scores | {"score": self.score}
+
+    def to_dot(self) -> str:
+        """The network in the DOT language of Graphviz."""
+        variables = [f"  {_dot_quoted(name)};" for name in self.names]
+        edges = [f"  {_dot_quoted(parent)} -> {_dot_quoted(child)};" for parent, child in self.edges]
+        return "\n".join(["digraph {", *variables, *edges, "}", ""])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Network):
+            return NotImplemented
+        return self.names == other.names and self.masks == other.masks
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.masks))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        scores = None if self.local_scores is None else dict(self.local_scores)
+        return Network, (self.names, dict(self.parents), scores)
+
+    def __str__(self) -> str:
+        families = [f"{child} <- {', '.join(its)}" for child, its in self.parents.items() if its]
+        return "\n".join([*families, f"roots: {', '.join(self.roots)}"])
+
+    def __repr__(self) -> str:
+        score = "" if self.score is None else f", score {self.score:.6g}"
+        return f"Network({len(self.names)} variables, {self.n_edges} edges{score})"
+
+    def _in_column_order(self, wanted: set[str]) -> tuple[str, ...]:
+        return tuple(name for name in self.names if name in wanted)
+
+
+def require_known(wanted: Iterable[str], names: Sequence[str]) -> None:
+    """Refuses a name that is not among the variables, and says which one was perhaps meant."""
+    for name in wanted:
+        if name not in names:
+            close = get_close_matches(str(name), names)
+            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
+            raise NetworkError(f"There is no variable {name!r}{hint}")
+
+
+def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
+    checked = tuple(names)
+    if isinstance(names, str) or not all(isinstance(name, str) and name for name in checked):
+        raise NetworkError(f"Names should be a list of non-empty strings, not {names!r}.")
+    if len(set(checked)) < len(checked):
+        repeated = next(name for name in checked if checked.count(name) > 1)
+        raise NetworkError(f"Every variable needs its own name; {repeated!r} occurs more than once.")
+    return checked
+
+
+def _checked_edge(edge: Sequence[str]) -> tuple[str, str]:
+    pair = tuple(edge) if isinstance(edge, Iterable) and not isinstance(edge, str) else ()
+    if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
+        raise NetworkError(f"{edge!r} is not an edge; give pairs of names (parent, child).")
+    return pair
+
+
+def _checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[str, float]:
+    require_known(scores, names)
+    for name in names:
+        score = scores.get(name)
+        if not isinstance(score, Real) or not math.isfinite(score):
+            raise NetworkError(f"The local score of {name!r} should be a finite number, not {score!r}.")
+    return {name: float(scores[name]) for name in names}
+
+
+def _parent_masks(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -> tuple[int, ...]:
+    masks = dict.fromkeys(names, 0)
+    for child, its_parents in parents.items():
+        if isinstance(its_parents, str):
+            raise NetworkError(f"The parents of {child!r} should be a list of names, not {its_parents!r}.")
+        listed = tuple(its_parents)
+        require_known([child, *listed], names)
+        if len(set(listed)) < len(listed):
+            raise NetworkError(f"{child!r} has the same parent twice: {', '.join(listed)}.")
+        masks[child] = sum(1 << names.index(parent) for parent in listed)
+    return tuple(masks.values())
+
+
+def _named(names: tuple[str, ...], mask: int) -> tuple[str, ...]:
+    return tuple([names[v] for v in range(mask.bit_length()) if mask >> v & 1])
+
+
+def _topological_order(names: tuple[str, ...], masks: tuple[int, ...]) -> tuple[str, ...]:
+    waiting, order = list(range(len(names))), []
+    unplaced = (1 << len(names)) - 1
+    while waiting:
+        ready = next((v for v in waiting if not masks[v] & unplaced), None)
+        if ready is None:
+            cycle = _cycle_within(waiting, names, masks)
+            raise NetworkError(f"The edges form a cycle: {cycle}. Drop one of them.")
+        waiting.remove(ready)
+        order.append(names[ready])
+        unplaced &= ~(1 << ready)
+    return tuple(order)
+
+
+def _cycle_within(waiting: list[int], names: tuple[str, ...], masks: tuple[int, ...]) -> str:
+    """One cycle, from its first column on. Every waiting variable has a parent that waits too."""
+    walk = [waiting[0]]
+    while walk[-1] not in walk[:-1]:
+        walk.append(next(p for p in waiting if masks[walk[-1]] >> p & 1))
+    cycle = walk[: walk.index(walk[-1]) : -1]
+    start = cycle.index(min(cycle))
+    return " -> ".join(names[v] for v in [*cycle[start:], *cycle[: start + 1]])
+
+
+def _dot_quoted(name: str) -> str:
+    """Different names stay different, and Graphviz shows them as they are."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

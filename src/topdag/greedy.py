@@ -1,0 +1,49 @@
+"""A quick network with no claim to be the best: what a stopped search can still show."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+Local = Callable[[int, int], float]
+
+
+def climb(local: Local, n: int, max_parents: int, is_over: Callable[[], bool]) -> list[int] | None:
+    """Adds the arc that gains most until none gains, or the time is over; None if that allows no network.
+
+    ``local(x, mask)`` is the local score of x with these parents, minus infinity where not allowed.
+    """
+    parents = [0] * n
+    scores = [local(x, 0) for x in range(n)]
+    gains = {x: _gains(local, x, 0, scores[x], n, max_parents) for x in range(n)}
+    while not is_over():
+        open_arcs = [(gain, -x, -p) for x in range(n) for p, gain in gains[x].items() if not _reaches(parents, x, p)]
+        gain, minus_x, minus_p = max(open_arcs, default=(0.0, 0, 0))
+        if not gain > 0:
+            break
+        x = -minus_x
+        parents[x] |= 1 << -minus_p
+        scores[x] = local(x, parents[x])
+        gains[x] = _gains(local, x, parents[x], scores[x], n, max_parents)
+    return None if -math.inf in scores else parents
+
+
+def _gains(local: Local, x: int, mask: int, score: float, n: int, max_parents: int) -> dict[int, float]:
+    """What each further parent of x would add, where it adds anything."""
+    if mask.bit_count() >= max_parents:
+        return {}
+    with_one_more = {p: local(x, mask | 1 << p) for p in range(n) if p != x and not mask >> p & 1}
+    return {p: value - score for p, value in with_one_more.items() if value > score}
+
+
+def _reaches(parents: list[int], start: int, goal: int) -> bool:
+    """Whether a directed path leads from start to goal."""
+    waiting, seen = [goal], 0
+    while waiting:
+        at = waiting.pop()
+        if at == start:
+            return True
+        fresh = parents[at] & ~seen
+        seen |= fresh
+        waiting += [v for v in range(len(parents)) if fresh >> v & 1]
+    return False

@@ -1,0 +1,115 @@
+"""What a question gives back: the answer, what was proved about it, and what it cost."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from topdag.graphs import Network
+from topdag.score_kinds import ScoreKind, kind_to_dict
+
+
+class Status(enum.Enum):
+    """PROVED: no network in the space scores more. STOPPED: a limit came first, ``bound`` still holds.
+    INFEASIBLE: the space holds no network at all."""
+
+    PROVED = "proved"
+    STOPPED = "stopped"
+    INFEASIBLE = "infeasible"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is certain. No network in ``space`` scores above ``bound``; ``gap`` is bound minus score;
+    ``limit`` names the limit that stopped the search, None when it ended by itself."""
+
+    status: Status
+    bound: float
+    gap: float
+    limit: str | None
+    space: str
+
+    def __str__(self) -> str:
+        if self.status is Status.PROVED:
+            return f"proved best among {self.space}"
+        if self.status is Status.INFEASIBLE:
+            return f"no network is allowed among {self.space}"
+        return (
+            f"stopped by {self.limit}; no network scores above {self.bound:.6f} (gap {self.gap:.6f}) among {self.space}"
+        )
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
+    process has held so far; ``sets`` and ``families``: how many were scored."""
+
+    seconds: float
+    phases: Mapping[str, float]
+    threads: int
+    memory: int
+    peak_memory: int
+    sets: int
+    families: int
+    engine: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A network with its score, the proof and the cost. ``network`` is None only when none is allowed."""
+
+    network: Network | None
+    score: float
+    proof: Proof
+    stats: Stats
+    kind: ScoreKind | None = None
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        lines = [str(self.network) if self.network is not None else "no network"]
+        if self.network is not None:
+            lines.append(f"score {self.score:.6f} ({-self.score / math.log(2):.3f} bits)")
+        return "\n".join([*lines, str(self.proof), *self.notes])
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: infinite numbers become None."""
+        proof = self.proof
+        return {
+            "format": "topdag-answer",
+            "version": 1,
+            "network": None if self.network is None else self.network.to_dict(),
+            "score": _finite(self.score),
+            "kind": kind_to_dict(self.kind),
+            "proof": {
+                "status": proof.status.name,
+                "bound": _finite(proof.bound),
+                "gap": _finite(proof.gap),
+                "limit": proof.limit,
+                "space": proof.space,
+            },
+            "stats": {**vars(self.stats), "phases": dict(self.stats.phases)},
+            "notes": list(self.notes),
+        }
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a computation stands: given to ``on_progress`` several times a second. Unknown numbers are None."""
+
+    phase: str
+    seconds: float
+    fraction: float | None
+    best: float | None
+    bound: float | None
+    memory: int
+
+    @property
+    def gap(self) -> float | None:
+        return None if self.best is None or self.bound is None else self.bound - self.best
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

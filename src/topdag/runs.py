@@ -1,0 +1,138 @@
+"""One computation's clock and limits: how long it may run, how much memory it may take, who watches it."""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from topdag.errors import TooLarge
+from topdag.results import Progress
+
+OnProgress = Callable[[Progress], None]
+UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
+
+
+class Run:
+    """Made when a question is asked; passed to whatever works on it."""
+
+    def __init__(
+        self,
+        *,
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        threads: int | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        if time_limit is not None and not time_limit >= 0:
+            raise ValueError(f"time_limit must be a number of seconds, not {time_limit!r}.")
+        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
+            raise ValueError(f"threads must be a whole number from 1 on, not {threads!r}.")
+        self.start = time.perf_counter()
+        self.time_limit = time_limit
+        self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
+        self.threads = threads or usable_cores()
+        self.on_progress = on_progress
+        self.phases: dict[str, float] = {}
+        self.memory = 0
+        self.best: float | None = None
+        self.bound: float | None = None
+
+    @property
+    def seconds(self) -> float:
+        return time.perf_counter() - self.start
+
+    @property
+    def seconds_left(self) -> float | None:
+        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+
+    @property
+    def is_over(self) -> bool:
+        return self.seconds_left == 0.0
+
+    @property
+    def on_tick(self) -> Callable[[str, int, int], None] | None:
+        """What the core calls while it works; None when nobody watches."""
+        return None if self.on_progress is None else self.tick
+
+    def tick(self, phase: str, done: int, total: int) -> None:
+        if self.on_progress is not None:
+            fraction = min(1.0, done / total) if total else None
+            self.on_progress(Progress(phase, self.seconds, fraction, self.best, self.bound, self.memory))
+
+    def timed(self, phase: str, begin: float) -> None:
+        """Books the seconds since ``begin`` (a value of ``self.seconds``) under this phase."""
+        self.phases[phase] = self.phases.get(phase, 0.0) + self.seconds - begin
+
+    def require_memory(self, needed: float, what: str, advice: str) -> None:
+        """Raises TooLarge, before anything is taken, when ``needed`` bytes exceed the limit or the machine."""
+        available = available_memory() if self.memory_limit is None else self.memory_limit
+        if needed > available:
+            limit = "are free on this machine" if self.memory_limit is None else "are allowed by memory_limit"
+            raise TooLarge(f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} {limit}. {advice}")
+        self.memory = max(self.memory, int(needed))
+
+
+def parse_bytes(size: int | str) -> int:
+    """Bytes from a whole number or a text such as "8GB"."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(size))
+    if isinstance(size, bool) or match is None or match[2].upper() not in UNITS:
+        raise ValueError(f'memory_limit must be a number of bytes or a text such as "8GB", not {size!r}.')
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def shown_bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def usable_cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on every system
+        return os.cpu_count() or 1
+
+
+def available_memory() -> int:
+    """Bytes that can be taken now, as far as the system tells; without any limit where it does not."""
+    found = [_meminfo_available(), _cgroup_left()]
+    return min((size for size in found if size is not None), default=sys.maxsize)
+
+
+def peak_memory() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _meminfo_available() -> int | None:
+    try:
+        match = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        return None
+    return int(match[1]) * 1024 if match else None
+
+
+def _cgroup_left() -> int | None:
+    """What a container's own limit leaves."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        return int((folder / "memory.max").read_text()) - int((folder / "memory.current").read_text())
+    except (OSError, ValueError):  # no such limit
+        return None

@@ -1,0 +1,248 @@
+"""``score`` and the Scores object: the waist that every question passes through."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from topdag import _core
+from topdag.errors import ScoreError
+from topdag.family_lists import FamilyLists
+from topdag.graphs import Network, require_known
+from topdag.runs import OnProgress, Run
+from topdag.score_kinds import ScoreKind
+from topdag.scoring import fill_store, round_store
+from topdag.stores import ListStore, SetStore, Store, kept_families
+from topdag.table import Table
+
+
+@dataclass(frozen=True)
+class Within:
+    """For ``keep=``: all that networks within this Bayes factor of the best can need."""
+
+    factor: float
+
+    def __post_init__(self) -> None:
+        if not self.factor >= 1 or not math.isfinite(self.factor):
+            raise ScoreError(f"A Bayes factor is a number from 1 on, not {self.factor!r}.")
+
+
+Keep = str | Within
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """The local score of every family worth considering.
+
+    ``names``: all variables, in column order; ``kind``: the score, None when read from a file that does not say;
+    ``table``: the data, None likewise; ``max_parents``: the limit asked for, None without one; ``keep``: what was
+    pruned for; ``columns``: the variables that were scored, the others being constant; ``grid``: values in ``store``
+    are multiples of 2**-grid.
+    """
+
+    names: tuple[str, ...]
+    kind: ScoreKind | None
+    table: Table | None
+    max_parents: int | None
+    keep: Keep
+    columns: tuple[int, ...]
+    store: Store
+    grid: int
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def score_equivalent(self) -> bool:
+        """Whether networks with the same independences score the same; False when not known."""
+        return self.kind is not None and self.kind.score_equivalent
+
+    @property
+    def n_families(self) -> int:
+        """How many families are allowed."""
+        if isinstance(self.store, ListStore):
+            return self.store.lists.n_families
+        if isinstance(self.store, SetStore):
+            allowed = np.flatnonzero(np.isfinite(self.store.joint)).astype(np.uint64)
+            return int(np.bitwise_count(allowed).sum())
+        return int(np.isfinite(self.store.families).sum())
+
+    def local(self, variable: str, parents: Sequence[str] = ()) -> float:
+        """The local score of one family, from the data in full precision; from a file, as it stands there."""
+        family = (variable, *_as_names(parents))
+        require_known(family, self.names)
+        if len(set(family)) < len(family):
+            raise ScoreError(f"A family names each variable once, not {', '.join(family)}.")
+        x, *columns = (self.names.index(name) for name in family)
+        if self.kind is not None and self.table is not None:
+            return self.kind.local(self.table, x, sorted(columns))
+        value = self._stored(x, columns)
+        if value == -math.inf:
+            raise ScoreError(f"The scores have no family {variable!r} with parents ({', '.join(family[1:])}).")
+        return value
+
+    def breakdown(self, network: Network) -> MappingProxyType[str, float]:
+        """The local score of each variable in a network."""
+        if set(network.names) != set(self.names):
+            raise ScoreError("The network must have the variables of the scores: " + ", ".join(self.names) + ".")
+        return MappingProxyType({name: self.local(name, network.parents[name]) for name in self.names})
+
+    def of(self, network: Network) -> float:
+        """The score of a network: the sum of its local scores."""
+        return math.fsum(self.breakdown(network).values())
+
+    def network(self, masks: Sequence[int]) -> Network:
+        """The network with these parents among the scored columns, with its local scores."""
+        everywhere = [0] * len(self.names)
+        for x, mask in zip(self.columns, masks, strict=True):
+            everywhere[x] = sum(1 << v for i, v in enumerate(self.columns) if mask >> i & 1)
+        bare = Network.from_masks(self.names, everywhere)
+        return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
+
+    def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
+        """The allowed parent sets of a variable with their scores on the grid."""
+        require_known([variable], self.names)
+        column = self.names.index(variable)
+        if column not in self.columns:
+            yield (), 0.0
+            return
+        for mask, value in kept_families(self.store, self.columns.index(column), math.inf):
+            yield tuple(self.names[v] for i, v in enumerate(self.columns) if mask >> i & 1), value
+
+    def describe_space(self) -> str:
+        """The networks that compete, and how finely they are told apart."""
+        n = len(self.columns)
+        limit = "any number of parents" if self.max_parents is None else f"at most {self.max_parents} parents each"
+        if isinstance(self.store, ListStore):
+            limit = f"parents from {self.store.lists.n_families:,} listed families"
+        isolated = len(self.names) - n
+        constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
+        slack = n * math.ldexp(1.0, -self.grid)
+        return (
+            f"all networks on {n} variables with {limit}{constant}; "
+            f"local scores rounded to 2^{-self.grid}, at most {slack:.1e} in a network's score"
+        )
+
+    def __repr__(self) -> str:
+        kind = "scores from a file" if self.kind is None else f"{self.kind} scores"
+        return f"<{kind} of {len(self.names)} variables, {self.n_families:,} families, kept for {self.keep!r}>"
+
+    def _stored(self, x: int, parents: list[int]) -> float:
+        if x not in self.columns or any(v not in self.columns for v in parents):
+            return 0.0 if not parents and x not in self.columns else -math.inf
+        mask = sum(1 << self.columns.index(v) for v in parents)
+        at = self.columns.index(x)
+        return self.store.exact_value(at, mask) if isinstance(self.store, ListStore) else self.store.value(at, mask)
+
+
+def score(
+    table: Any,
+    kind: ScoreKind,
+    *,
+    max_parents: int | None = None,
+    keep: Keep = "all",
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Scores:
+    """Scores every family of a table (or frame, array, path).
+
+    ``keep="all"`` serves every question; ``"best"`` drops what one best network cannot need, ``Within(factor)``
+    what no network within that Bayes factor of the best can need.
+    """
+    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep)
+    assert scores is not None  # without a time limit nothing stops it short of an exception
+    return scores
+
+
+def score_within(
+    table: Table, kind: ScoreKind, run: Run, *, max_parents: int | None = None, keep: Keep = "all"
+) -> Scores | None:
+    """``score`` inside a longer run; None when its time is up."""
+    check_kind(kind)
+    check_max_parents(max_parents)
+    epsilon = keep_epsilon(keep)
+    begin = run.seconds
+    columns = tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
+    limit = len(columns) if max_parents is None else min(max_parents, len(columns))
+    store: Store | None = SetStore(0, np.zeros(1), ())
+    grid = 40
+    if columns:
+        store = filled = fill_store(table, columns, kind, limit, run)
+        if filled is None:
+            return None
+        grid = round_store(filled, run)
+        if epsilon is not None:
+            store = _pruned(filled, tuple(table.names[v] for v in columns), epsilon)
+    assert store is not None
+    return Scores(table.names, kind, table, max_parents, keep, columns, store, grid, run.seconds - begin, table.notes)
+
+
+def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
+    """Scores with just these families allowed, as read from a score file."""
+    n = len(lists.names)
+    rounded = np.array(lists.scores)
+    _, grid = _core.round_together([rounded], n, 1)
+    columns = tuple(range(n))
+    options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
+    return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
+
+
+def as_table(source: Any) -> Table:
+    """A Table from anything that can become one: a table, frame, array or path."""
+    import os
+
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        from topdag.reading import read_table
+
+        return read_table(source)
+    return Table(source)
+
+
+def check_kind(kind: object) -> None:
+    if not isinstance(kind, ScoreKind):
+        hint = " (write BIC() with brackets)" if isinstance(kind, type) and issubclass(kind, ScoreKind) else ""
+        raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
+
+
+def check_max_parents(max_parents: int | None) -> None:
+    if max_parents is not None and (
+        isinstance(max_parents, bool) or not isinstance(max_parents, int) or max_parents < 0
+    ):
+        raise ScoreError(f"max_parents must be a whole number from 0 on, or None, not {max_parents!r}.")
+
+
+def keep_epsilon(keep: Keep) -> float | None:
+    """How much worse than a subset a family may be and stay; None: all stay; -1: ties go too."""
+    if keep == "all":
+        return None
+    if keep == "best":
+        return -1.0
+    if isinstance(keep, Within):
+        return math.log(keep.factor)
+    raise ScoreError(f'keep must be "all", "best" or Within(factor), not {keep!r}.')
+
+
+def _pruned(store: Store, names: tuple[str, ...], epsilon: float) -> ListStore:
+    masks, scores, offsets = [], [], [0]
+    core = store.core()
+    for x in range(store.n):
+        own_masks, own_scores = _core.families_worth_keeping(core, x, epsilon)
+        masks.append(own_masks)
+        scores.append(own_scores)
+        offsets.append(offsets[-1] + len(own_scores))
+    lists = FamilyLists(names, np.array(offsets), np.concatenate(masks)[:, np.newaxis], np.concatenate(scores))
+    return ListStore(store.n, lists, lists.scores)
+
+
+def _as_names(parents: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(parents, str):
+        raise ScoreError(f"parents must be a list of names, such as [{parents!r}], not a text.")
+    return tuple(parents)

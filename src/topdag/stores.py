@@ -1,0 +1,102 @@
+"""Three ways to hold local scores of all families: as set functions, family by family, or as lists.
+
+Masks are bit sets over the scored variables, in column order; a *slot* is a mask with the variable's own bit left
+out. All values lie on one grid (see docs/method.md), so sums of them are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag.family_lists import FamilyLists
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SetStore:
+    """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed."""
+
+    n: int
+    joint: Floats
+    below: tuple[Floats | None, ...]
+
+    def core(self) -> _core.LocalScores:
+        return _core.difference_scores(self.n, self.joint, [self.joint if b is None else b for b in self.below])
+
+    def value(self, x: int, mask: int) -> float:
+        joint = float(self.joint[mask | 1 << x])
+        below = self.below[x]
+        return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """Each array once."""
+        return [self.joint, *{id(b): b for b in self.below if b is not None}.values()]
+
+
+@dataclass(frozen=True)
+class FamilyStore:
+    """families[x * 2**(n-1) + slot]; minus infinity: not allowed."""
+
+    n: int
+    families: Floats
+
+    def core(self) -> _core.LocalScores:
+        return _core.family_scores(self.n, self.families)
+
+    def value(self, x: int, mask: int) -> float:
+        low = (1 << x) - 1
+        return float(self.families[(x << (self.n - 1)) + (mask & low | mask >> 1 & ~low)])
+
+    @property
+    def arrays(self) -> list[Floats]:
+        return [self.families]
+
+
+@dataclass(frozen=True)
+class ListStore:
+    """Some families listed; no other is allowed. ``lists`` has the scores as given, ``rounded`` those on the grid."""
+
+    n: int
+    lists: FamilyLists
+    rounded: Floats
+
+    def core(self) -> _core.LocalScores:
+        return _core.listed_scores(
+            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
+        )
+
+    def find(self, x: int, mask: int) -> int | None:
+        """Where a family stands in the list."""
+        begin, end = self.lists.offsets[x : x + 2]
+        words = [mask >> 64 * w & (1 << 64) - 1 for w in range(self.lists.masks.shape[1])]
+        found = np.flatnonzero((self.lists.masks[begin:end] == np.array(words, dtype=np.uint64)).all(axis=1))
+        return int(begin + found[0]) if found.size else None
+
+    def value(self, x: int, mask: int) -> float:
+        at = self.find(x, mask)
+        return -math.inf if at is None else float(self.rounded[at])
+
+    def exact_value(self, x: int, mask: int) -> float:
+        at = self.find(x, mask)
+        return -math.inf if at is None else float(self.lists.scores[at])
+
+    @property
+    def arrays(self) -> list[Floats]:
+        return [self.rounded]
+
+
+Store = SetStore | FamilyStore | ListStore
+
+
+def kept_families(store: Store, x: int, epsilon: float) -> Iterator[tuple[int, float]]:
+    """Families of x not beaten by more than epsilon by a subset of their parents; see families_worth_keeping."""
+    masks, scores = _core.families_worth_keeping(store.core(), x, epsilon)
+    return zip(masks.tolist(), scores.tolist(), strict=True)
