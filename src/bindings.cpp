@@ -10,12 +10,16 @@
 #include <nanobind/stl/vector.h>
 
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 
+#include "core/best_lists.h"
 #include "core/big_array.h"
+#include "core/classes.h"
+#include "core/family_bounds.h"
 #include "core/lattice.h"
 #include "core/local_scores.h"
 #include "core/parent_sets.h"
@@ -95,7 +99,8 @@ const char* phase_name(Phase phase) {
         case Phase::counting: return "counting";
         case Phase::sweeping: return "sweeping";
         case Phase::ordering: return "ordering";
-        case Phase::reading_back: return "reading back";
+        case Phase::bounding: return "bounding";
+        case Phase::listing: return "listing";
     }
     return "";
 }
@@ -113,8 +118,9 @@ void tick(Limits& limits, const nb::object& on_tick) {
 }
 
 // Runs work(limits) in a thread of its own; every 50 ms the interpreter may handle signals and report progress.
+// With `interrupted`, Ctrl-C stops the work and sets it, and what the work returns is kept; else Ctrl-C is raised.
 template <class Work>
-auto watched(const Watch& watch, Work&& work) {
+auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
     Limits limits;
     if (watch.seconds_left >= 0)
         limits.deadline = Limits::Clock::now() + std::chrono::duration_cast<Limits::Clock::duration>(
@@ -145,9 +151,13 @@ auto watched(const Watch& watch, Work&& work) {
                 nb::gil_scoped_acquire acquired;
                 try {
                     tick(limits, watch.on_tick);
-                } catch (...) {
-                    interruption = std::current_exception();
+                } catch (nb::python_error& error) {
                     limits.stop.store(true);
+                    if (interrupted != nullptr && error.matches(PyExc_KeyboardInterrupt)) {
+                        *interrupted = true;
+                    } else {
+                        interruption = std::current_exception();
+                    }
                 }
             }
             guard.lock();
@@ -203,12 +213,12 @@ LatticeResult run_lattice(const LocalScores& scores, int threads, Limits& limits
         return std::chrono::duration<double>(now - std::exchange(begin, now)).count();
     };
     LatticeResult result;
-    Lattice lattice(scores, threads, limits);
-    const bool swept = lattice.sweep();
+    Lattice lattice(scores);
+    const bool swept = lattice.sweep(threads, limits);
     result.sweep_seconds = seconds_since_last();
     if (!swept) return result;
     for (int x = 0; x < scores.n_variables(); ++x) result.best_alone.push_back(lattice.best_alone(x));
-    const bool ordered = lattice.order();
+    const bool ordered = lattice.order(threads, limits);
     result.order_seconds = seconds_since_last();
     if (!ordered) return result;
     BestNetwork best = lattice.read_back();
@@ -216,6 +226,70 @@ LatticeResult run_lattice(const LocalScores& scores, int threads, Limits& limits
     result.score = best.score;
     result.parents = std::move(best.parents);
     return result;
+}
+
+// F, H and best in memory.
+struct PyLattice {
+    std::unique_ptr<Lattice> lattice;
+};
+
+std::optional<PyLattice> build_lattice(const PyScores& scores, int threads, const Watch& watch) {
+    PyLattice built;
+    const bool finished = watched(watch, [&](Limits& limits) {
+        built.lattice = std::make_unique<Lattice>(*scores.scores);
+        return built.lattice->sweep(threads, limits) && built.lattice->order(threads, limits) &&
+               built.lattice->order_backward(threads, limits);
+    });
+    if (!finished) return std::nullopt;
+    return built;
+}
+
+using NetworksOut = nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<2>>;
+
+NetworksOut give_networks(std::vector<std::uint32_t> masks, std::size_t n) {
+    auto* owned = new std::vector<std::uint32_t>(std::move(masks));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+    return NetworksOut(owned->data(), {owned->size() / n, n}, owner);
+}
+
+// A walk that waits in between, for streams.
+struct NetworkStream {
+    FamilyTable families;
+    std::vector<int> order;
+    std::unique_ptr<NetworkRule<Lattice>> rule;
+    std::unique_ptr<Walk<Lattice, NetworkRule<Lattice>>> walk;
+    std::size_t n = 0;
+};
+
+std::optional<NetworkStream> open_stream(const PyLattice& tables, double lowest, int threads, const Watch& watch) {
+    NetworkStream stream;
+    const Lattice& lattice = *tables.lattice;
+    stream.n = static_cast<std::size_t>(lattice.n_variables());
+    stream.families = watched(watch, [&](Limits& limits) { return families_reaching(lattice, lowest, threads, limits); });
+    if (stream.families.empty()) return std::nullopt;
+    stream.order = best_order(lattice);
+    stream.rule = std::make_unique<NetworkRule<Lattice>>(lattice, stream.families, stream.order);
+    return stream;
+}
+
+std::pair<DoublesOut, NetworksOut> next_of_stream(NetworkStream& stream, std::size_t most) {
+    std::vector<double> scores;
+    std::vector<std::uint32_t> parents;
+    {
+        nb::gil_scoped_release released;
+        while (scores.size() < most && stream.walk->next()) {
+            scores.push_back(stream.walk->score);
+            for (VarSet mask : stream.walk->parents) parents.push_back(static_cast<std::uint32_t>(mask));
+        }
+    }
+    return {give_vector<double, DoublesOut>(std::move(scores)), give_networks(std::move(parents), stream.n)};
+}
+
+std::vector<VarSet> checked_network(const std::vector<VarSet>& parents) {
+    require(!parents.empty() && parents.size() <= 64, "1 to 64 variables");
+    const VarSet everything = parents.size() == 64 ? ~VarSet{0} : n_sets(static_cast<int>(parents.size())) - 1;
+    for (VarSet mask : parents) require(is_subset(mask, everything), "a parent out of range");
+    return parents;
 }
 
 }  // namespace
@@ -369,4 +443,90 @@ NB_MODULE(_core, m) {
                                   give_vector<double, DoublesOut>(std::move(kept.scores)));
         },
         "scores"_a, "x"_a, "epsilon"_a);
+
+    nb::enum_<Listed>(m, "Listed").value("NETWORKS", Listed::networks).value("CLASSES", Listed::classes);
+    nb::class_<WalkCounts>(m, "WalkCounts")
+        .def_ro("found", &WalkCounts::found)
+        .def_ro("expanded", &WalkCounts::expanded)
+        .def_ro("dead_ends", &WalkCounts::dead_ends);
+    nb::class_<PyLattice>(m, "Lattice", "Best parents, forward and backward tables over all sets.")
+        .def_prop_ro("best_score",
+                     [](const PyLattice& t) { return t.lattice->forward(n_sets(t.lattice->n_variables()) - 1); })
+        .def("family_bound",
+             [](const PyLattice& t, int x, std::uint64_t parents) {
+                 const int n = t.lattice->n_variables();
+                 require(x >= 0 && x < n && parents < n_sets(n) && !has(parents, x), "no such family");
+                 nb::gil_scoped_release released;
+                 return family_bound(*t.lattice, x, parents);
+             },
+             "x"_a, "parents"_a, "The score of the best network that has this family.");
+    m.def(
+        "build_lattice",
+        [](const PyScores& scores, int threads, std::optional<double> seconds, nb::object on_tick) {
+            return build_lattice(scores, threads, watch_of(seconds, std::move(on_tick)));
+        },
+        "scores"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>(), "None when stopped.");
+    m.def(
+        "edge_bounds",
+        [](const PyLattice& t, int threads, std::optional<double> seconds, nb::object on_tick) {
+            EdgeBounds bounds = watched(watch_of(seconds, std::move(on_tick)),
+                                        [&](Limits& limits) { return edge_bounds(*t.lattice, threads, limits); });
+            return std::make_pair(give_vector<double, DoublesOut>(std::move(bounds.with)),
+                                  give_vector<double, DoublesOut>(std::move(bounds.without)));
+        },
+        "lattice"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "The best score with and without each edge parent -> child, at parent * n + child.");
+    m.def(
+        "list_best",
+        [](const PyLattice& t, Listed what, std::size_t most, double lowest, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            bool interrupted = false;
+            BestList list = watched(
+                watch_of(seconds, std::move(on_tick)),
+                [&](Limits& limits) { return list_best(*t.lattice, {what, most, lowest}, threads, limits); }, &interrupted);
+            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
+                                   give_networks(std::move(list.parents), t.lattice->n_variables()), list.counts);
+        },
+        "lattice"_a, "what"_a, "most"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "finished, interrupted, floor, scores, parents by network, counts.");
+    m.def(
+        "count_above",
+        [](const PyLattice& t, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
+            Count count = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return count_above(*t.lattice, what, lowest, threads, limits);
+            });
+            return std::make_pair(count.finished, count.counts);
+        },
+        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    nb::class_<NetworkStream>(m, "NetworkStream", "All networks above a threshold, in no particular order.")
+        .def("next", &next_of_stream, "most"_a, "Scores and parents of the next ones; fewer than asked at the end.");
+    m.def(
+        "open_stream",
+        [](const PyLattice& t, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
+            std::optional<NetworkStream> stream = open_stream(t, lowest, threads, watch_of(seconds, std::move(on_tick)));
+            if (!stream) return std::unique_ptr<NetworkStream>();
+            auto opened = std::make_unique<NetworkStream>(std::move(*stream));
+            opened->walk = std::make_unique<Walk<Lattice, NetworkRule<Lattice>>>(*t.lattice, opened->families, *opened->rule, lowest);
+            opened->walk->begin({NetworkRule<Lattice>::State{}, std::vector<VarSet>(opened->n, 0)});
+            return opened;
+        },
+        "lattice"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>());
+
+    nb::class_<MixedGraph>(m, "MixedGraph", "The edges of a class: compelled ones by parents, the others by neighbours.")
+        .def("__init__",
+             [](MixedGraph* self, const std::vector<VarSet>& parents, const std::vector<VarSet>& neighbours) {
+                 require(parents.size() == neighbours.size(), "sizes differ");
+                 new (self) MixedGraph{checked_network(parents), checked_network(neighbours)};
+             },
+             "parents"_a, "neighbours"_a)
+        .def_ro("parents", &MixedGraph::parents)
+        .def_ro("neighbours", &MixedGraph::neighbours);
+    m.def("class_of", [](const std::vector<VarSet>& parents) { return class_of(checked_network(parents)); }, "parents"_a);
+    m.def("class_size", &class_size, "graph"_a, "Networks in the class; None when 2^64 or more.");
+    nb::class_<Members>(m, "Members", "The networks of a class, one by one.")
+        .def(nb::init<MixedGraph>(), "graph"_a)
+        .def("next", [](Members& members) -> std::optional<std::vector<VarSet>> {
+            if (!members.next()) return std::nullopt;
+            return members.parents;
+        });
 }

@@ -224,8 +224,7 @@ def best_score_by_orders(local, n):
         return best_parents(local, n, x, earlier)[0]
 
     return max(
-        sum(best(x, sum(map(only, order[:place]))) for place, x in enumerate(order))
-        for order in permutations(range(n))
+        sum(best(x, sum(map(only, order[:place]))) for place, x in enumerate(order)) for order in permutations(range(n))
     )
 
 

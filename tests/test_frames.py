@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from topdag.discretize import Quantile, Uniform
-from topdag.errors import TableError
 from topdag.table import Table
 
 pandas = pytest.importorskip("pandas")
@@ -40,13 +40,6 @@ def frame_of(columns, library, partitions=2):
     return dask.from_pandas(pandas.DataFrame(columns), npartitions=partitions)
 
 
-def refused(source, *parts, **options):
-    with pytest.raises(TableError) as caught:
-        Table(source, **options)
-    for part in parts:
-        assert part in str(caught.value)
-
-
 @pytest.mark.parametrize("library", EAGER + LAZY)
 def test_discrete_columns(library):
     table = Table(frame_of(DISCRETE, library))
@@ -55,7 +48,8 @@ def test_discrete_columns(library):
 
 
 rows_with_gaps = st.lists(
-    st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 2), st.booleans()), min_size=1, max_size=8)
+    st.tuples(st.sampled_from(["a", "b", None]), st.integers(0, 2), st.booleans()), min_size=1, max_size=8
+)
 
 
 @settings(deadline=None, max_examples=40)
@@ -68,8 +62,9 @@ def test_any_rows_with_gaps_as_states(rows, library):
 
 
 @pytest.mark.parametrize("library", EAGER + LAZY)
-@pytest.mark.parametrize("rule", [
-    "mean", Uniform(3), [-0.5, 0.5], {"size": "mean", "count": [0], "weight": Uniform(2)}])
+@pytest.mark.parametrize(
+    "rule", ["mean", Uniform(3), [-0.5, 0.5], {"size": "mean", "count": [0], "weight": Uniform(2)}]
+)
 def test_cuts(library, rule):
     expected = Table(COLUMNS, discretize=rule)
     table = Table(frame_of(COLUMNS, library), discretize=rule)
@@ -106,7 +101,7 @@ def test_lazy_weights_refused(library):
     refused(frame, "'wait' that is not there", discretize="mean", weights="wait")
     for wrong in (-1, 0.5, None):
         columns = {**DISCRETE, "n": [wrong, *[1.0] * 59]}
-        refused(frame_of(columns, library), "column 'n' has 1 weight that is missing, negative", weights="n")
+        refused(frame_of(columns, library), "1 weight in column 'n': missing, negative", weights="n")
     refused(frame_of({**DISCRETE, "n": [0] * 60}, library), "no row is left", weights="n")
     refused(frame, "cannot be read as a table", discretize="mean", weights="word")
 
@@ -116,14 +111,17 @@ GAPS = {"word": ["a", None, "b", "b"], "size": [0.5, 1.5, None, 4.0], "flag": [T
 
 @pytest.mark.parametrize("library", EAGER)
 def test_missing_is_an_error_that_names_rows(library):
-    refused(frame_of(GAPS, library), "'word' (1 row, the first is row 1 (counted from 0))",
-            "'size' (1 row, the first is row 2", discretize="mean")
+    refused(
+        frame_of(GAPS, library),
+        "'word' (1 row, the first is row 1 (counted from 0))",
+        "'size' (1 row, the first is row 2",
+        discretize="mean",
+    )
 
 
 @pytest.mark.parametrize("library", LAZY)
 def test_missing_is_an_error_that_counts_rows(library):
-    refused(frame_of(GAPS, library), "missing values in 2 columns: 'word' (1 row), 'size' (1 row)",
-            discretize="mean")
+    refused(frame_of(GAPS, library), "missing values in 2 columns: 'word' (1 row), 'size' (1 row)", discretize="mean")
 
 
 @pytest.mark.parametrize("library", EAGER + LAZY)
@@ -153,8 +151,9 @@ def test_infinite_is_refused(library):
 @pytest.mark.parametrize("library", EAGER + LAZY)
 def test_floats_are_refused_without_a_rule(library):
     refused(frame_of(COLUMNS, library), "column 'size' holds floats", "discretize=")
-    refused(frame_of(COLUMNS, library), "'word', which does not hold numbers",
-            discretize={"word": "mean", "size": "mean"})
+    refused(
+        frame_of(COLUMNS, library), "'word', which does not hold numbers", discretize={"word": "mean", "size": "mean"}
+    )
 
 
 @pytest.mark.parametrize("library", EAGER + LAZY)
@@ -162,8 +161,12 @@ def test_declared_states(library):
     states = {"word": ["c", "b", "a", "d"], "size": [0.5, 1.0, 2.0]}
     columns = {"word": ["a", "b", "c"], "size": [1.0, 2.0, 1.0]}
     assert Table(frame_of(columns, library), states=states) == Table(columns, states=states)
-    refused(frame_of(columns, library), "'word' has 'c' in ", "declared states: 'a', 'b'",
-            states={**states, "word": ["a", "b"]})
+    refused(
+        frame_of(columns, library),
+        "'word' has 'c' in ",
+        "declared states: 'a', 'b'",
+        states={**states, "word": ["a", "b"]},
+    )
 
 
 @pytest.mark.parametrize("library", EAGER + LAZY)
@@ -197,11 +200,13 @@ def test_categories_count_without_rows(library):
 
 
 def test_pandas_categories_of_any_kind():
-    frame = pandas.DataFrame({
-        "ordered": pandas.Categorical(["b", None], categories=["c", "b"], ordered=True),
-        "integer": pandas.Categorical([3, 1]),
-        "interval": pandas.cut([1.0, 5.0], [0, 2, 4, 6]),
-    })
+    frame = pandas.DataFrame(
+        {
+            "ordered": pandas.Categorical(["b", None], categories=["c", "b"], ordered=True),
+            "integer": pandas.Categorical([3, 1]),
+            "interval": pandas.cut([1.0, 5.0], [0, 2, 4, 6]),
+        }
+    )
     table = Table(frame, missing="state")
     assert table.states == (("c", "b", "missing"), (1, 3), ("(0, 2]", "(2, 4]", "(4, 6]"))
 
@@ -214,17 +219,24 @@ def test_polars_categories_are_those_that_occur():
 
 
 def test_pandas_columns_of_many_types():
-    frame = pandas.DataFrame({
-        "nullable": pandas.array([1, None, 2**60 + 1], dtype="Int64"),
-        "boolean": pandas.array([True, None, False], dtype="boolean"),
-        "object": [1, "a", None],
-        "string": pandas.array(["x", None, "y"], dtype="string"),
-        7: [0, 1, 1],
-    })
+    frame = pandas.DataFrame(
+        {
+            "nullable": pandas.array([1, None, 2**60 + 1], dtype="Int64"),
+            "boolean": pandas.array([True, None, False], dtype="boolean"),
+            "object": [1, "a", None],
+            "string": pandas.array(["x", None, "y"], dtype="string"),
+            7: [0, 1, 1],
+        }
+    )
     table = Table(frame, missing="state")
     assert table.names == ("nullable", "boolean", "object", "string", "7")
-    assert table.states == ((1, 2**60 + 1, "missing"), (False, True, "missing"), (1, "a", "missing"),
-                            ("x", "y", "missing"), (0, 1))
+    assert table.states == (
+        (1, 2**60 + 1, "missing"),
+        (False, True, "missing"),
+        (1, "a", "missing"),
+        ("x", "y", "missing"),
+        (0, 1),
+    )
 
 
 def test_arrow_dictionaries_in_several_chunks():
@@ -264,6 +276,7 @@ def test_lazy_frames_collect_distinct_rows_only(monkeypatch):
         frame = collect(self, *args, **kwargs)
         collected.append(len(frame))
         return frame
+
     monkeypatch.setattr(nw.LazyFrame, "collect", counting)
     columns = {"a": [0, 1, 1] * 1000, "b": ["x", "y"] * 1500, "c": [0.25, 0.5, 0.75] * 1000}
     table = Table(frame_of(columns, "duckdb"), discretize="mean")

@@ -44,9 +44,7 @@ small_networks = st.builds(
 
 
 def all_rows(fitted: FittedNetwork) -> list[dict[str, Hashable]]:
-    return [
-        dict(zip(fitted.names, states, strict=True)) for states in itertools.product(*fitted.states.values())
-    ]
+    return [dict(zip(fitted.names, states, strict=True)) for states in itertools.product(*fitted.states.values())]
 
 
 def frequencies(table: Table) -> npt.NDArray[np.float64]:
@@ -150,9 +148,7 @@ def test_wrong_tables_are_refused(table: dict[str, npt.ArrayLike], message: str)
 def test_a_wrong_row_is_named_by_its_parents() -> None:
     wet = np.array(TABLES["wet"])
     wet[1, 1] = [0.25, 0.5]
-    with pytest.raises(
-        NetworkError, match=r"'wet' given rain=some, hose=False are \[0.25, 0.5\] with sum 0.75"
-    ):
+    with pytest.raises(NetworkError, match=r"'wet' given rain=some, hose=False are \[0.25, 0.5\] with sum 0.75"):
         FittedNetwork(NETWORK, STATES, TABLES | {"wet": wet})
 
 

@@ -22,17 +22,18 @@ needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="the shared data are n
 blank_free = st.text(st.characters(exclude_characters="\0\r", codec="utf-8"), max_size=12).map(str.strip)
 words = blank_free.filter(lambda text: text and text not in reading.MISSING_VALUES)
 plain_words = st.text("abcxyz-.é", min_size=1, max_size=12).filter(lambda text: not set(text) <= set("-."))
-same_folder = settings(deadline=None, max_examples=200,
-                       suppress_health_check=[HealthCheck.function_scoped_fixture])
+same_folder = settings(deadline=None, max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 
 @pytest.fixture
 def read(tmp_path):
     """Writes text or bytes to a file and reads it as a table."""
+
     def read_content(content, name="table.csv", **options):
         path = tmp_path / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         return read_table(path, **options)
+
     return read_content
 
 
@@ -43,13 +44,15 @@ def refused(read):
             read(content, **options)
         for part in (options.get("name", "table.csv"), *parts):
             assert part in str(caught.value)
+
     return check
 
 
 def tables_of(cells):
     """Lists of rows of up to four cells each."""
-    return st.integers(2, 4).flatmap(lambda width: st.lists(
-        st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=12))
+    return st.integers(2, 4).flatmap(
+        lambda width: st.lists(st.lists(cells, min_size=width, max_size=width), min_size=1, max_size=12)
+    )
 
 
 @same_folder
@@ -93,10 +96,17 @@ def test_any_bytes_are_a_table_or_refused(read, content):
 
 
 @same_folder
-@given(st.text("ab1.,;\t| \n\r\"'?e-\x0c\x1féNn\0", max_size=40), st.fixed_dictionaries({
-    "header": st.booleans(), "separator": st.sampled_from([None, ",", " ", "'", "."]),
-    "missing": st.sampled_from(["error", "drop", "state"]),
-    "discretize": st.sampled_from([None, "mean", "quantile(3)", "uniform(2)"])}))
+@given(
+    st.text("ab1.,;\t| \n\r\"'?e-\x0c\x1féNn\0", max_size=40),
+    st.fixed_dictionaries(
+        {
+            "header": st.booleans(),
+            "separator": st.sampled_from([None, ",", " ", "'", "."]),
+            "missing": st.sampled_from(["error", "drop", "state"]),
+            "discretize": st.sampled_from([None, "mean", "quantile(3)", "uniform(2)"]),
+        }
+    ),
+)
 def test_any_text_is_a_table_or_refused(read, text, options):
     try:
         table = read(text, **options)
@@ -146,8 +156,16 @@ def test_what_is_missing_in_files(read, refused):
 
 def test_separators_are_sniffed(read):
     expected = Table([[0, 1], [1, 0]], names=["a", "b"])
-    for text in ("a,b\n0,1\n1,0", "a;b\n0;1\n1;0", "a\tb\n0\t1\n1\t0", "a|b\n0|1\n1|0", "a b\n0 1\n1 0\n",
-                 "  a   b\n 0\t 1 \n\n1    0\n", "a, b\r\n0 , 1\r\n1,0\r\n", "a,b\r0,1\r1,0"):
+    for text in (
+        "a,b\n0,1\n1,0",
+        "a;b\n0;1\n1;0",
+        "a\tb\n0\t1\n1\t0",
+        "a|b\n0|1\n1|0",
+        "a b\n0 1\n1 0\n",
+        "  a   b\n 0\t 1 \n\n1    0\n",
+        "a, b\r\n0 , 1\r\n1,0\r\n",
+        "a,b\r0,1\r1,0",
+    ):
         assert read(text) == expected
     assert read("a:b\n0:1\n1:0\n", separator=":") == expected
     assert read('"x, y";z\n0;1\n1;0\n').names == ("x, y", "z")
@@ -162,7 +180,7 @@ def test_white_space_with_quotes(read):
 
 def test_header_quotes_and_marks(read):
     assert read(b"\xef\xbb\xbfa,b\n0,1\n").names == ("a", "b")
-    assert read('a,b\n"x, ""y""",1\n"two\nlines",2\n').states[0] == ('two\nlines', 'x, "y"')
+    assert read('a,b\n"x, ""y""",1\n"two\nlines",2\n').states[0] == ("two\nlines", 'x, "y"')
     assert read("0,1\n1,1\n", header=False) == Table([[0, 1], [1, 1]])
     assert read("\n \na,b\n0,1\n\n  \n1,1\n\n") == Table([[0, 1], [1, 1]], names=["a", "b"])
     assert read("größe,b\nklein,1\nweiß,2\n").states[0] == ("klein", "weiß")
@@ -177,29 +195,32 @@ def test_gzip(read, refused):
     refused(b"a,b\n0,1\n", "gzip file is damaged", name="table.gz")
 
 
-@pytest.mark.parametrize(("content", "parts"), [
-    ("", ["the file is empty"]),
-    (" \n\n", ["the file is empty"]),
-    ("a,b\n", ["a header but no rows"]),
-    ("a,b", ["a header but no rows"]),
-    ('"a","b"\n', ["a header but no rows"]),
-    ('""', ["only one column"]),
-    ("abc\n1\n2\n", ["only one column: 'abc'", "separator="]),
-    ("a,b\n0,1\n0,1,2\n", ["line 3 of the file has 3 cells, but the first line has 2", "','", "separator="]),
-    ("a,b\n0,1\n\n0\n", ["line 4 of the file has 1 cell"]),
-    ('a,b\n"0",1\n\n0\n', ["line 4 of the file has 1 cell"]),
-    ("a b\n0 1\n0 1 2\n", ["line 3 of the file has 3 cells", "white space"]),
-    ("a,b\n0,1\n0;1\n", ["line 3 of the file has 1 cell"]),
-    ("a,b,a\n0,1,2\n", ["columns 0 and 2 (counted from 0) are both called 'a'"]),
-    ("a,,b\n0,1,2\n", ["column 1 (counted from 0) has no name"]),
-    ('a,b\n"0,1\n', ["line 2 of the file"]),
-    ('a,b\n"0"x,1\n', ["line 2 of the file"]),
-    (b"a,b\n0,\xff\n", ["not a text file in UTF-8: see line 2"]),
-    ("a,b\n0,1\n".encode("utf-16"), ["not a text file in UTF-8"]),
-    (b"\x7fELF\0\0\1", ["not a text file"]),
-    (b"PAR1 this is not Parquet", ["Parquet file cannot be read"]),
-    (",".join(f"v{j}" for j in range(129)) + "\n" + ",".join("0" * 129), ["129 variables are too many"]),
-])
+@pytest.mark.parametrize(
+    ("content", "parts"),
+    [
+        ("", ["the file is empty"]),
+        (" \n\n", ["the file is empty"]),
+        ("a,b\n", ["a header but no rows"]),
+        ("a,b", ["a header but no rows"]),
+        ('"a","b"\n', ["a header but no rows"]),
+        ('""', ["only one column"]),
+        ("abc\n1\n2\n", ["only one column: 'abc'", "separator="]),
+        ("a,b\n0,1\n0,1,2\n", ["line 3 of the file has 3 cells, but the first line has 2", "','", "separator="]),
+        ("a,b\n0,1\n\n0\n", ["line 4 of the file has 1 cell"]),
+        ('a,b\n"0",1\n\n0\n', ["line 4 of the file has 1 cell"]),
+        ("a b\n0 1\n0 1 2\n", ["line 3 of the file has 3 cells", "white space"]),
+        ("a,b\n0,1\n0;1\n", ["line 3 of the file has 1 cell"]),
+        ("a,b,a\n0,1,2\n", ["columns 0 and 2 (counted from 0) are both called 'a'"]),
+        ("a,,b\n0,1,2\n", ["column 1 (counted from 0) has no name"]),
+        ('a,b\n"0,1\n', ["line 2 of the file"]),
+        ('a,b\n"0"x,1\n', ["line 2 of the file"]),
+        (b"a,b\n0,\xff\n", ["not a text file in UTF-8: see line 2"]),
+        ("a,b\n0,1\n".encode("utf-16"), ["not a text file in UTF-8"]),
+        (b"\x7fELF\0\0\1", ["not a text file"]),
+        (b"PAR1 this is not Parquet", ["Parquet file cannot be read"]),
+        (",".join(f"v{j}" for j in range(129)) + "\n" + ",".join("0" * 129), ["129 variables are too many"]),
+    ],
+)
 def test_files_refused(refused, content, parts):
     refused(content, *parts)
 
@@ -253,25 +274,25 @@ def test_parquet_by_each_library(tmp_path, monkeypatch):
     parquet = pytest.importorskip("pyarrow.parquet")
     path = tmp_path / "t.parquet"
     parquet.write_table(pyarrow.table({"a": ["x", "y"], "b": [1, 2]}), path)
-    expected = Table({"a": ["x", "y"], "b": [1, 2]})
-
-    def absent(path):
-        raise ImportError
-    for library in ("with_pyarrow", "with_polars", "with_pandas"):
-        pytest.importorskip(library.removeprefix("with_"))
-        assert read_table(path) == expected
-        monkeypatch.setattr(reading, library, absent)
+    for library, reader in reading.PARQUET_READERS:
+        pytest.importorskip(library)
+        monkeypatch.setattr(reading, "PARQUET_READERS", [("no_such_library", "read"), (library, reader)])
+        assert read_table(path) == Table({"a": ["x", "y"], "b": [1, 2]})
+    monkeypatch.setattr(reading, "PARQUET_READERS", [("no_such_library", "read")])
     with pytest.raises(TableError, match="needs one of pyarrow, polars or pandas"):
         read_table(path)
 
 
 @needs_data
-@pytest.mark.parametrize(("name", "n_rows", "arities"), [
-    ("adult15_cat", 30162, [2, 7, 2, 16, 2, 7, 14, 6, 5, 2, 2, 2, 2, 41, 2]),
-    ("letter", 20000, [2] * 17),
-    ("tic_tac_toe", 958, [3] * 9 + [2]),
-    ("autos", 159, [2] * 8 + [1] + [2] * 17),
-])
+@pytest.mark.parametrize(
+    ("name", "n_rows", "arities"),
+    [
+        ("adult15_cat", 30162, [2, 7, 2, 16, 2, 7, 14, 6, 5, 2, 2, 2, 2, 41, 2]),
+        ("letter", 20000, [2] * 17),
+        ("tic_tac_toe", 958, [3] * 9 + [2]),
+        ("autos", 159, [2] * 8 + [1] + [2] * 17),
+    ],
+)
 def test_shared_data(name, n_rows, arities):
     table = read_table(DATA / f"{name}.csv")
     assert table.n_rows == n_rows

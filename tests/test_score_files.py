@@ -261,9 +261,7 @@ BAD_PSS = [
     ("reader", "content", "line", "message"),
     [*((read_jkl, *case) for case in BAD_JKL), *((read_pss, *case) for case in BAD_PSS)],
 )
-def test_a_bad_line_is_named(
-    folder: Path, reader: Reader, content: str | bytes, line: int, message: str
-) -> None:
+def test_a_bad_line_is_named(folder: Path, reader: Reader, content: str | bytes, line: int, message: str) -> None:
     path = written(folder, content)
     with pytest.raises(FileError, match=rf"file\.txt, line {line}: .*{message}"):
         reader(path)
@@ -311,9 +309,7 @@ def test_altered_files_are_read_or_refused(
 
 
 @given(data=st.data(), lists=family_lists(st.integers(0, 9).map(str)))
-def test_an_altered_count_or_size_is_always_caught(
-    folder: Path, data: st.DataObject, lists: FamilyLists
-) -> None:
+def test_an_altered_count_or_size_is_always_caught(folder: Path, data: st.DataObject, lists: FamilyLists) -> None:
     write_jkl(path := folder / "count.jkl", lists.names, lists.blocks())
     lines = [line.split(" ") for line in path.read_text().splitlines()]
     line = lines[data.draw(st.integers(0, len(lines) - 1))]

@@ -53,47 +53,59 @@ void sweep_rows(double* values, int bits, std::size_t width, std::size_t stride)
 
 }  // namespace
 
-Lattice::Lattice(const LocalScores& scores, int threads, Limits& limits)
-    : n_(scores.n_variables()), scores_(scores), threads_(threads), limits_(limits) {
+Lattice::Lattice(const LocalScores& scores) : n_(scores.n_variables()), scores_(scores) {
     for (int x = 0; x < n_; ++x) best_.emplace_back(n_sets(n_ - 1));
 }
 
-bool Lattice::sweep() {
+bool Lattice::sweep(int threads, Limits& limits) {
     const int low = std::min(n_ - 1, cache_bits);
     const int high = n_ - 1 - low;
     const std::size_t blocks = n_sets(high);
-    limits_.begin(Phase::sweeping, 2 * n_ * n_sets(n_ - 1));
-    parallel_for(n_ * blocks, threads_, limits_, [&](std::size_t task, int) {
+    limits.begin(Phase::sweeping, 2 * n_ * n_sets(n_ - 1));
+    parallel_for(n_ * blocks, threads, limits, [&](std::size_t task, int) {
         const auto x = static_cast<int>(task / blocks);
         const std::size_t begin = task % blocks << low;
         scores_.fill(x, begin, n_sets(low), &best_[x][begin]);
         sweep_bits(&best_[x][begin], low);
-        limits_.done += n_sets(low);
+        limits.done += n_sets(low);
     });
     // All high bits at once on a strip of columns narrow enough to stay in cache.
     const std::size_t width = std::max<std::size_t>(8, std::min(n_sets(low), cache_doubles >> high));
     const std::size_t strips = n_sets(low) / width;
-    if (high > 0 && !limits_.stop.load())
-        parallel_for(n_ * strips, threads_, limits_, [&](std::size_t task, int) {
+    if (high > 0 && !limits.stop.load())
+        parallel_for(n_ * strips, threads, limits, [&](std::size_t task, int) {
             const std::size_t x = task / strips;
             sweep_rows(&best_[x][task % strips * width], high, width, n_sets(low));
-            limits_.done += width << high;
+            limits.done += width << high;
         });
-    return !limits_.stop.load();
+    return !limits.stop.load();
 }
 
-bool Lattice::order() {
-    forward_ = BigArray(n_sets(n_));
+// Calls fill_block for all blocks of sets that share their high variables, layer by layer: those with fewer high
+// variables first, or last. Blocks of one layer do not need each other, so threads share them.
+template <class FillBlock>
+bool Lattice::fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block) {
     const int low = std::min(n_, block_bits);
-    limits_.begin(Phase::ordering, n_sets(n_));
-    std::vector<std::vector<VarSet>> layers(n_ - low + 1);  // blocks with as many high variables
+    limits.begin(Phase::ordering, n_sets(n_));
+    std::vector<std::vector<VarSet>> layers(n_ - low + 1);
     for (VarSet block = 0; block < n_sets(n_ - low); ++block) layers[size_of(block)].push_back(block);
+    if (!from_empty) std::reverse(layers.begin(), layers.end());
     for (const std::vector<VarSet>& layer : layers)
-        parallel_for(layer.size(), threads_, limits_, [&](std::size_t i, int) {
-            order_block(layer[i]);
-            limits_.done += n_sets(low);
+        parallel_for(layer.size(), threads, limits, [&](std::size_t i, int) {
+            fill_block(layer[i]);
+            limits.done += n_sets(low);
         });
-    return !limits_.stop.load();
+    return !limits.stop.load();
+}
+
+bool Lattice::order(int threads, Limits& limits) {
+    forward_ = BigArray(n_sets(n_));
+    return fill_in_layers(true, threads, limits, [&](VarSet block) { order_block(block); });
+}
+
+bool Lattice::order_backward(int threads, Limits& limits) {
+    backward_ = BigArray(n_sets(n_));
+    return fill_in_layers(false, threads, limits, [&](VarSet block) { order_block_backward(block); });
 }
 
 // F for all sets whose variables above the block's bits are those of `block`.
@@ -124,21 +136,53 @@ void Lattice::order_block(VarSet block) {
     }
 }
 
+// H for the same sets, from those with one more variable.
+void Lattice::order_block_backward(VarSet block) {
+    const int low = std::min(n_, block_bits);
+    const VarSet base = block << low;
+    const VarSet everything = n_sets(n_) - 1;
+    double* own = &backward_[base];
+    std::fill(own, own + n_sets(low), minus_infinity);
+    if (base + n_sets(low) - 1 == everything) own[n_sets(low) - 1] = 0.0;
+    for (VarSet rest = everything & ~base & ~(n_sets(low) - 1); rest != 0; rest &= rest - 1) {
+        const int x = first_of(rest);
+        raise_to_sum(own, &best_[x][without_bit(base, x)], &backward_[base | only(x)], n_sets(low));
+    }
+    const int lanes = std::min(low, lane_bits);
+    for (VarSet group = n_sets(low); group != 0;) {
+        group -= n_sets(lanes);
+        for (VarSet rest = (n_sets(low) - 1) & ~group & ~(n_sets(lanes) - 1); rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
+            const VarSet placed = base | group;
+            raise_to_sum(own + group, &best_[x][without_bit(placed, x)], &backward_[placed | only(x)], n_sets(lanes));
+        }
+        for (VarSet lane = n_sets(lanes); lane-- > 0;)
+            for (int x = 0; x < lanes; ++x) {
+                if (has(lane, x)) continue;
+                const VarSet placed = base | group | lane;
+                own[group + lane] = std::max(own[group + lane], best_[x][without_bit(placed, x)] + backward_[placed | only(x)]);
+            }
+    }
+}
+
 BestNetwork Lattice::read_back() const {
     VarSet placed = n_sets(n_) - 1;
     BestNetwork network{forward_[placed], std::vector<VarSet>(n_, 0)};
     if (network.score == minus_infinity) return network;
     while (placed != 0) {
-        int x = n_ - 1;
-        for (;; --x) {
-            if (!has(placed, x)) continue;
-            const VarSet before = placed & ~only(x);
-            if (best_[x][without_bit(before, x)] + forward_[before] == forward_[placed]) break;
-        }
+        const int x = last_variable(placed);
         placed &= ~only(x);
         network.parents[x] = fewest_parents(x, placed);
     }
     return network;
+}
+
+int Lattice::last_variable(VarSet placed) const {
+    for (int x = n_ - 1;; --x) {
+        if (!has(placed, x)) continue;
+        const VarSet before = placed & ~only(x);
+        if (best(x, before) + forward_[before] == forward_[placed]) return x;
+    }
 }
 
 // Sums are exact on the grid, so equality is equality. What is left cannot lose one more variable, so its best

@@ -2,6 +2,8 @@
 //
 //   best(x, Y) = the best local score of x with parents inside Y
 //   F(Y)       = the score of the best network on Y = max over x in Y of best(x, Y - x) + F(Y - x)
+//   H(Y)       = the most that the variables outside Y can add when those of Y come first
+//              = max over x outside Y of best(x, Y) + H(Y + x)
 //
 // [Silander & Myllymaki 2006; Yuan & Malone 2013]. Ties are broken in a fixed way that no thread can change: the
 // last variable of an order is the last column that may be last, and parents are dropped from the last column on
@@ -25,29 +27,43 @@ struct BestNetwork {
 
 class Lattice {
 public:
-    Lattice(const LocalScores& scores, int threads, Limits& limits);
+    // The scores must outlive the lattice.
+    explicit Lattice(const LocalScores& scores);
 
     // Fills best; false when a limit stopped it.
-    bool sweep();
+    bool sweep(int threads, Limits& limits);
     // Fills F; false when a limit stopped it. Needs best.
-    bool order();
+    bool order(int threads, Limits& limits);
     BestNetwork read_back() const;
+    // Fills H; false when a limit stopped it. Needs best.
+    bool order_backward(int threads, Limits& limits);
+
+    int n_variables() const { return n_; }
+    const LocalScores& scores() const { return scores_; }
+    // The variable that comes last in the best order of these, ties broken as said above. Needs F.
+    int last_variable(VarSet placed) const;
+    double best(int x, VarSet within) const { return best_[x][without_bit(within, x)]; }
+    double forward(VarSet placed) const { return forward_[placed]; }
+    double backward(VarSet placed) const { return backward_[placed]; }
 
     // The best local score of x over all its parent sets. Needs best.
     double best_alone(int x) const { return best_[x][n_sets(n_ - 1) - 1]; }
 
+    // Bytes of best and F; with H as many again as F takes.
     static double bytes(int n) { return 8.0 * (static_cast<double>(n_sets(n)) + n * static_cast<double>(n_sets(n - 1))); }
 
 private:
+    template <class FillBlock>
+    bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
     void order_block(VarSet block);
+    void order_block_backward(VarSet block);
     VarSet fewest_parents(int x, VarSet available) const;
 
     int n_;
     const LocalScores& scores_;
-    int threads_;
-    Limits& limits_;
     std::vector<BigArray> best_;  // by variable, then by slot
     BigArray forward_;
+    BigArray backward_;
 };
 
 }  // namespace topdag

@@ -8,7 +8,7 @@
 
 namespace topdag {
 
-enum class Phase : int { waiting, counting, sweeping, ordering, reading_back };
+enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing };
 
 // Shared by the threads of one computation and by whoever watches it.
 struct Limits {

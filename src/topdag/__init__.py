@@ -6,11 +6,22 @@
 'PROVED'
 """
 
+from topdag.classes import EquivalenceClass
 from topdag.discretize import Quantile, Uniform
 from topdag.errors import FileError, Interrupted, NetworkError, ScoreError, TableError, TooLarge
 from topdag.example import example_network, example_table
 from topdag.files import read_network, read_scores, write_network, write_scores
 from topdag.graphs import Network
+from topdag.list_questions import (
+    classes_within,
+    count_classes_within,
+    count_networks_within,
+    iter_networks_within,
+    k_best_classes,
+    k_best_networks,
+    networks_within,
+)
+from topdag.lists import ClassList, NetworkList
 from topdag.parameters import FittedNetwork
 from topdag.questions import best_network
 from topdag.random_networks import random_network
@@ -30,13 +41,16 @@ __all__ = [
     "BDe",
     "BDeu",
     "BDs",
+    "ClassList",
     "CustomScore",
+    "EquivalenceClass",
     "Family",
     "FileError",
     "FittedNetwork",
     "Interrupted",
     "Network",
     "NetworkError",
+    "NetworkList",
     "Progress",
     "Proof",
     "Quantile",
@@ -50,9 +64,16 @@ __all__ = [
     "Uniform",
     "Within",
     "best_network",
+    "classes_within",
+    "count_classes_within",
+    "count_networks_within",
     "example_network",
     "example_table",
     "fNML",
+    "iter_networks_within",
+    "k_best_classes",
+    "k_best_networks",
+    "networks_within",
     "qNML",
     "random_network",
     "read_network",

@@ -96,3 +96,73 @@ class LatticeResult:
 def best_network(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> LatticeResult: ...
 
 def families_worth_keeping(scores: LocalScores, x: int, epsilon: float) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+class Listed(enum.Enum):
+    NETWORKS = 0
+
+    CLASSES = 1
+
+class WalkCounts:
+    @property
+    def found(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def dead_ends(self) -> int: ...
+
+class Lattice:
+    """Best parents, forward and backward tables over all sets."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    def family_bound(self, x: int, parents: int) -> float:
+        """The score of the best network that has this family."""
+
+def build_lattice(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> Lattice | None:
+    """None when stopped."""
+
+def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The best score with and without each edge parent -> child, at parent * n + child.
+    """
+
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], WalkCounts]:
+    """finished, interrupted, floor, scores, parents by network, counts."""
+
+def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
+
+class NetworkStream:
+    """All networks above a threshold, in no particular order."""
+
+    def next(self, most: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]]:
+        """Scores and parents of the next ones; fewer than asked at the end."""
+
+def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+class MixedGraph:
+    """
+    The edges of a class: compelled ones by parents, the others by neighbours.
+    """
+
+    def __init__(self, parents: Sequence[int], neighbours: Sequence[int]) -> None: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def neighbours(self) -> list[int]: ...
+
+def class_of(parents: Sequence[int]) -> MixedGraph: ...
+
+def class_size(graph: MixedGraph) -> int | None:
+    """Networks in the class; None when 2^64 or more."""
+
+class Members:
+    """The networks of a class, one by one."""
+
+    def __init__(self, graph: MixedGraph) -> None: ...
+
+    def next(self) -> list[int] | None: ...

@@ -13,6 +13,7 @@ from typing import Any
 
 from topdag.errors import FileError, ScoreError
 from topdag.graphs import Network
+from topdag.results import Status
 from topdag.score_kinds import (
     AIC,
     BIC,
@@ -63,22 +64,33 @@ def check_network(network: Network, table: Table, kind: ScoreKind) -> Check:
     return Check(total, network.score, tuple(problems))
 
 
-def check_proof(content: Mapping[str, Any]) -> tuple[str, ...]:
-    """Whether the numbers of an answer's proof hang together."""
-    proof, value = content.get("proof"), content.get("score")
-    if not isinstance(proof, dict) or not isinstance(value, (int, float)):
-        return ("the answer has no proof or no score",)
-    bound, gap = proof.get("bound"), proof.get("gap")
-    if bound is None:
-        return ()
+def check_claims(content: Mapping[str, Any], score: float) -> tuple[str, ...]:
+    """Whether the score, bound and gap of an answer are numbers, fit the data's score and fit each other."""
+    proof = content.get("proof")
+    if not isinstance(proof, dict) or str(proof.get("status")) not in Status.__members__:
+        return ("the answer has no proof with a status",)
+    claims = {"score": content.get("score"), "bound": proof.get("bound"), "gap": proof.get("gap")}
+    is_stopped = proof["status"] == Status.STOPPED.name  # then what is infinite is not written
+    odd = [name for name, value in claims.items() if not _is_number(value) and not (value is None and is_stopped)]
+    if odd:
+        return tuple(f"the {name} is {claims[name]!r}, not a number" for name in odd)
+    claimed, bound, gap = claims["score"], claims["bound"], claims["gap"]
     problems = []
-    if bound < value - TOLERANCE:
-        problems.append(f"the bound {bound} is below the score {value}")
-    if gap is None or abs(bound - value - gap) > TOLERANCE:
-        problems.append(f"the gap {gap} is not the bound less the score")
-    if proof.get("status") == "PROVED" and gap:
+    if claimed is not None and not _agree(claimed, score):
+        problems.append(f"score: the answer says {claimed:.9f}, the data give {score:.9f}")
+    if claimed is not None and bound is not None:
+        if bound < claimed - TOLERANCE:
+            problems.append(f"the bound {bound} is below the score {claimed}")
+        if gap is None or abs(bound - claimed - gap) > TOLERANCE:
+            problems.append(f"the gap {gap} is not the bound less the score")
+    if proof["status"] == Status.PROVED.name and gap:
         problems.append(f"PROVED with a gap of {gap}")
     return tuple(problems)
+
+
+def _is_number(value: object) -> bool:
+    """A number that a double can hold; JSON knows larger ones."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
 
 
 def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: tuple[str, ...]) -> float:

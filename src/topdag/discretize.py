@@ -1,28 +1,24 @@
-"""The states of a column: those declared, or the intervals into which its numbers are cut.
+"""Cutting numbers: the rules by which columns of floats become states, and what such states are called.
 
 A cut point belongs to the state below it: cuts at 1 and 2 make the states "<= 1", "(1, 2]" and "> 2".
 """
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .columns import MISSING, MOST_STATES, Codes, Column
 from .errors import TableError
+from .messages import Place, check_known, listing, plural
 
-if TYPE_CHECKING:
-    from .table import Column
-
-MOST_STATES = 65_535
-MISSING = -1  # the code of a missing cell until the table is finished
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
 FEWEST_DIGITS = 6  # significant digits of a cut point in a label; more where two labels would be alike
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
@@ -71,7 +67,6 @@ class CutPoints:
 Rule: TypeAlias = Mean | Quantile | Uniform | CutPoints
 RuleLike: TypeAlias = str | Rule | Sequence[float] | NDArray[Any]
 Discretize: TypeAlias = RuleLike | Mapping[str, RuleLike] | None
-Place: TypeAlias = Callable[[int], str]  # how messages call a row
 Statistic: TypeAlias = tuple[str, float]  # ("mean", 0), ("min", 0), ("max", 0) or ("quantile", p)
 
 
@@ -119,38 +114,8 @@ def rules_by_column(discretize: Discretize, names: Sequence[str], floats: Collec
     return {name: parse_rule(rule) for name, rule in discretize.items()}
 
 
-def declare(column: Column, states: Collection[Any], place: Place) -> Column:
-    """The column with the states its user lists, in that order."""
-    code_of = codes_of_states(column.name, states)
-    given, outside = tuple(code_of), len(code_of)
-    codes = np.array([*(code_of.get(value, outside) for value in column.values), MISSING])[column.codes]
-    wrong = np.flatnonzero(codes == outside)
-    if len(wrong):
-        value = plain(column.values[column.codes[wrong[0]]])
-        raise TableError(
-            f"column {column.name!r} has {value!r} in {place(int(wrong[0]))}, "
-            f"which is not one of its declared states: {listing(given)}"
-        )
-    return replace(column, values=given, codes=codes, declared=True)
-
-
-def codes_of_states(name: str, states: Collection[Any]) -> dict[Any, int]:
-    try:
-        code_of = {plain(state): code for code, state in enumerate(states)}
-    except TypeError:
-        raise TableError(f"the states of column {name!r} cannot be lists or dicts") from None
-    if not code_of or len(code_of) < len(states):
-        raise TableError(f"the states of column {name!r} must be different ones, not {listing(list(states))}")
-    return code_of
-
-
-def plain(value: Any) -> Any:
-    """A numpy scalar as the Python value it stands for."""
-    return value.item() if isinstance(value, np.generic) else value
-
-
 def cut_columns(
-    columns: Sequence[Column], weights: NDArray[np.int64], discretize: Discretize, place: Place
+    columns: Sequence[Column], weights: Codes, discretize: Discretize, place: Place
 ) -> tuple[list[Column], list[str]]:
     """The columns, those of floats cut into states, with a note on each cut."""
     floats = {column.name: column for column in columns if column.is_float}
@@ -186,7 +151,7 @@ def refuse_floats(names: Sequence[str], whole: Collection[str]) -> None:
     raise TableError(f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}")
 
 
-def cut_column(column: Column, weights: NDArray[np.int64], rule: Rule) -> tuple[Column, str]:
+def cut_column(column: Column, weights: Codes, rule: Rule) -> tuple[Column, str]:
     values = numbers_of(column)
     present = column.codes >= 0
     counts = np.bincount(column.codes[present], weights[present], len(values)).astype(np.float64)
@@ -246,7 +211,7 @@ def weighted_quantile(values: NDArray[np.float64], counts: NDArray[np.float64], 
     return float(min(low + (high - low) * (rank - math.floor(rank)), high))
 
 
-def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: NDArray[np.int64]) -> tuple[Column, str]:
+def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: Codes) -> tuple[Column, str]:
     """The column with intervals as states, and a note. Codes tell the interval, -1 a missing cell.
 
     Intervals without rows join the next one, unless the user gave the cut points.
@@ -292,24 +257,3 @@ def described(rule: Rule) -> tuple[int, str]:
     if isinstance(rule, Uniform):
         return rule.k, "at equal distances"
     return rule.k, "at its median" if rule.k == 2 else "at its quantiles"
-
-
-def check_known(name: Any, names: Sequence[str], asked_by: str) -> None:
-    if name not in names:
-        raise TableError(f"{asked_by} names a column {name!r} that is not there; {closest(name, names)}")
-
-
-def closest(name: Any, names: Sequence[str]) -> str:
-    """The names most like this one, as the end of a message."""
-    close = difflib.get_close_matches(str(name), names, n=3, cutoff=0.5)
-    return f"close to it are {listing(close)}" if close else f"the names are {listing(names)}"
-
-
-def listing(items: Sequence[Any], at_most: int = 10) -> str:
-    """The items for a message, the first ones if they are many."""
-    more = f" and {len(items) - at_most:,} more" if len(items) > at_most else ""
-    return ", ".join(repr(item) for item in items[:at_most]) + more
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"

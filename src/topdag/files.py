@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -19,7 +17,7 @@ from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.score_files import read_jkl, read_pss, write_jkl, write_pss
 from topdag.score_kinds import kind_from_dict, kind_to_dict
-from topdag.scores import Scores, Within, scores_from_lists
+from topdag.scores import Keep, Scores, Within, keep_epsilon, scores_from_lists
 from topdag.stores import FamilyStore, ListStore, SetStore, Store
 from topdag.table import Table
 
@@ -38,12 +36,17 @@ def write_scores(path: FilePath, scores: Scores) -> None:
         write_pss(path, scores.names, _blocks(scores), _information(scores))
 
 
-def read_scores(path: FilePath) -> Scores:
-    """Reads what ``write_scores`` or another program wrote. Lists count as kept for the best network only."""
+def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
+    """Reads what ``write_scores`` or another program wrote.
+
+    A .jkl or .pss file does not say what it was pruned for: it counts as kept for the best network only, unless
+    ``keep`` says more ("all", or Within(factor)). A .npz file says it itself.
+    """
+    keep_epsilon(keep)
     kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
     if kind == ".npz":
         return _read_npz(path)
-    return scores_from_lists(read_jkl(path) if kind == ".jkl" else read_pss(path))
+    return scores_from_lists(read_jkl(path) if kind == ".jkl" else read_pss(path), keep=keep)
 
 
 def write_network(path: FilePath, network: Network) -> None:
@@ -81,8 +84,8 @@ def read_json(path: FilePath) -> dict[str, Any]:
 
 def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
     """Writes beside the file first, so that a failure leaves what stood there before."""
-    target = Path(path)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    target = Path(path).resolve()  # a link stays one
+    draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         with draft.open("xb") as file:
             write(file)
@@ -167,6 +170,8 @@ def _plain_state(state: object) -> object:
 
 
 def _read_npz(path: FilePath) -> Scores:
+    import zipfile
+
     try:
         with np.load(os.fspath(path), allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}

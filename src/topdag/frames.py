@@ -1,155 +1,33 @@
-"""Columns from what is in memory: arrays, dicts, rows, and frames of any library that narwhals knows.
+"""Tables from frames of any library that narwhals knows.
 
 Lazy frames are checked, cut and grouped into distinct rows by their own engine; only those are collected.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
 from operator import add
-from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
+from .building import Options, check_names, missing_error, note_on_dropped
+from .columns import MISSING, Column, column_of_array, column_of_objects, is_missing, plain
 from .discretize import (
     LARGEST_NUMBER,
-    MISSING,
     Rule,
-    check_known,
     cut_points,
-    listing,
-    plain,
-    plural,
     refuse_floats,
     rules_by_column,
     statistics_needed,
     with_cuts,
 )
 from .errors import TableError
-from .reading import column_of_array, column_of_objects, is_missing
-from .table import (
-    Column,
-    Options,
-    Table,
-    build,
-    check_names,
-    missing_error,
-    note_on_dropped,
-    place_in_frame,
-)
-
-
-def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Table:
-    """The table of any source that is not a file."""
-    if isinstance(source, Table):
-        return same_table(source, names, options)
-    if isinstance(source, str | bytes | PathLike):
-        raise TableError("Table() takes what is in memory; read_table() reads files")
-    if is_frame(source) or isinstance(source, Mapping):
-        if names is not None:
-            raise TableError("names= is for arrays and lists of rows; this source has names of its own")
-        return (
-            table_of_frame(source, options)
-            if is_frame(source)
-            else build(dict_columns(source), options, place_in_frame)
-        )
-    columns = row_columns(source, names) if isinstance(source, list | tuple) else array_columns(source, names)
-    return build(columns, options, place_in_frame)
-
-
-def is_frame(source: Any) -> bool:
-    """Told by the class, so that nothing is imported or computed for it."""
-    return hasattr(type(source), "columns") and not isinstance(source, Mapping)
-
-
-def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
-    given = (names, options.discretize, options.weights, options.states)
-    if any(option is not None for option in given) or options.missing != "error":
-        raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
-    return Table._made(
-        table.names, table.states, table.codes, table.weights, table.notes, table.keep_constant or options.keep_constant
-    )
-
-
-def array_columns(source: Any, names: Sequence[str] | None) -> list[Column]:
-    """A column for each column of a two-dimensional array."""
-    array = as_array(source)
-    if array.ndim != 2:
-        raise TableError(f"an array must have two dimensions, not {array.ndim}: rows and columns")
-    return [column_of_array(name, array[:, j]) for j, name in enumerate(names_for(array.shape[1], names))]
-
-
-def as_array(source: Any) -> NDArray[Any]:
-    try:
-        array = np.asanyarray(source)
-    except (TypeError, ValueError) as error:
-        raise TableError(f"cannot make an array of {type(source).__name__}: {error}") from None
-    if not isinstance(array, np.ma.MaskedArray):
-        return np.asarray(array)
-    cells = np.array(array, dtype=object)
-    cells[np.ma.getmaskarray(array)] = None
-    return cells
-
-
-def names_for(count: int, names: Sequence[str] | None) -> list[str]:
-    if names is None:
-        return [f"V{j}" for j in range(count)]
-    if isinstance(names, str) or len(names) != count:
-        raise TableError(f"names= must list a name for each of {plural(count, 'column')}, not {names!r}")
-    return [str(name) for name in names]
-
-
-def dict_columns(source: Mapping[Any, Any]) -> list[Column]:
-    columns = [column_of_cells(str(name), cells) for name, cells in source.items()]
-    for column in columns:
-        if len(column.codes) != len(columns[0].codes):
-            raise TableError(
-                f"column {column.name!r} has {plural(len(column.codes), 'row')}, "
-                f"but {columns[0].name!r} has {len(columns[0].codes):,}"
-            )
-    return columns
-
-
-def row_columns(rows: Sequence[Any], names: Sequence[str] | None) -> list[Column]:
-    """Columns of a list of dicts (a key that a row lacks is missing) or of a list of lists."""
-    if not rows:
-        raise TableError("the table has no rows")
-    if isinstance(rows[0], Mapping):
-        return dict_columns(dicts_turned(rows))
-    for place, row in enumerate(rows):
-        if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
-            raise TableError(f"{place_in_frame(place)} is not a list of cells but {type(row).__name__}")
-        if len(row) != len(rows[0]):
-            raise TableError(f"{place_in_frame(place)} has {len(row)} cells, the first one {len(rows[0])}")
-    return [column_of_cells(name, [row[j] for row in rows]) for j, name in enumerate(names_for(len(rows[0]), names))]
-
-
-def dicts_turned(rows: Sequence[Any]) -> dict[Any, list[Any]]:
-    names = dict.fromkeys(rows[0])
-    for place, row in enumerate(rows):
-        if not isinstance(row, Mapping) or not row.keys() <= names.keys():
-            raise TableError(f"{place_in_frame(place)} is not a dict with the keys of the first one")
-    return {name: [row.get(name) for row in rows] for name in names}
-
-
-def weights_column(weights: ArrayLike, n_rows: int) -> Column:
-    array = as_array(weights)
-    if array.shape != (n_rows,):
-        raise TableError(f"weights= has shape {array.shape}, but there are {plural(n_rows, 'row')}")
-    return column_of_array("weights", array)
-
-
-def column_of_cells(name: str, cells: Any) -> Column:
-    if isinstance(cells, np.ndarray):
-        return column_of_array(name, as_array(cells))
-    if isinstance(cells, str | bytes) or not isinstance(cells, Iterable):
-        raise TableError(f"column {name!r} must be a list or an array, not {type(cells).__name__}")
-    return column_of_objects(name, list(cells))
+from .messages import check_known, listing, place_in_frame, plural
+from .table import Table, table_of_columns
 
 
 def table_of_frame(source: Any, options: Options) -> Table:
@@ -164,7 +42,7 @@ def table_of_frame(source: Any, options: Options) -> Table:
         raise
     except Exception as error:  # every library and engine has errors of its own
         raise TableError(f"this {type(source).__name__} cannot be read as a table: {error}") from error
-    return build(columns, options, place_in_frame)
+    return table_of_columns(columns, options, place_in_frame)
 
 
 def column_of_series(series: Any) -> Column:
@@ -230,7 +108,7 @@ def table_of_lazy_frame(frame: Any, options: Options) -> Table:
     ]
     notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note)]
     options = replace(options, discretize=None, weights=counts)
-    return build([column for column, _ in cuts], options, place_in_lazy_frame, notes)
+    return table_of_columns([column for column, _ in cuts], options, place_in_lazy_frame, notes)
 
 
 def place_in_lazy_frame(row: int) -> str:
@@ -267,19 +145,16 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
     is_wrong = gap(weight, True) | (cell < 0) | (cell.round(0) != cell) | ~cell.is_finite()
     n_wrong, n_zero, n_rows = answers(frame, [is_wrong.sum(), (cell == 0).sum(), nw.len()])
     if n_wrong:
-        raise TableError(
-            f"column {weight!r} has {plural(int(n_wrong), 'weight')} that is missing, negative, infinite or not whole"
-        )
+        wrong = plural(int(n_wrong), "weight")
+        raise TableError(f"{wrong} in column {weight!r}: missing, negative, infinite or not whole")
     return frame.filter(cell > 0), note_on_dropped(int(n_zero), int(n_rows), "weight 0")
 
 
 def rules_for_lazy(names: Sequence[str], schema: Mapping[str, Any], options: Options) -> dict[str, Rule]:
     """The rules by column; floats without one are refused unless their states are declared."""
-    floats = [
-        name
-        for name in names
-        if (schema[name].is_float() or schema[name].is_decimal()) and name not in (options.states or {})
-    ]
+    declared = options.states or {}
+    floats = [name for name in names if schema[name].is_float() or schema[name].is_decimal()]
+    floats = [name for name in floats if name not in declared]
     rules = rules_by_column(options.discretize, names, floats)
     refuse_floats([name for name in floats if name not in rules], ())
     for name in rules:
@@ -331,9 +206,7 @@ def engine_statistic(name: str, kind: str, p: float, weight: str | None) -> Any:
     cell = nw.col(name)
     if kind == "quantile":
         if weight is not None:
-            raise TableError(
-                f"column {name!r} of a lazy frame with weights needs cut points: its quantiles are not known"
-            )
+            raise TableError(f"column {name!r} of a lazy frame with weights needs cut points, not quantiles")
         return cell.quantile(p, interpolation="linear")
     if kind == "mean" and weight is not None:
         return (cell * nw.col(weight)).sum() / nw.when(~cell.is_null()).then(nw.col(weight)).sum()

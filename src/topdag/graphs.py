@@ -228,11 +228,14 @@ def _checked_edge(edge: Sequence[str]) -> tuple[str, str]:
     return pair
 
 
+LARGEST_SCORE = 10**300  # JSON can hold whole numbers that no double can
+
+
 def _checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[str, float]:
     require_known(scores, names)
     for name in names:
         score = scores.get(name)
-        if not isinstance(score, Real) or not math.isfinite(score):
+        if not isinstance(score, Real) or not abs(score) < math.inf or abs(score) > LARGEST_SCORE:
             raise NetworkError(f"The local score of {name!r} should be a finite number, not {score!r}.")
     return {name: float(scores[name]) for name in names}
 

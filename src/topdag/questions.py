@@ -81,7 +81,7 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
     n = len(scores.columns)
     if n == 0:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
-    asked.engine = plan_lattice(n, run)
+    asked.engine = plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
     found = _core.best_network(scores.store.core(), run.threads, run.seconds_left, run.on_tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     asked.best_alone = found.best_alone
@@ -99,7 +99,13 @@ def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
 
 def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: str | None) -> Answer:
     value = -math.inf if network is None or network.score is None else network.score
-    bound = value if status is Status.PROVED else -math.inf if status is Status.INFEASIBLE else _bound(asked, value)
+    bound = (
+        value
+        if status is Status.PROVED
+        else -math.inf
+        if status is Status.INFEASIBLE
+        else max(upper_bound(asked), value)
+    )
     gap = 0.0 if status is not Status.STOPPED else bound - value
     notes = asked.table.notes if asked.table is not None else ()
     return Answer(
@@ -154,18 +160,16 @@ def _quick_network(asked: Asked) -> Network | None:
     return Network(table.names, bare.parents, local_scores=values)
 
 
-def _bound(asked: Asked, value: float) -> float:
+def upper_bound(asked: Asked) -> float:
     """No network scores more. The sum over variables of the best each could reach with any parents at all."""
     if asked.best_alone:
-        alone = math.fsum(asked.best_alone)
-    elif asked.scores is not None and isinstance(asked.scores.store, ListStore):
+        return math.fsum(asked.best_alone)
+    if asked.scores is not None and isinstance(asked.scores.store, ListStore):
         lists = asked.scores.store.lists
-        alone = math.fsum(float(lists.scores[begin]) for begin in lists.offsets[:-1])  # best first
-    elif asked.table is not None and asked.kind is not None:
-        alone = math.fsum(_likelihood_bounds(asked.table, asked.kind))
-    else:
-        alone = math.inf
-    return max(alone, value)
+        return math.fsum(float(lists.scores[begin]) for begin in lists.offsets[:-1])  # best first
+    if asked.table is not None and asked.kind is not None:
+        return math.fsum(_likelihood_bounds(asked.table, asked.kind))
+    return math.inf
 
 
 def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:

@@ -1,37 +1,32 @@
-"""Reading: what the cells of a column mean, and files of cells (CSV and its kin, Parquet) as tables.
+"""Reading files as tables: CSV and its kin, gzipped or not, and Parquet.
 
 A file is cut into cells and every column into its distinct texts first; all that costs more is done on those.
 """
 
 from __future__ import annotations
 
-import csv
-import gzip
 import io
-import math
 import re
-import zlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import replace
-from decimal import Decimal
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from .discretize import MISSING, Discretize, plain, plural
+from .building import Options
+from .columns import Codes, column_of_texts, distinct_integers, names_for
+from .discretize import Discretize
 from .errors import TableError
-from .table import Codes, Column, Options, Table, build
+from .messages import plural
+from .table import Table, table_of_columns
 
 MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 SEPARATORS = (",", ";", "\t", "|")
+PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet"))
 BLOCK = 1 << 20  # bytes that are cut into cells at a time
-SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
-CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
-INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
-NUMBER = re.compile(r"[+-]?(([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]+)?|inf|infinity|nan)", re.IGNORECASE)
 
 Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, and which of them a row has
 Cells: TypeAlias = tuple[list[str], list[Texts], Sequence[int] | Codes]  # first row, columns, lines of rows
@@ -75,7 +70,7 @@ def table_of_file(
     separator = sniffed_separator(content) if separator is None else checked_separator(separator)
     cut_into_cells = quoted_cells if b'"' in content else plain_cells
     first, columns, lines = cut_into_cells(content, separator, header)
-    names = [text.strip() for text in first] if header else [f"V{j}" for j in range(len(first))]
+    names = [text.strip() for text in first] if header else names_for(len(first), None)
     if not len(lines):
         raise TableError("the file has a header but no rows")
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
@@ -83,7 +78,7 @@ def table_of_file(
         column_of_texts(name, *texts, missing_values, name in as_text)
         for name, texts in zip(names, columns, strict=True)
     ]
-    return build(made, options, lambda row: f"line {lines[row]} of the file")
+    return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file")
 
 
 def file_content(path: Path) -> bytes:
@@ -97,6 +92,9 @@ def file_content(path: Path) -> bytes:
         raise TableError(f"the file cannot be read: {error}") from None
     if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
         return content
+    import gzip
+    import zlib
+
     try:
         return gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
@@ -121,33 +119,15 @@ def text_content(content: bytes) -> bytes:
 def table_of_parquet(path: Path, options: Options) -> Table:
     from .frames import table_of_frame
 
-    for read in (with_pyarrow, with_polars, with_pandas):
+    for library, reader in PARQUET_READERS:
         try:
-            frame = read(path)
+            frame = getattr(import_module(library), reader)(path)
         except ImportError:
             continue
         except Exception as error:  # each library has its own
             raise TableError(f"the Parquet file cannot be read: {error}") from error
         return table_of_frame(frame, options)
     raise TableError("reading Parquet needs one of pyarrow, polars or pandas: pip install pyarrow")
-
-
-def with_pyarrow(path: Path) -> Any:
-    from pyarrow import parquet
-
-    return parquet.read_table(path)
-
-
-def with_polars(path: Path) -> Any:
-    import polars
-
-    return polars.read_parquet(path)
-
-
-def with_pandas(path: Path) -> Any:
-    import pandas
-
-    return pandas.read_parquet(path)
 
 
 def first_line(content: bytes) -> tuple[int, int]:
@@ -187,6 +167,8 @@ def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
 
 def quoted_cells(content: bytes, separator: str, header: bool) -> Cells:
     """The first row, the distinct texts of every column, and the line of every row; cells may be quoted."""
+    import csv
+
     lines, rows = [], []
     text = io.StringIO(content.decode(), newline="")
     reader = csv.reader(
@@ -278,94 +260,3 @@ def distinct_cells(block: bytes, starts: Codes, ends: Codes) -> tuple[list[bytes
         keys |= letters.astype(np.uint64) << np.uint64(8 * i)
     distinct, codes = distinct_integers(keys)
     return [int(key).to_bytes(8, "little").rstrip(b"\0") for key in distinct], codes
-
-
-def column_of_texts(
-    name: str, texts: Sequence[str], codes: Codes, missing_values: Collection[str], as_text: bool
-) -> Column:
-    cells = [text.strip() for text in texts]
-    read = str if as_text else reader_of([cell for cell in cells if cell not in missing_values])
-    return column_of_values(name, [None if cell in missing_values else read(cell) for cell in cells], codes)
-
-
-def reader_of(cells: Sequence[str]) -> Callable[[str], Any]:
-    """What turns such cells into values: int, float or str."""
-    if all(map(INTEGER.fullmatch, cells)):
-        return int
-    return float if all(map(NUMBER.fullmatch, cells)) else str
-
-
-def column_of_array(name: str, cells: NDArray[Any]) -> Column:
-    kind = cells.dtype.kind
-    if cells.ndim != 1:
-        raise TableError(f"column {name!r} has {cells.ndim} dimensions instead of one")
-    if kind in "UO":
-        return column_of_objects(name, cells.tolist())
-    if kind == "f":
-        values, codes = np.unique(cells.astype(np.float64), return_inverse=True)
-        n_numbers = len(values) - int(np.isnan(values).sum())
-        return Column(name, values[:n_numbers], np.where(codes < n_numbers, codes, MISSING))
-    if kind not in "biu":
-        raise TableError(f"column {name!r} holds {cells.dtype}; {CONVERT}")
-    values, codes = distinct_integers(cells.view(np.uint8) if kind == "b" else cells)
-    return Column(name, tuple(values.astype(cells.dtype).tolist()), codes)
-
-
-def distinct_integers(cells: NDArray[Any]) -> tuple[NDArray[Any], Codes]:
-    """The integers that occur, increasing, and the place of every cell among them."""
-    if not len(cells) or int(cells.max()) - int(cells.min()) >= SMALL_RANGE:
-        return np.unique(cells, return_inverse=True)
-    least = cells.min()
-    above = (cells - least).astype(np.int64)
-    occurs = np.bincount(above) > 0
-    return np.flatnonzero(occurs).astype(cells.dtype) + least, (np.cumsum(occurs) - 1)[above]
-
-
-def column_of_objects(name: str, cells: list[Any]) -> Column:
-    """A column of Python values. Types are kept apart, so that 1 and True are two states."""
-    is_mixed = len(set(map(type, cells)) - {type(None)}) > 1
-    keys = list(zip(map(type, cells), cells, strict=True)) if is_mixed else cells
-    try:
-        code_of = {key: code for code, key in enumerate(dict.fromkeys(keys))}
-    except TypeError:
-        raise TableError(f"column {name!r} holds lists or the like; {CONVERT}") from None
-    codes = np.fromiter(map(code_of.__getitem__, keys), np.int64, len(keys))
-    return column_of_values(name, [key[1] for key in code_of] if is_mixed else list(code_of), codes)
-
-
-def column_of_values(name: str, values: Sequence[Any], codes: Codes) -> Column:
-    """A column of codes that are places in values, some of which may be equal or missing."""
-    tagged = [None if is_missing(value) else (kind_of(value), value) for value in map(plain, values)]
-    kinds = {tag[0] for tag in tagged if tag}
-    if kinds & {"float", "Decimal"} and kinds <= {"float", "Decimal", "int"}:
-        return float_column(name, tagged, codes)
-    if not kinds <= {"str", "int", "bool"}:
-        raise TableError(f"column {name!r} holds values of type {' and '.join(sorted(kinds))}; {CONVERT}")
-    states = sorted({tag for tag in tagged if tag})
-    code_of = {state: code for code, state in enumerate(states)}
-    recoded = np.array([code_of[tag] if tag else MISSING for tag in tagged], dtype=np.int64)
-    return Column(name, tuple(value for _, value in states), recoded[codes])
-
-
-def float_column(name: str, tagged: Sequence[tuple[str, Any] | None], codes: Codes) -> Column:
-    cells = np.array([as_float(tag[1]) if tag else math.nan for tag in tagged])
-    column = column_of_array(name, cells)
-    return replace(column, codes=column.codes[codes])
-
-
-def as_float(value: Any) -> float:
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf
-
-
-def is_missing(value: Any) -> bool:
-    if isinstance(value, float | np.floating | Decimal):
-        return math.isnan(value)
-    return value is None or type(value).__name__ in ("NAType", "NaTType")
-
-
-def kind_of(value: Any) -> str:
-    kinds = (kind for kind in (bool, int, float, str) if isinstance(value, kind))
-    return next(kinds, type(value)).__name__

@@ -45,7 +45,8 @@ class Proof:
 @dataclass(frozen=True)
 class Stats:
     """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
-    process has held so far; ``sets`` and ``families``: how many were scored."""
+    process has held so far; ``sets`` and ``families``: how many were scored; ``expanded`` and ``dead_ends``: partial
+    networks that a listing looked at, and those of them that led to nothing."""
 
     seconds: float
     phases: Mapping[str, float]
@@ -55,6 +56,8 @@ class Stats:
     sets: int
     families: int
     engine: str
+    expanded: int = 0
+    dead_ends: int = 0
 
 
 @dataclass(frozen=True)

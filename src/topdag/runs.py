@@ -8,6 +8,7 @@ import resource
 import sys
 import time
 from collections.abc import Callable
+from numbers import Real
 from pathlib import Path
 
 from topdag.errors import TooLarge
@@ -38,7 +39,8 @@ class Run:
         threads: int | None = None,
         on_progress: OnProgress | None = None,
     ) -> None:
-        if time_limit is not None and not time_limit >= 0:
+        is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
+        if time_limit is not None and not (is_number and time_limit >= 0):
             raise ValueError(f"time_limit must be a number of seconds, not {time_limit!r}.")
         if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
             raise ValueError(f"threads must be a whole number from 1 on, not {threads!r}.")
@@ -78,9 +80,12 @@ class Run:
         """Books the seconds since ``begin`` (a value of ``self.seconds``) under this phase."""
         self.phases[phase] = self.phases.get(phase, 0.0) + self.seconds - begin
 
-    def require_memory(self, needed: float, what: str, advice: str) -> None:
-        """Raises TooLarge, before anything is taken, when ``needed`` bytes exceed the limit or the machine."""
-        available = available_memory() if self.memory_limit is None else self.memory_limit
+    def require_memory(self, needed: float, what: str, advice: str, *, held: int = 0) -> None:
+        """Raises TooLarge, before anything is taken, when ``needed`` bytes exceed the limit or the machine.
+
+        ``held`` of them are in use already, which the machine's free memory no longer counts.
+        """
+        available = available_memory() + held if self.memory_limit is None else self.memory_limit
         if needed > available:
             limit = "are free on this machine" if self.memory_limit is None else "are allowed by memory_limit"
             raise TooLarge(f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} {limit}. {advice}")

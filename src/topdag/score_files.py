@@ -27,7 +27,6 @@ import io
 import math
 import os
 import re
-import secrets
 import zlib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
@@ -250,10 +249,10 @@ def _open_to_read(path: Path) -> io.BufferedReader:
 @contextlib.contextmanager
 def _replacing(path: FilePath) -> Iterator[TextIO]:
     """A text file that takes the place of ``path`` once it is whole; after an error nothing is left of it."""
-    target = Path(path)
+    target = Path(path).resolve()  # a link stays one
     if target.is_dir():
         raise FileError(f"{target}: not written: this is a folder; give a file name")
-    part = target.with_name(f".{secrets.token_hex(8)}.part")
+    part = target.with_name(f".{os.urandom(8).hex()}.part")
     try:
         with open(part, "xb") as file:
             packed = gzip.GzipFile("", "wb", 6, file, mtime=0) if _is_compressed(target) else file

@@ -199,9 +199,11 @@ class BDe(ScoreKind):
         others = tuple(v for v in range(len(table.names)) if v not in columns)
         kept = sorted(columns)
         share = prior.sum(axis=others)
-        counts: NDArray[np.float64] = np.zeros(share.shape)
-        np.add.at(counts, tuple(table.codes[v] for v in kept), table.weights)
-        pairs = zip(share.ravel().tolist(), counts.ravel().tolist(), strict=True)
+        cell = np.zeros(table.n_distinct, dtype=np.int64)
+        for v in kept:
+            cell = cell * int(table.arities[v]) + table.codes[v]
+        counts = np.bincount(cell, weights=table.weights, minlength=share.size)
+        pairs = zip(share.ravel().tolist(), counts.tolist(), strict=True)
         return math.fsum(math.lgamma(self.ess * p + c) - math.lgamma(self.ess * p) for p, c in pairs if c > 0)
 
 

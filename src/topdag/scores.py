@@ -95,11 +95,16 @@ class Scores:
         """The score of a network: the sum of its local scores."""
         return math.fsum(self.breakdown(network).values())
 
-    def network(self, masks: Sequence[int]) -> Network:
-        """The network with these parents among the scored columns, with its local scores."""
+    def all_masks(self, masks: Sequence[int]) -> list[int]:
+        """Parent masks over all variables from masks over the scored ones; the others have no parents."""
         everywhere = [0] * len(self.names)
         for x, mask in zip(self.columns, masks, strict=True):
             everywhere[x] = sum(1 << v for i, v in enumerate(self.columns) if mask >> i & 1)
+        return everywhere
+
+    def network(self, masks: Sequence[int]) -> Network:
+        """The network with these parents among the scored columns, with its local scores."""
+        everywhere = self.all_masks(masks)
         bare = Network.from_masks(self.names, everywhere)
         return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
 

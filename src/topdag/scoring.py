@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from topdag import _core
-from topdag.engines import LATTICE_LIMIT
+from topdag.engines import LATTICE_LIMIT, family_bytes, set_bytes
 from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, shown_bytes
 from topdag.score_kinds import BDe, BDs, CustomScore, ScoreKind, SetScore, coded
@@ -131,16 +131,6 @@ def _all_families(n: int, max_parents: int) -> Iterator[tuple[int, tuple[int, ..
         others = [v for v in range(n) if v != x]
         for size in range(min(n - 1, max_parents) + 1):
             yield from ((x, parents) for parents in itertools.combinations(others, size))
-
-
-def set_bytes(n: int) -> float:
-    """One number for each set of variables."""
-    return 8.0 * float(2**n)
-
-
-def family_bytes(n: int) -> float:
-    """One number for each family."""
-    return 8.0 * n * float(2 ** max(0, n - 1))
 
 
 def _require_memory(needed: float, n: int, run: Run) -> None:

@@ -10,7 +10,6 @@ from topdag.commands.options import (
     ABOUT_TABLES,
     add_limits,
     add_max_parents,
-    add_quiet,
     add_reading,
     add_score,
     is_score_file,
@@ -20,9 +19,9 @@ from topdag.commands.options import (
     table_from,
     writable,
 )
-from topdag.commands.show import answer_text, as_json, mention, progress_line, say
+from topdag.commands.show import answer_text, as_json, mention, progress_line, say, write_text
 from topdag.errors import Interrupted
-from topdag.files import read_scores, write_whole
+from topdag.files import read_scores
 from topdag.questions import Asked, best_of
 from topdag.results import Answer, Status
 from topdag.runs import Run
@@ -86,9 +85,7 @@ def _outputs(args: Namespace) -> dict[str, Path]:
     given = {"json": args.json, "dot": args.dot}
     if args.dot == "-":
         raise UsageError("--dot needs the name of a file")
-    outputs = {
-        option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")
-    }
+    outputs = {option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")}
     if len(set(outputs.values())) < len(outputs):
         raise UsageError("--json and --dot need files of their own")
     return outputs
@@ -125,10 +122,6 @@ def _write(answer: Answer, outputs: dict[str, Path]) -> None:
             write_text(target, texts[option])
         else:
             mention(f"{target}: not written, there is no network")
-
-
-def write_text(target: Path, text: str) -> None:
-    write_whole(target, lambda file: file.write(text.encode()))
 
 
 COMMAND = Command(

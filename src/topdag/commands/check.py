@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
-from topdag.checking import Check, check_network, check_proof
+from topdag.checking import Check, check_claims, check_network
 from topdag.commands.command import Command, Exit, UsageError
 from topdag.commands.options import add_reading, add_score, kind_from, table_from
 from topdag.commands.show import labelled, say, score_lines
@@ -39,7 +39,7 @@ FORMATS = ("topdag-answer", "topdag-network")
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("answer", metavar="ANSWER", help="a .json file: an answer or a network")
     parser.add_argument("file", metavar="TABLE", help="the table it is about")
-    add_score(parser)
+    add_score(parser, default="what the file says")
     add_reading(parser)
 
 
@@ -56,7 +56,7 @@ def check_answer(args: Namespace) -> Exit:
     found = check_network(network, table, kind)
     problems = list(found.problems)
     if content["format"] == "topdag-answer":
-        problems += _claim_problems(content, found)
+        problems += check_claims(content, found.score)
     return _report(found, problems, kind)
 
 
@@ -92,5 +92,23 @@ def _said_kind(path: str, content: Mapping[str, Any]) -> ScoreKind | None:
         raise FileError(f"{path}: {error}") from None
 
 
-def _claim_problems(content: Mapping[str, Any], found: Check) -> list[str]:
-    raise NotImplementedError
+def _report(found: Check | None, problems: list[str], kind: ScoreKind) -> Exit:
+    lines = [] if found is None else score_lines(found.score, kind)
+    if problems:
+        say("\n".join([*lines, *(labelled("wrong", problem) for problem in problems)]))
+        return Exit.FAILED
+    claim = "the file claims no score" if found is None or found.claimed is None else "every score agrees"
+    say("\n".join([*lines, labelled("fine", f"The network has no cycle; {claim}.")]))
+    return Exit.FINE
+
+
+COMMAND = Command(
+    name="check",
+    summary="score an answer anew from its table, by other formulas",
+    usage="topdag check ANSWER TABLE [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=(Exit.FINE, Exit.FAILED, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
+    add_options=add_options,
+    run=check_answer,
+)

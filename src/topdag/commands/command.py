@@ -7,8 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from topdag import _core
-from topdag.engines import LATTICE_LIMIT
+from topdag.engines import LATTICE_LIMIT, best_network_bytes
 from topdag.runs import shown_bytes
 
 
@@ -59,18 +58,13 @@ def exit_codes(exits: tuple[Exit, ...]) -> str:
     return "exit codes:\n" + "\n".join(f"  {code.value:<5}{MEANING[code]}" for code in exits)
 
 
-def search_bytes(n: int) -> float:
-    """What the best network of n variables takes: the lattice and one score for each set."""
-    return _core.lattice_bytes(n) + 8 * 2**n
-
-
 def search_costs() -> str:
-    sizes = ", ".join(f"{n}: {shown_bytes(search_bytes(n))}" for n in (17, 20, 23, 25, LATTICE_LIMIT))
+    sizes = ", ".join(f"{n}: {shown_bytes(best_network_bytes(n))}" for n in (17, 20, 23, 25, LATTICE_LIMIT))
     return f"""\
 costs:
-  Variables count, rows matter little. Time grows like n*2^n for n variables: each further one a
-  little more than doubles it. With 1,000 rows on two cores 20 variables take about a second, 23
-  about ten. Memory is 8 bytes * (n*2^(n-1) + 2*2^n), by number of variables:
+  Time grows like n*2^n for n variables: each further one a little more than doubles it. With 1,000
+  rows on two cores 20 variables take about a second, 23 about ten; many distinct rows take longer.
+  Memory is 8 bytes * (n*2^(n-1) + 2*2^n), by number of variables:
     {sizes}
   At most {LATTICE_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs,
   bds about twice as much in all. Constant columns do not count. What cannot fit is refused at once."""

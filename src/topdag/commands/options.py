@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import math
+import contextlib
 import os
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
-from collections.abc import Callable
-from difflib import get_close_matches
+from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from topdag.commands.command import UsageError
-from topdag.discretize import Rule, named_rule
-from topdag.errors import FileError, ScoreError, TableError
+from topdag.commands.values import RULES, number, rule, score_name, seconds, separator, size_in_bytes, whole
+from topdag.errors import FileError, ScoreError
 from topdag.reading import read_table
-from topdag.runs import OnProgress, Run, parse_bytes
+from topdag.runs import OnProgress, Run
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.table import Table
 
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
-RULES = "mean, median, quantile(3) or uniform(4) with any number of states"
-SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
 SCORE_FILES = (".jkl", ".pss", ".npz")
-ABOUT_TABLES = (
-    "score", "ess", "max_parents", "missing", "discretize", "weights", "separator", "no_header", "keep_constant",
-)  # fmt: skip
+ABOUT_READING = ("missing", "discretize", "weights", "separator", "no_header", "keep_constant")
+ABOUT_TABLES = ("score", "ess", "max_parents", *ABOUT_READING)
 
 
 def add_reading(parser: ArgumentParser) -> None:
@@ -33,8 +28,8 @@ def add_reading(parser: ArgumentParser) -> None:
         "--missing",
         choices=("error", "drop", "state"),
         metavar="WHAT",
-        help="missing cells (empty, NA, NaN, null, ?): error (default), drop the rows, or make "
-        "missing a state of its own",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows) "
+        "or state (one of its own)",
     )
     group.add_argument(
         "--discretize",
@@ -57,17 +52,12 @@ def add_reading(parser: ArgumentParser) -> None:
     )
 
 
-def add_score(parser: ArgumentParser) -> None:
+def add_score(parser: ArgumentParser, *, default: str = DEFAULT_SCORE) -> None:
     group = parser.add_argument_group("score")
-    group.add_argument(
-        "--score", type=score_name, metavar="NAME", help=f"{', '.join(KINDS_BY_NAME)}; default {DEFAULT_SCORE}"
-    )
-    group.add_argument(
-        "--ess",
-        type=number,
-        metavar="ROWS",
-        help=f"weight of the prior in imaginary rows, for {' and '.join(WITH_ESS)}; default 1",
-    )
+    names, with_ess = ", ".join(KINDS_BY_NAME), " and ".join(WITH_ESS)
+    group.add_argument("--score", type=score_name, metavar="NAME", help=f"{names}; default {default}")
+    ess_help = f"weight of the prior in imaginary rows, for {with_ess}; default 1"
+    group.add_argument("--ess", type=number, metavar="ROWS", help=ess_help)
 
 
 def add_max_parents(parser: ArgumentParser) -> None:
@@ -95,10 +85,6 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
         help="refuse what needs more than this, such as 8GB; default: what is free",
     )
     group.add_argument("--threads", type=whole(1), metavar="N", help="default: all cores")
-
-
-def add_quiet(parser: ArgumentParser, what: str) -> None:
-    parser.add_argument("--quiet", action="store_true", help=what)
 
 
 def table_from(args: Namespace) -> Table:
@@ -142,76 +128,44 @@ def is_score_file(path: str) -> bool:
 
 def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
     """Wrong use if any of these options was given."""
-    given = ["--" + name.replace("_", "-") for name in names if getattr(args, name) not in (None, False)]
+    values = {"--" + name.replace("_", "-"): getattr(args, name) for name in names}
+    given = [option for option, value in values.items() if value is not None and value is not False]
     if given:
         raise UsageError(f"{', '.join(given)}: {why}")
 
 
-def writable(path: str, *, inputs: tuple[str, ...]) -> Path:
+def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:
     """Where to write, links followed; an error now rather than after the work if that cannot succeed."""
-    target = Path(path).resolve()
-    if target in [Path(name).resolve() for name in inputs]:
-        raise FileError(f"{path}: this is the input; give another name to write to")
-    if target.exists() and not target.is_file():
-        raise FileError(f"{path}: this is not a file that can be replaced")
-    if not target.parent.is_dir():
-        raise FileError(f"{path}: there is no folder {target.parent}")
-    if not os.access(target.parent, os.W_OK | os.X_OK):
-        raise FileError(f"{path}: nothing can be written to the folder {target.parent}")
+    try:
+        target = Path(path).resolve()
+        with contextlib.suppress(FileNotFoundError):
+            target.stat()  # a name too long, or a file for a folder
+        trouble = _trouble_with_writing(target, [Path(name).resolve() for name in inputs])
+    except (OSError, RuntimeError) as error:
+        raise FileError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if trouble is not None:
+        raise FileError(f"{path}: {trouble}")
     return target
 
 
-def score_name(text: str) -> str:
-    if text.lower() not in KINDS_BY_NAME:
-        close = get_close_matches(text.lower(), KINDS_BY_NAME, n=1)
-        hint = f"; did you mean {close[0]}?" if close else ""
-        raise ArgumentTypeError(f"no score is called {text!r}; there are {', '.join(KINDS_BY_NAME)}{hint}")
-    return text.lower()
+def _trouble_with_writing(target: Path, inputs: list[Path]) -> str | None:
+    if target in inputs:
+        return "this is the input; give another name to write to"
+    if target.exists() and not target.is_file():
+        return "this is not a file that can be replaced"
+    if target.exists() and _is_a_stream(target):
+        return "this is where stdout or stderr goes already; give another name to write to"
+    if not target.parent.is_dir():
+        return f"there is no folder {target.parent}"
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        return f"nothing can be written to the folder {target.parent}"
+    return None
 
 
-def rule(text: str) -> Rule:
-    try:
-        return named_rule(text)
-    except TableError as error:
-        reason = "" if "unknown" in str(error) else f" ({error})"
-        raise ArgumentTypeError(f"{text!r} is no rule; there are {RULES}{reason}") from None
-
-
-def separator(text: str) -> str:
-    mark = SEPARATORS.get(text.lower(), text)
-    if len(mark) != 1:
-        raise ArgumentTypeError(f"{text!r} does not separate cells; give one character such as , ; | or tab or space")
-    return mark
-
-
-def size_in_bytes(text: str) -> int:
-    try:
-        return parse_bytes(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is no size; give a number of bytes or one such as 500MB or 8GB") from None
-
-
-def number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ArgumentTypeError(f"{text!r} is not a number") from None
-
-
-def seconds(text: str) -> float:
-    value = number(text)
-    if not 0 <= value < math.inf:
-        raise ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
-    return value
-
-
-def whole(least: int, most: int | None = None) -> Callable[[str], int]:
-    """Reads a whole number within these limits."""
-    limits = f"from {least} on" if most is None else f"from {least} to {most}"
-
-    def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) < 20) or not least <= int(text) <= (most or math.inf):
-            raise ArgumentTypeError(f"{text!r} is not a whole number {limits}")
-        return int(text)
-
-    return read
+def _is_a_stream(target: Path) -> bool:
+    """Whether the shell sends stdout or stderr there: replacing the file would lose what was printed."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # it may be closed
+            if os.path.samestat(os.fstat(descriptor), target.stat()):
+                return True
+    return False

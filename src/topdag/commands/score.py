@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,7 +12,6 @@ from topdag.commands.options import (
     SCORE_FILES,
     add_limits,
     add_max_parents,
-    add_quiet,
     add_reading,
     add_score,
     is_score_file,
@@ -22,6 +21,8 @@ from topdag.commands.options import (
     writable,
 )
 from topdag.commands.show import family_text, labelled, mention, network_text, progress_line, say, score_lines
+from topdag.commands.values import keep
+from topdag.engines import LATTICE_LIMIT
 from topdag.errors import FileError, ScoreError
 from topdag.files import read_network, write_scores
 from topdag.graphs import Network
@@ -34,12 +35,13 @@ Scores families of a table: a family is a variable with its parents.
 
 With -o it scores all families and writes them to a file that topdag best and other programs read:
 .jkl (GOBNILP), .pss (URLearning), both also with .gz, or .npz, which keeps everything, the table
-included. With --family or --network it prints the local scores of just these, from tables of any
+included; .jkl and .pss do not say what they were kept for and are read back as for the best
+network. With --family or --network it prints the local scores of just these, from tables of any
 size; --family takes the child first, then its parents."""
 
-ENDING = """\
+ENDING = f"""\
 costs:
-  -o takes time like n*2^n for n variables and at least 8*2^n bytes, and at most 26 variables. With
+  -o takes time like n*2^n for n variables and at least 8*2^n bytes, and at most {LATTICE_LIMIT} variables. With
   --keep all, .jkl and .pss files have up to n*2^(n-1) lines (20 variables: 10 million); .npz files
   8*2^n bytes (bds: 8*n*2^(n-1)).
 
@@ -58,17 +60,20 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
     what = parser.add_argument_group("what to do, one of these").add_mutually_exclusive_group(required=True)
     what.add_argument("-o", dest="output", metavar="OUT", help="write all scores to a .jkl, .pss or .npz file")
-    what.add_argument("--family", nargs="+", metavar="NAME", help="print the local score of this child and its parents")
+    what.add_argument("--family", nargs="+", metavar=("CHILD", "PARENT"), help="print the local score of one family")
     what.add_argument("--network", metavar="NET", help="print the local scores of a network in a .json file")
-    group = parser.add_argument_group("which families, with -o")
-    group.add_argument("--keep", type=keep, metavar="WHAT",
-                       help="all, best (what the best network can need) or within(FACTOR) (what networks within "
-                            "this Bayes factor of the best can need); default all for .npz, best for the others")
-    add_max_parents(group)
+    parser.add_argument(
+        "--keep",
+        type=keep,
+        metavar="WHAT",
+        help="all, best (what the best network can need) or within(FACTOR) (what networks within "
+        "this Bayes factor of the best can need); default all for .npz, best for the others",
+    )
+    add_max_parents(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=False)
-    add_quiet(parser, "no progress and no notes about the table")
+    parser.add_argument("--quiet", action="store_true", help="no progress and no notes about the table")
 
 
 def score_table(args: Namespace) -> Exit:
@@ -110,7 +115,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
 
 def _usual_keep(target: Path) -> Keep:
     """Lists are read back as kept for the best network, so they need not hold more."""
-    return "all" if ".npz" in target.suffixes else "best"
+    return "all" if target.name.lower().removesuffix(".gz").endswith(".npz") else "best"
 
 
 def _what_was_kept(path: str, scores: Scores) -> str:
@@ -118,8 +123,10 @@ def _what_was_kept(path: str, scores: Scores) -> str:
     if isinstance(scores.keep, Within):
         purpose = f"networks within a Bayes factor of {scores.keep.factor:g} of the best"
     limit = "" if scores.max_parents is None else f" with at most {scores.max_parents} parents"
-    return (f"{path}: {scores.n_families:,} families of {len(scores.columns)} variables{limit}, {scores.kind}, "
-            f"kept for {purpose}")
+    return (
+        f"{path}: {scores.n_families:,} families of {len(scores.columns)} variables{limit}, {scores.kind}, "
+        f"kept for {purpose}"
+    )
 
 
 def _print_family(table: Table, kind: ScoreKind, family: Sequence[str]) -> Exit:
@@ -133,10 +140,8 @@ def _print_network(table: Table, kind: ScoreKind, network: Network) -> Exit:
         different = sorted(set(network.names) ^ set(table.names))
         raise FileError(f"The network and the table have different variables: {', '.join(different)}.")
     values = {name: _local(table, kind, name, *network.parents[name]) for name in network.names}
-    say("\n".join([
-        network_text(Network(network.names, network.parents, values)),
-        *score_lines(math.fsum(values.values()), kind),
-    ]))  # fmt: skip
+    scored = network_text(Network(network.names, network.parents, values))
+    say("\n".join([scored, *score_lines(math.fsum(values.values()), kind)]))
     return Exit.FINE
 
 
@@ -145,20 +150,6 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
     if len({x, *columns}) <= len(columns):
         raise ScoreError(f"A family names each variable once, not {', '.join((variable, *parents))}.")
     return kind.local(table, x, sorted(columns))
-
-
-def keep(text: str) -> Keep:
-    name = text.strip().lower()
-    if name in ("all", "best"):
-        return name
-    try:
-        return Within(float(name.removeprefix("within(").removesuffix(")"))) if name.startswith("within(") else _no(text)
-    except ValueError:
-        return _no(text)
-
-
-def _no(text: str) -> Keep:
-    raise ArgumentTypeError(f"{text!r} is not known; there are all, best and within(20) with any factor from 1 on")
 
 
 COMMAND = Command(

@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
+from topdag.errors import FileError
+from topdag.files import write_whole
 from topdag.graphs import Network
 from topdag.results import Answer, Progress, Proof, Status
 from topdag.runs import OnProgress, shown_bytes
@@ -23,13 +27,30 @@ LIMITS = {"time_limit": "the time limit"}
 
 
 def say(text: str) -> None:
-    """Prints an answer."""
-    print(text, flush=True)
+    """Prints an answer; what the encoding of stdout cannot say is escaped."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+    except BrokenPipeError:
+        discard_stdout()
+        raise
+    except OSError as error:
+        discard_stdout()
+        raise FileError(f"standard output: {error.strerror or error}") from error
 
 
 def mention(text: str) -> None:
     """Prints what is no answer."""
     print(text, file=sys.stderr, flush=True)
+
+
+def discard_stdout() -> None:
+    """It takes no more: what Python still wants to write there at its end goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_text(target: Path, text: str) -> None:
+    write_whole(target, lambda file: file.write(text.encode()))
 
 
 def as_json(content: Mapping[str, Any]) -> str:
@@ -96,15 +117,17 @@ def table_in_words(table: Table) -> str:
 def time_in_words(answer: Answer) -> str:
     stats = answer.stats
     threads = f"{stats.threads} thread{'s' * (stats.threads != 1)}"
-    return f"{stats.seconds:.2f} s, {threads}, {shown_bytes(stats.memory)} planned"
+    return f"{stats.seconds:.3f} s, {threads}, {shown_bytes(stats.memory)} planned"
 
 
 def labelled(label: str, text: str) -> str:
     """A paragraph with its label in a column of its own."""
-    return textwrap.fill(
-        text, WIDTH, initial_indent=f"{label:<7}", subsequent_indent=" " * 7,
-        break_long_words=False, break_on_hyphens=False,
-    )  # fmt: skip
+    start = f"{label:<7}"
+    indent = " " * len(start)
+    wrapper = textwrap.TextWrapper(
+        WIDTH, initial_indent=start, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return wrapper.fill(text)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,216 @@
+#include "best_lists.h"
+
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <numeric>
+
+#include "class_rule.h"
+#include "parallel.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr std::size_t enough_starts = 64;  // pieces of work that threads share
+constexpr std::uint64_t check_every = 256;  // finds between two looks at the clock
+
+// The best finds so far, at most `most`; knows below which score nothing can enter any more.
+class Collector {
+public:
+    Collector(int n, std::size_t most, double threshold) : n_(n), most_(most), threshold_(threshold) {}
+
+    double threshold() const { return threshold_.load(std::memory_order_relaxed); }
+
+    void add(const std::vector<double>& scores, const std::vector<std::uint32_t>& parents) {
+        const std::lock_guard guard(lock_);
+        scores_.insert(scores_.end(), scores.begin(), scores.end());
+        parents_.insert(parents_.end(), parents.begin(), parents.end());
+        if (scores_.size() / 2 > most_ + 512) keep(most_);
+    }
+
+    std::size_t size() const { return scores_.size(); }
+
+    // Sorted, the best `most`.
+    void finish(BestList& list) {
+        keep(most_);
+        list.scores = std::move(scores_);
+        list.parents = std::move(parents_);
+    }
+
+private:
+    void keep(std::size_t most) {
+        std::vector<std::size_t> order(scores_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        const auto n = static_cast<std::size_t>(n_);
+        const auto is_before = [&](std::size_t a, std::size_t b) {
+            if (scores_[a] != scores_[b]) return scores_[a] > scores_[b];
+            return std::lexicographical_compare(&parents_[a * n], &parents_[a * n] + n, &parents_[b * n], &parents_[b * n] + n);
+        };
+        const std::size_t kept = std::min(most, order.size());
+        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), is_before);
+        std::vector<double> scores;
+        std::vector<std::uint32_t> parents;
+        for (std::size_t i = 0; i < kept; ++i) {
+            scores.push_back(scores_[order[i]]);
+            parents.insert(parents.end(), &parents_[order[i] * n], &parents_[order[i] * n] + n);
+        }
+        scores_ = std::move(scores);
+        parents_ = std::move(parents);
+        if (kept == most && kept > 0) threshold_.store(scores_.back());
+    }
+
+    int n_;
+    std::size_t most_;
+    std::atomic<double> threshold_;
+    std::mutex lock_;
+    std::vector<double> scores_;
+    std::vector<std::uint32_t> parents_;
+};
+
+// Takes no finds, only counts them.
+class Counter {
+public:
+    explicit Counter(double threshold) : threshold_(threshold) {}
+    double threshold() const { return threshold_; }
+    void add(const std::vector<double>&, const std::vector<std::uint32_t>&) {}
+
+private:
+    double threshold_;
+};
+
+template <class Sink>
+constexpr bool stores_finds = requires(Sink& sink, BestList& list) { sink.finish(list); };
+
+// Everything above the sink's threshold goes into the sink; threads share the beginnings.
+template <class Rule, class Sink>
+WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
+                           Limits& limits) {
+    using OneWalk = Walk<Lattice, Rule>;
+    const auto n = static_cast<std::size_t>(lattice.n_variables());
+    OneWalk scout(lattice, families, rule, sink.threshold());
+    std::vector<typename OneWalk::Start> starts{{typename Rule::State{}, std::vector<VarSet>(n, 0)}};
+    for (std::size_t depth = 0; depth + 1 < n && !starts.empty() && starts.size() < enough_starts; ++depth) {
+        std::vector<typename OneWalk::Start> longer;
+        for (const auto& start : starts)
+            for (auto& grown : scout.grow(start)) longer.push_back(std::move(grown));
+        starts = std::move(longer);
+    }
+    limits.begin(Phase::listing, starts.size());
+    std::vector<std::unique_ptr<OneWalk>> walks(threads);
+    parallel_for(starts.size(), threads, limits, [&](std::size_t i, int worker) {
+        if (!walks[worker]) walks[worker] = std::make_unique<OneWalk>(lattice, families, rule, sink.threshold());
+        OneWalk& walk = *walks[worker];
+        std::vector<double> scores;
+        std::vector<std::uint32_t> parents;
+        std::uint64_t since_check = 0;
+        walk.begin(starts[i]);
+        while (walk.next()) {
+            if constexpr (stores_finds<Sink>) {
+                scores.push_back(walk.score);
+                for (VarSet mask : walk.parents) parents.push_back(static_cast<std::uint32_t>(mask));
+            }
+            if (++since_check < check_every) continue;
+            since_check = 0;
+            sink.add(scores, parents);
+            scores.clear();
+            parents.clear();
+            walk.raise(sink.threshold());
+            if (limits.reached()) return;
+        }
+        sink.add(scores, parents);
+        ++limits.done;
+    });
+    WalkCounts counts;
+    for (const auto& walk : walks) {
+        if (!walk) continue;
+        counts.found += walk->counts.found;
+        counts.expanded += walk->counts.expanded;
+        counts.dead_ends += walk->counts.dead_ends;
+    }
+    return counts;
+}
+
+template <class Sink>
+WalkCounts walk_all(const Lattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
+    if (what == Listed::classes) return walk_everything(lattice, families, ClassRule{}, sink, threads, limits);
+    const NetworkRule<Lattice> rule(lattice, families, best_order(lattice));
+    return walk_everything(lattice, families, rule, sink, threads, limits);
+}
+
+FamilyTable above(const FamilyTable& families, double threshold) {
+    FamilyTable kept(families.size());
+    for (std::size_t x = 0; x < families.size(); ++x)
+        std::copy_if(families[x].begin(), families[x].end(), std::back_inserter(kept[x]),
+                     [&](const ScoredFamily& family) { return family.bound >= threshold; });
+    return kept;
+}
+
+// Thresholds from the best score down to `lowest`: each lets in half as many families again as the one before.
+std::vector<double> thresholds(const FamilyTable& families, double best, double lowest) {
+    std::vector<double> bounds;
+    for (const auto& own : families)
+        for (const ScoredFamily& family : own) bounds.push_back(family.bound);
+    std::sort(bounds.begin(), bounds.end(), std::greater<>());
+    std::vector<double> result{best};
+    for (std::size_t rank = families.size() + 4; rank < bounds.size(); rank += rank / 2)
+        if (bounds[rank] < result.back() && bounds[rank] > lowest) result.push_back(bounds[rank]);
+    if (result.back() > lowest) result.push_back(lowest);
+    return result;
+}
+
+}  // namespace
+
+std::vector<int> best_order(const Lattice& lattice) {
+    std::vector<int> order;
+    for (VarSet placed = n_sets(lattice.n_variables()) - 1; placed != 0;) {
+        const int x = lattice.last_variable(placed);
+        order.push_back(x);
+        placed &= ~only(x);
+    }
+    std::reverse(order.begin(), order.end());
+    return order;
+}
+
+BestList list_best(const Lattice& lattice, const ListRequest& request, int threads, Limits& limits) {
+    BestList list;
+    const double best = lattice.forward(n_sets(lattice.n_variables()) - 1);
+    list.floor = best;
+    if (best == minus_infinity || request.most == 0) {
+        list.finished = true;
+        return list;
+    }
+    const bool of_classes = request.what == Listed::classes;
+    KBestFamilies needed = families_for_k_best(lattice, request.most, of_classes, threads, limits);
+    if (needed.families.empty()) return list;
+    const double lowest = std::max(request.lowest, needed.floor);
+    for (double threshold : thresholds(needed.families, best, lowest)) {
+        Collector collector(lattice.n_variables(), request.most, threshold);
+        const WalkCounts counts =
+            walk_all(lattice, above(needed.families, threshold), request.what, collector, threads, limits);
+        list.counts.found += counts.found;
+        list.counts.expanded += counts.expanded;
+        list.counts.dead_ends += counts.dead_ends;
+        if (limits.stop.load()) return list;
+        const bool is_full = collector.size() >= request.most;
+        collector.finish(list);
+        list.floor = is_full ? list.scores.back() : threshold;
+        if (is_full) break;
+    }
+    list.finished = true;
+    return list;
+}
+
+Count count_above(const Lattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
+    const FamilyTable families = families_reaching(lattice, lowest, threads, limits);
+    if (families.empty()) return {};
+    Counter counter(lowest);
+    const WalkCounts counts = walk_all(lattice, families, what, counter, threads, limits);
+    return {!limits.stop.load(), counts};
+}
+
+}  // namespace topdag

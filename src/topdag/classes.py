@@ -1,0 +1,110 @@
+"""Markov equivalence classes: networks that state the same independences, which data cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from topdag import _core
+from topdag.errors import NetworkError
+from topdag.graphs import Network
+
+MOST_VARIABLES = 64
+
+
+@dataclass(frozen=True, eq=False)
+class EquivalenceClass:
+    """A class of networks, known by one member.
+
+    ``directed``: the edges (parent, child) on which all members agree; ``undirected``: the others, each once, in
+    column order. ``size``: how many networks it has. ``score``: the data's log score of every member.
+    """
+
+    member: Network
+
+    def __post_init__(self) -> None:
+        if len(self.names) > MOST_VARIABLES:
+            raise NetworkError(f"Classes take at most {MOST_VARIABLES} variables; this network has {len(self.names)}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.member.names
+
+    @property
+    def score(self) -> float | None:
+        return self.member.score
+
+    @cached_property
+    def _graph(self) -> _core.MixedGraph:
+        return _core.class_of(self.member.masks)
+
+    @cached_property
+    def key(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The same for all members, different for different classes."""
+        return tuple(self._graph.parents), tuple(self._graph.neighbours)
+
+    @property
+    def directed(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (parent, child)
+            for child, mask in zip(self.names, self.key[0], strict=True)
+            for parent in _named(self.names, mask)
+        )
+
+    @property
+    def undirected(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (a, b)
+            for i, (a, mask) in enumerate(zip(self.names, self.key[1], strict=True))
+            for b in _named(self.names, mask >> (i + 1) << (i + 1))
+        )
+
+    @cached_property
+    def size(self) -> int:
+        """How many networks the class has."""
+        size = _core.class_size(self._graph)
+        if size is None:
+            raise NetworkError("The class has 2**64 networks or more.")
+        return size
+
+    def members(self) -> Iterator[Network]:
+        """The networks of the class, one by one, each once."""
+        walk = _core.Members(self._graph)
+        while (masks := walk.next()) is not None:
+            yield Network.from_masks(self.names, masks)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EquivalenceClass):
+            return NotImplemented
+        return self.names == other.names and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.key))
+
+    def __str__(self) -> str:
+        lines = [f"{a} -> {b}" for a, b in self.directed] + [f"{a} -- {b}" for a, b in self.undirected]
+        return "\n".join(lines) or "no edges"
+
+    def __repr__(self) -> str:
+        edges = f"{len(self.directed)} directed and {len(self.undirected)} undirected edges"
+        return f"<class with {edges}, {self.size} networks>"
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "format": "topdag-class",
+            "version": 1,
+            "variables": list(self.names),
+            "directed": [list(edge) for edge in self.directed],
+            "undirected": [list(edge) for edge in self.undirected],
+            "size": self.size,
+            "score": self.score,
+        }
+
+
+def _named(names: Sequence[str], mask: int) -> list[str]:
+    return [name for i, name in enumerate(names) if mask >> i & 1]

@@ -1,0 +1,107 @@
+"""The command line: finds the command, runs it, and turns what went wrong into a message and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import topdag
+from topdag import commands
+from topdag.commands.command import Command, Exit, UsageError, exit_codes
+from topdag.commands.show import WIDTH, mention, say
+from topdag.commands.values import RULES as RULES_HERE
+from topdag.discretize import RULES
+from topdag.errors import FileError, NetworkError, ScoreError, TableError
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+ABOUT = """\
+Exact structure learning of Bayesian networks: the best network of a table, with proof."""
+NEXT = """\
+topdag COMMAND --help says more. Start with: topdag demo"""
+IN_LIBRARY_WORDS = re.compile(r'\b(missing|discretize|separator|weights)=(?:"(\w+)")?')
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit code (see commands/command.py)."""
+    try:
+        return run(build_parser().parse_args(argv))
+    except SystemExit as ended:  # argparse has printed help, the version or what is wrong
+        return ended.code if isinstance(ended.code, int) else Exit.FINE
+    except (TableError, ScoreError, FileError, NetworkError) as error:
+        return failed(in_options(str(error)), Exit.BAD_INPUT)
+    except MemoryError as error:  # TooLarge is one
+        return failed(str(error).replace("memory_limit", "--memory-limit") or "out of memory", Exit.TOO_LARGE)
+    except KeyboardInterrupt:
+        return failed("interrupted before anything was known", Exit.INTERRUPTED)
+    except BrokenPipeError:
+        return Exit.NO_READER
+
+
+def run(args: argparse.Namespace) -> Exit:
+    parser: Parser = args.parser
+    if args.command is None:
+        mention(parser.format_help())
+        return Exit.WRONG_USE
+    command: Command = args.command
+    try:
+        return command.run(args)
+    except UsageError as error:
+        parser.error(str(error))
+
+
+def failed(message: str, code: Exit) -> Exit:
+    mention(f"topdag: {message}")
+    return code
+
+
+def in_options(message: str) -> str:
+    """A message of the library in words of the command line: --missing drop for missing="drop"."""
+    message = message.replace(f"discretize={RULES}", f"--discretize: {RULES_HERE}")
+    return IN_LIBRARY_WORDS.sub(lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""), message)
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Texts as they are written, and one width everywhere, since help is also the docs page."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=WIDTH)
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints its help as answers are printed."""
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        say(self.format_help().rstrip())
+
+
+def build_parser() -> Parser:
+    parser = Parser(
+        prog="topdag",
+        usage="topdag COMMAND ...",
+        description=ABOUT,
+        epilog=f"{exit_codes(tuple(Exit))}\n\n{NEXT}",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"topdag {topdag.__version__}")
+    parser.set_defaults(command=None, parser=parser)
+    group = parser.add_subparsers(title="commands", metavar="COMMAND", prog="topdag")
+    for command in commands.ALL:
+        made = group.add_parser(command.name, help=command.summary, **texts(command))
+        command.add_options(made)
+        made.set_defaults(command=command, parser=made)
+    return parser
+
+
+def texts(command: Command) -> dict[str, Any]:
+    return {
+        "usage": command.usage,
+        "description": command.page,
+        "epilog": f"{command.ending}\n\n{exit_codes(command.exits)}",
+        "formatter_class": Help,
+        "allow_abbrev": False,
+    }

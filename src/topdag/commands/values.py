@@ -1,0 +1,94 @@
+"""From words on the command line to values; what is wrong gets a message that lists what is allowed."""
+
+from __future__ import annotations
+
+import math
+from argparse import ArgumentTypeError
+from collections.abc import Callable
+from difflib import get_close_matches
+
+from topdag.discretize import Rule, named_rule
+from topdag.errors import ScoreError, TableError
+from topdag.runs import parse_bytes
+from topdag.score_kinds import KINDS_BY_NAME
+from topdag.scores import Keep, Within
+
+RULES = "mean, median, quantile(3) or uniform(4) with any number of states"
+SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
+
+
+def score_name(text: str) -> str:
+    if text.lower() not in KINDS_BY_NAME:
+        close = get_close_matches(text.lower(), KINDS_BY_NAME, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise ArgumentTypeError(f"no score is called {text!r}; there are {', '.join(KINDS_BY_NAME)}{hint}")
+    return text.lower()
+
+
+def rule(text: str) -> Rule:
+    try:
+        return named_rule(text)
+    except TableError as error:
+        reason = "" if "unknown" in str(error) else f" ({error})"
+        raise ArgumentTypeError(f"{text!r} is no rule; there are {RULES}{reason}") from None
+
+
+def separator(text: str) -> str:
+    mark = SEPARATORS.get(text.lower(), text)
+    if len(mark) != 1:
+        raise ArgumentTypeError(f"{text!r} does not separate cells; give one character such as , ; | or tab or space")
+    return mark
+
+
+def size_in_bytes(text: str) -> int:
+    try:
+        return parse_bytes(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is no size; give a number of bytes or one such as 500MB or 8GB") from None
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ArgumentTypeError(f"{text!r} is not a number") from None
+
+
+def seconds(text: str) -> float:
+    value = number(text)
+    if not 0 <= value < math.inf:
+        raise ArgumentTypeError(f"{text!r} is not a number of seconds from 0 on")
+    return value
+
+
+def whole(least: int, most: int | None = None) -> Callable[[str], int]:
+    """Reads a whole number within these limits."""
+    limits = f"from {least} on" if most is None else f"from {least} to {most:,}"
+    largest = 2**63 - 1 if most is None else most
+
+    def read(text: str) -> int:
+        is_whole = text.isascii() and text.isdigit() and len(text) < 20
+        if not is_whole or not least <= int(text) <= largest:
+            raise ArgumentTypeError(f"{text!r} is not a whole number {limits}")
+        return int(text)
+
+    return read
+
+
+def keep(text: str) -> Keep:
+    """What scores are kept for: all, best or within(a Bayes factor)."""
+    name = text.strip().lower()
+    if name in ("all", "best"):
+        return name
+    try:
+        return Within(_number_in_brackets(name, "within"))
+    except (ValueError, ScoreError):
+        raise ArgumentTypeError(
+            f"{text!r} is not known; there are all, best and within(20) with any Bayes factor from 1 on"
+        ) from None
+
+
+def _number_in_brackets(text: str, name: str) -> float:
+    if not (text.startswith(f"{name}(") and text.endswith(")")):
+        raise ValueError(text)
+    return float(text[len(name) + 1 : -1])

@@ -1,0 +1,181 @@
+"""Lists of networks or classes, best first, held as arrays of parent masks; items are made when asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag.classes import EquivalenceClass
+from topdag.graphs import Network
+from topdag.results import Proof, Stats
+from topdag.scores import Scores
+
+Item = TypeVar("Item")
+
+
+@dataclass(frozen=True, eq=False)
+class BestList(Sequence[Item], Generic[Item]):
+    """A sequence, best first, ties in a fixed order.
+
+    ``floor``: everything that scores above it is in the list, even when the search was stopped early. ``scores``: the
+    scores on the grid, on which ties are exact. ``parents``: for each item and each scored variable a bit mask over
+    the scored variables (see ``scored_names``).
+    """
+
+    source: Scores
+    scores: NDArray[np.float64]
+    parents: NDArray[np.uint32]
+    floor: float
+    proof: Proof
+    stats: Stats
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.source.names
+
+    @property
+    def scored_names(self) -> tuple[str, ...]:
+        """The variables that the masks speak of: all but the constant ones."""
+        return tuple(self.names[v] for v in self.source.columns)
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
+        if isinstance(place, slice):
+            return [self._item(i) for i in range(*place.indices(len(self)))]
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"the list has {len(self)} items")
+        return self._item(place % len(self))
+
+    def _item(self, place: int) -> Item:
+        raise NotImplementedError
+
+    def network(self, place: int) -> Network:
+        """The network at this place; for a class, one of its members."""
+        return self.network_of(self.parents[place].tolist())
+
+    def network_of(self, scored_masks: Sequence[int]) -> Network:
+        masks = self.source.all_masks(scored_masks)
+        values = [self._local(x, mask) for x, mask in enumerate(masks)]
+        return Network.from_masks(self.names, masks, local_scores=dict(zip(self.names, values, strict=True)))
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], float]:
+        return {}
+
+    def _local(self, x: int, mask: int) -> float:
+        """The local score of a family; the same families come back in network after network."""
+        if (x, mask) not in self._known:
+            parents = [name for i, name in enumerate(self.names) if mask >> i & 1]
+            self._known[x, mask] = self.source.local(self.names[x], parents)
+        return self._known[x, mask]
+
+    @property
+    def factors(self) -> NDArray[np.float64]:
+        """How many times less probable each is than the best, by the data alone."""
+        return np.exp(self.scores[0] - self.scores) if len(self) else np.empty(0)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The posterior probability of each, given that it is one of the list, all structures equally likely before."""
+        weights = self._weights()
+        return np.asarray(weights / weights.sum()) if len(self) else weights
+
+    def _weights(self) -> NDArray[np.float64]:
+        return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
+
+    def to_dicts(self) -> Iterator[dict[str, Any]]:
+        """One row per item: rank, score, factor behind the best, share, and each variable's parents by name."""
+        factors, shares = self.factors, self.shares
+        for place in range(len(self)):
+            network = self.network(place)
+            parents = {f"parents of {name}": ", ".join(its) for name, its in network.parents.items()}
+            yield {
+                "rank": place + 1,
+                "score": network.score,
+                "factor": float(factors[place]),
+                "share": float(shares[place]),
+                **parents,
+            }
+
+    def to_frame(self) -> Any:
+        """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
+        rows = list(self.to_dicts())
+        columns = {
+            key: [row[key] for row in rows] for key in (rows[0] if rows else ("rank", "score", "factor", "share"))
+        }
+        for library in ("pandas", "polars"):
+            try:
+                frames = __import__(library)
+            except ImportError:
+                continue
+            return frames.DataFrame(columns)
+        raise ImportError("to_frame needs pandas or polars: pip install pandas")
+
+    def to_arrow(self) -> Any:
+        """The rows of ``to_dicts`` as an Arrow table."""
+        try:
+            import pyarrow
+        except ImportError as missing:
+            raise ImportError("to_arrow needs pyarrow: pip install pyarrow") from missing
+        return pyarrow.Table.from_pylist(list(self.to_dicts()))
+
+    def __repr__(self) -> str:
+        what = type(self).__name__
+        state = self.proof.status.name
+        if not len(self):
+            return f"<{what}: empty, {state}>"
+        return f"<{what}: {len(self):,}, scores {self.scores[0]:.6f} to {self.scores[-1]:.6f}, {state}>"
+
+
+class NetworkList(BestList[Network]):
+    """Networks, best first."""
+
+    def _item(self, place: int) -> Network:
+        return self.network(place)
+
+
+class ClassList(BestList[EquivalenceClass]):
+    """Equivalence classes, best first."""
+
+    def _item(self, place: int) -> EquivalenceClass:
+        return EquivalenceClass(self.network(place))
+
+    @cached_property
+    def sizes(self) -> tuple[int, ...]:
+        """How many networks each class has."""
+        return tuple(item.size for item in self)
+
+    @property
+    def n_networks(self) -> int:
+        """How many networks the list covers."""
+        return sum(self.sizes)
+
+    def _weights(self) -> NDArray[np.float64]:
+        """All networks equally likely before: a class counts for each of its members."""
+        return np.asarray(super()._weights() * np.array([float(size) for size in self.sizes]))
+
+
+def edge_summary(found: BestList[Any]) -> dict[tuple[str, str], float]:
+    """For each edge that occurs, the share of the listed networks that have it, weighted by their shares."""
+    total: dict[tuple[str, str], float] = {}
+    for place, share in enumerate(found.shares.tolist()):
+        for edge in found.network(place).edges:
+            total[edge] = total.get(edge, 0.0) + share
+    return {edge: min(1.0, value) for edge, value in sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))}
+
+
+def grid_epsilon(factor: float, grid: int) -> float:
+    """ln(factor), down to the grid, so that 'within' has a sharp edge."""
+    return math.ldexp(math.floor(math.ldexp(math.log(factor), grid)), -grid)

@@ -1,0 +1,608 @@
+// core_check.cpp: the whole core on small random tables against naive code, for a build under sanitizers:
+//
+//   g++ -std=c++20 -g -O1 -DTOPDAG_NO_SIMD_CLONES -fsanitize=address,undefined -fno-sanitize-recover=all
+//       -ffp-contract=off tests/core_check.cpp src/core/*.cpp -o /tmp/core_check -pthread && /tmp/core_check
+//
+// The same with -fsanitize=thread shows that threads share nothing unguarded. That answers are right is tested in
+// Python too, on far more tables; here every array is as short as it may be, so that a step outside is seen.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include "../src/core/big_array.h"
+#include "../src/core/counts.h"
+#include "../src/core/lattice.h"
+#include "../src/core/local_scores.h"
+#include "../src/core/parallel.h"
+#include "../src/core/parent_sets.h"
+#include "../src/core/set_scores.h"
+
+using namespace topdag;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+int passed = 0;
+int failed = 0;
+
+void check(bool holds, const char* what) {
+    ++(holds ? passed : failed);
+    if (!holds && failed <= 20) std::printf("failed: %s\n", what);
+}
+
+bool is_close(double a, double b) { return a == b || std::abs(a - b) <= 1e-9 * (1.0 + std::abs(b)); }
+
+std::mt19937_64 generator(20240607);
+
+int draw(int low, int high) { return std::uniform_int_distribution<int>(low, high)(generator); }
+
+template <class T>
+T one_of(std::initializer_list<T> choices) { return choices.begin()[draw(0, static_cast<int>(choices.size()) - 1)]; }
+
+// ---- Tables
+
+// Rows with their own copies of everything, each in an array of exactly its size.
+struct OwnTable {
+    std::vector<std::vector<std::uint16_t>> codes;
+    std::vector<std::uint32_t> weights;
+    Table view;
+
+    OwnTable(std::vector<int> arities, std::vector<std::vector<std::uint16_t>> columns, std::vector<std::uint32_t> row_weights)
+        : codes(std::move(columns)), weights(std::move(row_weights)) {
+        view.arities = std::move(arities);
+        for (const auto& column : codes) view.columns.push_back(column.data());
+        view.weights = weights.data();
+        view.n_distinct = weights.size();
+        view.n_rows = std::accumulate(weights.begin(), weights.end(), std::uint64_t{0});
+    }
+    OwnTable(const OwnTable&) = delete;
+};
+
+// Distinct rows. `follow` in 0 ... 9: how often a column repeats the one before it, so that cells differ in size.
+std::unique_ptr<OwnTable> random_table(int n, int rows, int most_states, bool has_constants) {
+    std::vector<int> arities(n);
+    for (int& arity : arities) arity = has_constants && draw(0, 4) == 0 ? 1 : draw(2, most_states);
+    const int follow = draw(0, 9);
+    const int weighting = draw(0, 3);
+    std::set<std::vector<std::uint16_t>> distinct;
+    for (int i = 0; i < rows; ++i) {
+        std::vector<std::uint16_t> row(n);
+        for (int v = 0; v < n; ++v) {
+            const bool repeats = v > 0 && draw(0, 9) < follow;
+            row[v] = static_cast<std::uint16_t>(repeats ? row[v - 1] % arities[v] : draw(0, arities[v] - 1));
+        }
+        distinct.insert(row);
+    }
+    std::vector<std::vector<std::uint16_t>> columns(n);
+    std::vector<std::uint32_t> weights;
+    for (const auto& row : distinct) {
+        for (int v = 0; v < n; ++v) columns[v].push_back(row[v]);
+        if (weighting <= 1) weights.push_back(1);
+        if (weighting == 2) weights.push_back(static_cast<std::uint32_t>(one_of({1, 2, 3, 4, 15, 16, 17})));
+        if (weighting == 3) weights.push_back(static_cast<std::uint32_t>(one_of({1, 5, 4095, 4096, 5000, 100000})));
+    }
+    return std::make_unique<OwnTable>(std::move(arities), std::move(columns), std::move(weights));
+}
+
+std::vector<int> members(VarSet set) {
+    std::vector<int> found;
+    for (; set != 0; set &= set - 1) found.push_back(first_of(set));
+    return found;
+}
+
+using Counts = std::map<std::vector<std::uint16_t>, std::uint64_t>;
+
+Counts naive_counts(const Table& table, VarSet set) {
+    Counts counts;
+    for (std::size_t row = 0; row < table.n_distinct; ++row) {
+        std::vector<std::uint16_t> cell;
+        for (int v : members(set)) cell.push_back(table.columns[v][row]);
+        counts[cell] += table.weights[row];
+    }
+    return counts;
+}
+
+double naive_cells(const Table& table, VarSet set) {
+    double cells = 1.0;
+    for (int v : members(set)) cells *= table.arities[v];
+    return cells;
+}
+
+double naive_log_rising(double a, std::uint64_t count) {
+    return static_cast<double>(std::lgamma(static_cast<long double>(a) + count) - std::lgamma(static_cast<long double>(a)));
+}
+
+// C(n, k) by the recurrence over k, from C(n, 2) by its definition.
+double naive_regret(std::uint64_t n, int k) {
+    if (k == 1 || n == 0) return 0.0;
+    long double before = 1.0L;
+    long double two = 0.0L;
+    for (std::uint64_t h = 0; h <= n; ++h) {
+        const long double own = static_cast<long double>(h);
+        const long double other = static_cast<long double>(n - h);
+        long double log_term = std::lgamma(n + 1.0L) - std::lgamma(own + 1) - std::lgamma(other + 1);
+        if (h > 0) log_term += own * std::log(own / n);
+        if (h < n) log_term += other * std::log(other / n);
+        two += std::exp(log_term);
+    }
+    for (int i = 1; i + 2 <= k; ++i) {
+        const long double next = two + static_cast<long double>(n) / i * before;
+        before = two;
+        two = next;
+    }
+    return static_cast<double>(std::log(two));
+}
+
+double naive_value(CellKind kind, double parameter, std::uint64_t count) {
+    const double c = static_cast<double>(count);
+    switch (kind) {
+        case CellKind::one: return 1.0;
+        case CellKind::n_log_n: return c * std::log(c);
+        case CellKind::n_log_n_regret: return c * std::log(c) + regret(count, parameter);
+        case CellKind::log_rising: return naive_log_rising(parameter, count);
+    }
+    return 0.0;
+}
+
+double naive_sum(const Table& table, VarSet set, CellKind kind, double parameter) {
+    double sum = 0.0;
+    for (const auto& [cell, count] : naive_counts(table, set)) sum += naive_value(kind, parameter, count);
+    return sum;
+}
+
+// ---- Cell functions
+
+void check_cell_functions() {
+    for (double a : {1e-100, 1e-6, 0.3, 1.0, 9.5, 10.0, 77.0, 1e4})
+        for (std::uint64_t count : {1ULL, 2ULL, 31ULL, 32ULL, 33ULL, 34ULL, 500ULL, 5000ULL, 4294967295ULL}) {
+            check(is_close(log_rising(a, count), naive_log_rising(a, count)), "log_rising");
+            if (count > 5000) continue;
+            std::vector<double> values(count + 1);
+            CellFunction{CellKind::log_rising, a}.tabulate(values.data(), values.size());
+            check(values[0] == 0.0 && is_close(values[count], naive_log_rising(a, count)), "tabulated log_rising");
+        }
+    check(log_rising(2.5, 0) == 0.0, "an empty product");
+    for (std::uint64_t n : {0, 1, 2, 3, 10, 50, 400})
+        for (int k : {1, 2, 3, 7, 40}) check(is_close(regret(n, k), naive_regret(n, k)), "regret");
+}
+
+// ---- Counting
+
+void check_sums(const Table& table, CellKind kind, double parameter, bool spread, const SetLimits& wanted) {
+    const int n = table.n_variables();
+    std::vector<double> first;
+    for (int threads : {1, 2, 3}) {
+        std::vector<double> sums(n_sets(n));
+        Limits limits;
+        check(sum_over_cells(table, kind, parameter, spread, wanted, threads, limits, sums.data()), "counting ends");
+        if (first.empty()) first = sums;
+        check(first == sums, "counting does not depend on threads");
+    }
+    for (VarSet set = 0; set < n_sets(n); ++set) {
+        const double cells = naive_cells(table, set);
+        const bool is_wanted = size_of(set) <= wanted.max_size && cells <= wanted.max_cells;
+        const double expected = is_wanted ? naive_sum(table, set, kind, spread ? parameter / cells : parameter) : -infinity;
+        check(is_close(first[set], expected), "sum over the cells of a set");
+    }
+}
+
+void check_tallies(const Table& table, const SetLimits& wanted) {
+    const int n = table.n_variables();
+    for (int threads : {1, 3}) {
+        std::vector<std::map<std::uint64_t, std::uint64_t>> found(n_sets(n));
+        Limits limits;
+        tally_all_sets(table, wanted, threads, limits, [&](VarSet set, const std::vector<Tally>& tallies) {
+            for (const Tally& tally : tallies) found[set][tally.rows] += tally.cells;
+        });
+        for (VarSet set = 0; set < n_sets(n); ++set) {
+            std::map<std::uint64_t, std::uint64_t> expected;
+            if (size_of(set) <= wanted.max_size && naive_cells(table, set) <= wanted.max_cells)
+                for (const auto& [cell, count] : naive_counts(table, set)) ++expected[count];
+            check(found[set] == expected, "tallies of a set");
+        }
+    }
+}
+
+void check_counting() {
+    for (int round = 0; round < 60; ++round) {
+        const int n = round < 8 ? round + 1 : draw(1, 8);
+        const auto own = random_table(n, one_of({1, 2, 3, 8, 40, 150}), one_of({2, 2, 3, 5}), round % 3 == 0);
+        const SetLimits everything{n, infinity};
+        const SetLimits some{draw(0, n), static_cast<double>(one_of({4, 30, 1000}))};
+        const SetLimits& wanted = round % 2 == 0 ? everything : some;
+        check_sums(own->view, CellKind::log_rising, 1.0, true, wanted);
+        check_sums(own->view, one_of({CellKind::one, CellKind::n_log_n, CellKind::n_log_n_regret}), 3.0, false, wanted);
+        check_tallies(own->view, wanted);
+        check(counting_bytes(own->view, true, 2) > 0, "bytes are positive");
+    }
+    // A column too wide for a tail, and one that leaves no tail at all.
+    for (int widest : {80, 81, 200, 65535}) {
+        std::vector<std::vector<std::uint16_t>> columns(3);
+        for (int row = 0; row < 60; ++row) {
+            columns[0].push_back(static_cast<std::uint16_t>(row == 0 ? widest - 1 : draw(0, std::min(widest - 1, 50))));
+            columns[1].push_back(static_cast<std::uint16_t>(draw(0, 89)));
+            columns[2].push_back(static_cast<std::uint16_t>(row % 85));
+        }
+        const OwnTable own({widest, 90, 85}, columns, std::vector<std::uint32_t>(60, 1));
+        check_sums(own.view, CellKind::log_rising, 2.0, true, {3, infinity});
+        check_tallies(own.view, {3, infinity});
+    }
+}
+
+// ---- Scores
+
+double naive_set_score(const Table& table, const SetFormula& formula, VarSet set) {
+    const double cells = naive_cells(table, set);
+    const double penalty = formula.penalty == Penalty::none       ? 0.0
+                           : formula.penalty == Penalty::per_cell ? formula.penalty_weight * cells
+                                                                  : regret(table.n_rows, cells);
+    return naive_sum(table, set, formula.kind, formula.spread ? formula.parameter / cells : formula.parameter) - penalty;
+}
+
+void check_set_scores(const Table& table) {
+    const int n = table.n_variables();
+    const double half_log = std::log(static_cast<double>(table.n_rows)) / 2;
+    const SetFormula formulas[] = {
+        {CellKind::log_rising, 1.0, true, Penalty::none, 0.0},
+        {CellKind::n_log_n, 0.0, false, Penalty::per_cell, half_log},
+        {CellKind::n_log_n, 0.0, false, Penalty::regret, 0.0},
+    };
+    for (const SetFormula& formula : formulas) {
+        const int max_size = draw(0, n + 1);
+        const double hope = most_cells_with_hope(table, formula);
+        std::vector<double> scores(n_sets(n));
+        Limits limits;
+        check(score_all_sets(table, formula, max_size, draw(1, 3), limits, scores.data()), "scoring ends");
+        for (VarSet set = 0; set < n_sets(n); ++set) {
+            const double expected = naive_set_score(table, formula, set);
+            check(is_close(score_one_set(table, formula, members(set)), expected), "score of one set");
+            const bool is_wanted = size_of(set) <= max_size && naive_cells(table, set) <= hope;
+            check(is_close(scores[set], is_wanted ? expected : -infinity), "score of a set among all");
+        }
+        check(scoring_bytes(table, formula, 3) > 0, "bytes are positive");
+    }
+}
+
+double naive_bds(const Table& table, double ess, int x, VarSet parents) {
+    const Counts below = naive_counts(table, parents);
+    const double share = ess / static_cast<double>(below.size());
+    double sum = 0.0;
+    for (const auto& [cell, count] : naive_counts(table, parents | only(x)))
+        sum += naive_log_rising(share / table.arities[x], count);
+    for (const auto& [cell, count] : below) sum -= naive_log_rising(share, count);
+    return sum;
+}
+
+void check_bds(const Table& table) {
+    const int n = table.n_variables();
+    const int max_parents = draw(0, n);
+    std::vector<double> families(n * n_sets(n - 1));
+    Limits limits;
+    check(score_families_bds(table, 1.5, max_parents, draw(1, 3), limits, families.data()), "BDs ends");
+    for (int x = 0; x < n; ++x)
+        for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
+            const VarSet parents = with_gap(slot, x);
+            const double expected = size_of(parents) <= max_parents ? naive_bds(table, 1.5, x, parents) : -infinity;
+            check(is_close(families[x * n_sets(n - 1) + slot], expected), "BDs");
+        }
+}
+
+void check_bde(const Table& table) {
+    const int n = table.n_variables();
+    const auto size = static_cast<std::size_t>(naive_cells(table, n_sets(n) - 1));
+    std::vector<double> prior(size);
+    for (double& p : prior) p = draw(1, 20);
+    const double total = std::accumulate(prior.begin(), prior.end(), 0.0);
+    for (double& p : prior) p /= total;
+    const int max_size = draw(0, n + 1);
+    std::vector<double> scores(n_sets(n));
+    Limits limits;
+    check(score_all_sets_bde(table, 3.0, prior.data(), max_size, draw(1, 3), limits, scores.data()), "BDe ends");
+    for (VarSet set = 0; set < n_sets(n); ++set) {
+        std::map<std::vector<std::uint16_t>, double> share;
+        for (std::size_t cell = 0; cell < size; ++cell) {
+            std::vector<std::uint16_t> kept;
+            std::size_t rest = cell;
+            for (int v = n - 1; v >= 0; --v) {
+                const auto arity = static_cast<std::size_t>(table.arities[v]);
+                if (has(set, v)) kept.insert(kept.begin(), static_cast<std::uint16_t>(rest % arity));
+                rest /= arity;
+            }
+            share[kept] += prior[cell];
+        }
+        double expected = 0.0;
+        for (const auto& [cell, count] : naive_counts(table, set)) expected += naive_log_rising(3.0 * share[cell], count);
+        check(is_close(scores[set], size_of(set) <= max_size ? expected : -infinity), "BDe");
+    }
+}
+
+void check_scores() {
+    for (int round = 0; round < 40; ++round) {
+        const auto own = random_table(draw(1, 7), one_of({1, 3, 20, 100}), one_of({2, 3, 4}), round % 3 == 0);
+        check_set_scores(own->view);
+        check_bds(own->view);
+    }
+    for (int round = 0; round < 15; ++round) check_bde(random_table(draw(1, 6), one_of({1, 5, 40}), 3, round % 3 == 0)->view);
+}
+
+void check_grid() {
+    for (double magnitude : {0.0, 1e-300, 0.5, 1.0, 3.7, 1e3, 123456.0, 1e12, 1e200}) {
+        const int exponent = grid_exponent(20, magnitude);
+        std::vector<double> values{magnitude, -magnitude, magnitude / 3, -infinity, 0.0};
+        check(largest_magnitude(values.data(), values.size()) == magnitude, "largest magnitude");
+        Limits limits;
+        round_to_grid(values.data(), values.size(), exponent, 2, limits);
+        const double step = std::ldexp(1.0, -exponent);
+        check(values[0] == -values[1] && values[3] == -infinity && values[4] == 0.0, "rounding keeps signs and limits");
+        check(std::abs(values[2] - magnitude / 3) <= step, "rounding moves by at most a step");
+        check(exponent == 40 || 40.0 * magnitude <= std::ldexp(1.0, 51 - exponent), "sums over 2n values stay exact");
+    }
+}
+
+// ---- Lattice
+
+// Small whole scores, so that ties abound; some families not allowed.
+std::vector<double> random_families(int n, int worst, int percent_missing) {
+    std::vector<double> families(n * n_sets(n - 1));
+    for (double& value : families) value = draw(0, 99) < percent_missing ? -infinity : -draw(0, worst);
+    return families;
+}
+
+struct Naive {
+    int n;
+    std::vector<std::vector<double>> best;  // by variable, by slot
+    std::vector<double> forward;            // by set
+
+    Naive(int n_variables, const std::vector<double>& families) : n(n_variables), best(n), forward(n_sets(n), -infinity) {
+        for (int x = 0; x < n; ++x) {
+            best[x].assign(families.begin() + x * n_sets(n - 1), families.begin() + (x + 1) * n_sets(n - 1));
+            for (VarSet slot = 0; slot < n_sets(n - 1); ++slot)
+                for (int v : members(slot)) best[x][slot] = std::max(best[x][slot], best[x][slot & ~only(v)]);
+        }
+        forward[0] = 0.0;
+        for (VarSet set = 1; set < n_sets(n); ++set)
+            for (int x : members(set)) forward[set] = std::max(forward[set], sum(x, set));
+    }
+
+    double sum(int x, VarSet set) const {
+        const VarSet before = set & ~only(x);
+        return best[x][without_bit(before, x)] + forward[before];
+    }
+
+    // The documented rule for ties, once more.
+    std::vector<VarSet> network() const {
+        std::vector<VarSet> parents(n, 0);
+        for (VarSet placed = n_sets(n) - 1; placed != 0;) {
+            const std::vector<int> in = members(placed);
+            const int x = *std::find_if(in.rbegin(), in.rend(), [&](int v) { return sum(v, placed) == forward[placed]; });
+            placed &= ~only(x);
+            VarSet kept = placed;
+            for (int v = n - 1; v >= 0; --v)
+                if (has(kept, v) && best[x][without_bit(kept & ~only(v), x)] == best[x][without_bit(placed, x)]) kept &= ~only(v);
+            parents[x] = kept;
+        }
+        return parents;
+    }
+};
+
+void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads) {
+    Limits limits;
+    Lattice lattice(scores);
+    check(lattice.sweep(threads, limits), "sweeping ends");
+    for (int x = 0; x < naive.n; ++x) check(lattice.best_alone(x) == naive.best[x].back(), "best alone");
+    check(lattice.order(threads, limits), "ordering ends");
+    const BestNetwork found = lattice.read_back();
+    check(found.score == naive.forward.back(), "best score");
+    if (found.score == -infinity) return;
+    check(found.parents == naive.network(), "ties are broken as documented");
+}
+
+struct OwnLists {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint64_t> parents;
+    std::vector<double> scores;
+
+    OwnLists(int n, const std::vector<double>& families) {
+        for (int x = 0; x < n; ++x) {
+            std::vector<VarSet> slots(n_sets(n - 1));
+            std::iota(slots.begin(), slots.end(), VarSet{0});
+            std::shuffle(slots.begin(), slots.end(), generator);
+            for (VarSet slot : slots) {
+                const double score = families[x * n_sets(n - 1) + slot];
+                if (score == -infinity) continue;
+                parents.push_back(with_gap(slot, x));
+                scores.push_back(score);
+            }
+            offsets.push_back(static_cast<std::int64_t>(scores.size()));
+        }
+    }
+};
+
+void check_kept(const LocalScores& scores, const std::vector<double>& families, int n, double epsilon) {
+    for (int x = 0; x < n; ++x) {
+        const double* own = &families[x * n_sets(n - 1)];
+        std::vector<VarSet> expected;
+        for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
+            double below = -infinity;
+            for (VarSet inner = 0; inner < slot; ++inner)
+                if (is_subset(inner, slot)) below = std::max(below, own[inner]);
+            const bool is_beaten = epsilon < 0 ? below >= own[slot] : below > own[slot] + epsilon;
+            if (own[slot] != -infinity && !is_beaten) expected.push_back(with_gap(slot, x));
+        }
+        const KeptFamilies kept = families_worth_keeping(scores, x, epsilon);
+        check(kept.parents == expected, "families worth keeping");
+        for (std::size_t i = 0; i < std::min(kept.scores.size(), expected.size()); ++i)
+            check(kept.scores[i] == own[without_bit(kept.parents[i], x)], "scores of kept families");
+    }
+}
+
+void check_fill(const LocalScores& scores, const std::vector<double>& families, int n) {
+    for (int x = 0; x < n; ++x)
+        for (std::size_t count = 1; count <= n_sets(n - 1); count *= 2)
+            for (std::size_t begin = 0; begin < n_sets(n - 1); begin += count) {
+                std::vector<double> out(count);
+                scores.fill(x, begin, count, out.data());
+                check(std::equal(out.begin(), out.end(), &families[x * n_sets(n - 1) + begin]), "a run of local scores");
+            }
+}
+
+void check_lattice() {
+    for (int round = 0; round < 60; ++round) {
+        const int n = round < 8 ? round + 1 : draw(1, 8);
+        const std::vector<double> families = random_families(n, one_of({0, 2, 9, 1000}), one_of({0, 0, 30, 80}));
+        const Naive naive(n, families);
+        const FamilyScores dense(n, families.data());
+        const OwnLists lists(n, families);
+        const ListedScores listed(n, lists.offsets.data(), lists.parents.data(), lists.scores.data());
+        check_fill(dense, families, n);
+        check_fill(listed, families, n);
+        for (int threads : {1, 2, 3}) {
+            check_lattice_on(dense, naive, threads);
+            check_lattice_on(listed, naive, threads);
+        }
+        for (double epsilon : {-1.0, 0.0, 1.5, infinity}) check_kept(dense, families, n, epsilon);
+    }
+}
+
+// Differences of set functions; sets above a size are not allowed, as with a limit on parents.
+void check_differences() {
+    for (int round = 0; round < 40; ++round) {
+        const int n = round < 8 ? round + 1 : draw(1, 8);
+        const int largest = draw(1, n);
+        std::vector<std::vector<double>> functions(3, std::vector<double>(n_sets(n)));
+        for (auto& function : functions)
+            for (VarSet set = 0; set < n_sets(n); ++set) function[set] = size_of(set) <= largest ? -draw(0, 9) : -infinity;
+        std::vector<const double*> below;
+        std::vector<double> families(n * n_sets(n - 1));
+        for (int x = 0; x < n; ++x) {
+            below.push_back(functions[draw(0, 2)].data());
+            for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
+                const VarSet parents = with_gap(slot, x);
+                const double joint = functions[0][parents | only(x)];
+                families[x * n_sets(n - 1) + slot] = joint == -infinity ? -infinity : joint - below[x][parents];
+            }
+        }
+        const DifferenceScores scores(n, functions[0].data(), below);
+        check_fill(scores, families, n);
+        check_lattice_on(scores, Naive(n, families), draw(1, 3));
+    }
+}
+
+// Enough variables to cross the sizes in which tables are swept and filled.
+void check_larger_lattices() {
+    for (int n : {12, 13, 14, 17}) {
+        const std::vector<double> families = random_families(n, 50, 20);
+        const Naive naive(n, families);
+        for (int threads : {1, 3}) check_lattice_on(FamilyScores(n, families.data()), naive, threads);
+    }
+}
+
+// ---- Limits
+
+void check_limits() {
+    const auto own = random_table(8, 150, 3, false);
+    const Table& table = own->view;
+    const std::vector<double> families = random_families(8, 9, 0);
+    const SetFormula formula{CellKind::n_log_n, 0.0, false, Penalty::per_cell, 1.0};
+    const std::vector<double> prior(static_cast<std::size_t>(naive_cells(table, 255)), 1.0);
+    std::vector<double> sets(n_sets(8));
+    std::vector<double> all(8 * n_sets(7));
+    for (bool by_clock : {false, true})
+        for (int threads : {1, 3}) {
+            const auto begin = [&](Limits& limits) -> Limits& {
+                if (by_clock) limits.deadline = Limits::Clock::now();
+                limits.stop.store(!by_clock);
+                return limits;
+            };
+            Limits a, b, c, d, e;
+            check(!score_all_sets(table, formula, 8, threads, begin(a), sets.data()), "stopped scoring");
+            check(!score_families_bds(table, 1.0, 8, threads, begin(b), all.data()), "stopped BDs");
+            check(!score_all_sets_bde(table, 1.0, prior.data(), 8, threads, begin(c), sets.data()), "stopped BDe");
+            const FamilyScores scores(8, families.data());
+            Lattice lattice(scores);
+            check(!lattice.sweep(threads, begin(d)), "stopped sweeping");
+            Lattice swept(scores);
+            check(swept.sweep(threads, e), "swept");
+            check(!swept.order(threads, begin(e)), "stopped ordering");
+        }
+}
+
+// Somebody else asks to stop while the work is on.
+void check_stop_from_outside() {
+    const auto own = random_table(14, 400, 3, false);
+    for (int round = 0; round < 6; ++round) {
+        Limits limits;
+        std::vector<double> sums(n_sets(14));
+        std::thread watcher([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(round));
+            check(limits.done.load() <= n_sets(14) || limits.total.load() > 0, "progress can be read");
+            limits.stop.store(true);
+        });
+        const SetFormula formula{CellKind::log_rising, 1.0, true, Penalty::none, 0.0};
+        const bool is_whole = score_all_sets(own->view, formula, 14, 2, limits, sums.data());
+        watcher.join();
+        check(!is_whole || std::all_of(sums.begin(), sums.end(), [](double s) { return std::isfinite(s); }), "whole or stopped");
+    }
+}
+
+void check_parallel() {
+    for (int threads : {1, 2, 5})
+        for (std::size_t steps : {0, 1, 3, 1000}) {
+            Limits limits;
+            std::vector<std::atomic<int>> seen(steps);
+            parallel_for(steps, threads, limits, [&](std::size_t i, int worker) {
+                seen[i] += worker >= 0 && worker < threads ? 1 : 100;
+            });
+            check(std::all_of(seen.begin(), seen.end(), [](const auto& s) { return s == 1; }), "every step once");
+            bool is_thrown = false;
+            try {
+                parallel_for(steps, threads, limits, [](std::size_t i, int) {
+                    if (i % 3 == 0) throw std::runtime_error("a step fails");
+                });
+            } catch (const std::runtime_error&) {
+                is_thrown = true;
+            }
+            check(is_thrown == (steps > 0), "a failure comes out");
+        }
+}
+
+void check_sets() {
+    for (int v = 0; v < 30; ++v)
+        for (int round = 0; round < 20; ++round) {
+            const VarSet slot = generator() & (n_sets(29) - 1);
+            check(without_bit(with_gap(slot, v), v) == slot && !has(with_gap(slot, v), v), "a gap opens and closes");
+        }
+    BigArray large(std::size_t{1} << 18);
+    large[0] = 1.0;
+    large[large.size() - 1] = 2.0;
+    check(large.size() == std::size_t{1} << 18 && large[0] == 1.0, "a large array");
+    check(BigArray(1).size() == 1 && BigArray().size() == 0, "small arrays");
+}
+
+}  // namespace
+
+int main() {
+    check_sets();
+    check_parallel();
+    check_cell_functions();
+    check_counting();
+    check_scores();
+    check_grid();
+    check_lattice();
+    check_differences();
+    check_larger_lattices();
+    check_limits();
+    check_stop_from_outside();
+    std::printf("%d passed, %d failed\n", passed, failed);
+    return failed == 0 ? 0 : 1;
+}
