@@ -237,9 +237,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     assert lattice is not None
     lowest = wanted.lowest(lattice.best_score, scores.grid)
     stream = _core.open_stream(lattice, lowest, run.threads, None, run.on_tick)
-    maker = NetworkList(
-        scores, np.empty(0), np.empty((0, 0), np.uint32), lowest, _no_proof(scores), _stats(scores, run, None)
-    )
+    maker = _empty(NetworkList, scores, run, "not asked to list")
     while True:
         values, parents = stream.next(STREAM_BATCH)
         for masks in parents.tolist():
