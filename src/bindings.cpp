@@ -22,6 +22,7 @@
 #include "core/family_bounds.h"
 #include "core/lattice.h"
 #include "core/local_scores.h"
+#include "core/network_search.h"
 #include "core/parent_sets.h"
 #include "core/set_scores.h"
 
@@ -285,6 +286,34 @@ std::pair<DoublesOut, NetworksOut> next_of_stream(NetworkStream& stream, std::si
     return {give_vector<double, DoublesOut>(std::move(scores)), give_networks(std::move(parents), stream.n)};
 }
 
+struct SearchResult {
+    BestList list;
+    SearchCounts counts;
+    double bound_seconds = 0.0;  // families and their bounds
+    double search_seconds = 0.0;
+};
+
+SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size_t block, int threads, Limits& limits) {
+    SearchResult result;
+    const auto begin = Limits::Clock::now();
+    const KBestFamilies needed = families_for_k_best(lattice, most, false, threads, limits);
+    const auto bounded = Limits::Clock::now();
+    result.bound_seconds = std::chrono::duration<double>(bounded - begin).count();
+    if (needed.families.empty()) return result;
+    NetworkSearch search(lattice, needed.families, block);
+    limits.begin(Phase::listing, most);
+    while (result.list.scores.size() < most && search.next(limits)) {
+        result.list.scores.push_back(search.score);
+        result.list.parents.insert(result.list.parents.end(), search.parents.begin(), search.parents.end());
+        ++limits.done;
+    }
+    result.list.finished = !limits.stop.load();
+    result.list.floor = search.bound();
+    result.counts = search.counts();
+    result.search_seconds = std::chrono::duration<double>(Limits::Clock::now() - bounded).count();
+    return result;
+}
+
 std::vector<VarSet> checked_network(const std::vector<VarSet>& parents) {
     require(!parents.empty() && parents.size() <= 64, "1 to 64 variables");
     const VarSet everything = parents.size() == 64 ? ~VarSet{0} : n_sets(static_cast<int>(parents.size())) - 1;
@@ -498,6 +527,26 @@ NB_MODULE(_core, m) {
             return std::make_pair(count.finished, count.counts);
         },
         "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    nb::class_<SearchCounts>(m, "SearchCounts")
+        .def_ro("generated", &SearchCounts::generated)
+        .def_ro("expanded", &SearchCounts::expanded)
+        .def_ro("re_expanded", &SearchCounts::re_expanded)
+        .def_ro("oracle_calls", &SearchCounts::oracle_calls);
+    m.def(
+        "search_networks",
+        [](const PyLattice& t, std::size_t most, std::size_t block, int threads, std::optional<double> seconds, nb::object on_tick) {
+            require(block >= 1, "a block has at least one successor");
+            bool interrupted = false;
+            SearchResult found = watched(
+                watch_of(seconds, std::move(on_tick)),
+                [&](Limits& limits) { return search_networks(*t.lattice, most, block, threads, limits); }, &interrupted);
+            BestList& list = found.list;
+            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
+                                   give_networks(std::move(list.parents), t.lattice->n_variables()), found.counts,
+                                   found.bound_seconds, found.search_seconds);
+        },
+        "lattice"_a, "most"_a, "block"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
     nb::class_<NetworkStream>(m, "NetworkStream", "All networks above a threshold, in no particular order.")
         .def("next", &next_of_stream, "most"_a, "Scores and parents of the next ones; fewer than asked at the end.");
     m.def(

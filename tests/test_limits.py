@@ -105,6 +105,25 @@ def test_stopped_inside_the_lattice(case: Case, data: st.DataObject) -> None:
     assert answer.proof.bound <= math.fsum(alone) + 1e-6 * (1 + abs(best.score))
 
 
+@pytest.mark.parametrize("value", [-0.1, -0.3, -1 / 3, -0.7, -math.pi, -1e-3, -12345.678])
+@pytest.mark.parametrize("keep", ["all", "best"])
+def test_rounding_never_brings_a_bound_below_the_best(value: float, keep: str) -> None:
+    """Both parents at once are best, and alone they gain nothing: a quick search misses what the bound allows."""
+
+    def local(family: td.Family) -> float:
+        return value if (family.variable, len(family.parents)) in {("a", 0), ("b", 0), ("c", 2)} else 9 * value
+
+    table = td.Table({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "c": [0, 1, 1, 0]})
+    scores = td.score(table, td.CustomScore(local), keep=keep)
+    best = td.best_network(scores)
+    assert best.network.n_edges == 2
+    alone = _core.best_network(scores.store.core(), 1, None, None).best_alone
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(questions._core, "best_network", lambda *_: HalfDone(alone))
+        assert_stopped(td.best_network(scores), best)
+    assert_stopped(td.best_network(scores, time_limit=0), best)
+
+
 @pytest.mark.parametrize("limit", [0.0, 1e-9, 0.001, 0.003, 0.01, 0.03, 0.1])
 def test_tiny_limits_on_a_larger_table(limit: float) -> None:
     table = sampled_table(17, 400, seed=6, states=(2, 4))

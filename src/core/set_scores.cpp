@@ -153,7 +153,7 @@ double largest_magnitude(const double* values, std::size_t size) {
 
 int grid_exponent(int n, double magnitude) {
     if (magnitude == 0.0) return 40;
-    return std::min(40, 51 - static_cast<int>(std::ceil(std::log2(2.0 * n * magnitude))));
+    return std::min(40, 51 - static_cast<int>(std::ceil(std::log2(2.0 * n * std::min(magnitude, 1e300)))));
 }
 
 void round_to_grid(double* values, std::size_t size, int exponent, int threads, Limits& limits) {

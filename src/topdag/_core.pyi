@@ -134,6 +134,24 @@ def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads:
 
 def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
 
+class SearchCounts:
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def re_expanded(self) -> int: ...
+
+    @property
+    def oracle_calls(self) -> int: ...
+
+def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], SearchCounts, float, float]:
+    """
+    finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
+    """
+
 class NetworkStream:
     """All networks above a threshold, in no particular order."""
 

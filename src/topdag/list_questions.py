@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, TypeVar
@@ -19,10 +19,11 @@ from topdag.questions import Asked, upper_bound
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import Scores, Within, as_table, score_within
+from topdag.scores import Scores, Within, as_table, score
 
 MOST_IN_A_LIST = 10**9
 STREAM_BATCH = 1000
+LISTING = "lattice and depth-first listing"
 AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 
@@ -40,7 +41,7 @@ def k_best_networks(
     Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _listed(NetworkList, source, Wanted("k_best_networks", most=_checked_k(k)), run)
+    return _listed(NetworkList, source, Wanted("k_best_networks", most=checked_k(k)), run)
 
 
 def networks_within(
@@ -55,7 +56,7 @@ def networks_within(
 ) -> NetworkList:
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = Wanted("networks_within", most=_checked_k(at_most), factor=_checked_factor(factor))
+    wanted = Wanted("networks_within", most=checked_k(at_most), factor=_checked_factor(factor))
     return _listed(NetworkList, source, wanted, run)
 
 
@@ -70,7 +71,7 @@ def k_best_classes(
 ) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _listed(ClassList, source, Wanted("k_best_classes", most=_checked_k(k)), run)
+    return _listed(ClassList, source, Wanted("k_best_classes", most=checked_k(k)), run)
 
 
 def classes_within(
@@ -85,7 +86,7 @@ def classes_within(
 ) -> ClassList:
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = Wanted("classes_within", most=_checked_k(at_most), factor=_checked_factor(factor))
+    wanted = Wanted("classes_within", most=checked_k(at_most), factor=_checked_factor(factor))
     return _listed(ClassList, source, wanted, run)
 
 
@@ -112,8 +113,7 @@ def iter_networks_within(
     """
     run = Run(threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    scores = _scores_for(source, wanted, run)
-    assert scores is not None  # no time limit
+    scores = scores_for(source, wanted, run)
     return _streamed(scores, wanted, run)
 
 
@@ -130,15 +130,14 @@ class Wanted:
 
 
 def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run) -> AnyList:
-    scores = _scores_for(source, wanted, run)
-    assert scores is not None
+    scores = scores_for(source, wanted, run)
     if make is ClassList:
         require_score_equivalent(scores, wanted.asked_by)
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
     if not scores.columns:
         return _only_the_empty_network(make, scores, run)
     try:
-        lattice = _lattice(scores, run)
+        lattice = lattice_for(scores, run)
         if lattice is None:
             return _empty(make, scores, run, "time_limit")
         lowest = wanted.lowest(lattice.best_score, scores.grid)
@@ -153,7 +152,8 @@ def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run)
     best = lattice.best_score if lattice is not None else -math.inf
     limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
     proof = Proof(status, best, 0.0, limit, scores.describe_space())
-    found = make(scores, values, parents, floor, proof, _stats(scores, run, counts))
+    work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
+    found = make(scores, values, parents, floor, proof, list_stats(scores, run, LISTING, work))
     if interrupted:
         raise _interrupted(found, run)
     return found
@@ -161,7 +161,9 @@ def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run)
 
 def _only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
     proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
-    return make(scores, np.zeros(1), np.empty((1, 0), np.uint32), -math.inf, proof, _stats(scores, run, None))
+    return make(
+        scores, np.zeros(1), np.empty((1, 0), np.uint32), -math.inf, proof, list_stats(scores, run, LISTING, {})
+    )
 
 
 def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
@@ -175,12 +177,12 @@ def _empty(make: Callable[..., AnyList], scores: Scores, run: Run, limit: str) -
     bound = upper_bound(Asked.from_scores(scores))
     proof = Proof(Status.STOPPED, bound, math.inf, limit, scores.describe_space())
     none = np.empty((0, len(scores.columns)), dtype=np.uint32)
-    return make(scores, np.empty(0), none, bound, proof, _stats(scores, run, None))
+    return make(scores, np.empty(0), none, bound, proof, list_stats(scores, run, LISTING, {}))
 
 
-def _scores_for(source: Any, wanted: Wanted, run: Run) -> Scores | None:
+def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
     if not isinstance(source, Scores):
-        return score_within(as_table(source), BDeu(), Run(threads=run.threads, on_progress=run.on_progress))
+        return score(as_table(source), BDeu(), threads=run.threads, on_progress=run.on_progress)
     require_kept(source, wanted)
     return source
 
@@ -206,7 +208,8 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
         )
 
 
-def _lattice(scores: Scores, run: Run) -> _core.Lattice | None:
+def lattice_for(scores: Scores, run: Run) -> _core.Lattice | None:
+    """Best parents, forward and backward tables; None when the time is up."""
     n = len(scores.columns)
     held = sum(array.nbytes for array in scores.store.arrays)
     plan_lattice(n, run, held=held, more=set_bytes(n) + run.threads * set_bytes(n))
@@ -221,11 +224,10 @@ def _counted(
 ) -> int:
     run = Run(threads=threads, on_progress=on_progress)
     wanted = Wanted(asked_by, factor=_checked_factor(factor))
-    scores = _scores_for(source, wanted, run)
-    assert scores is not None
+    scores = scores_for(source, wanted, run)
     if what is _core.Listed.CLASSES:
         require_score_equivalent(scores, asked_by)
-    lattice = _lattice(scores, run)
+    lattice = lattice_for(scores, run)
     assert lattice is not None
     lowest = wanted.lowest(lattice.best_score, scores.grid)
     _, counts = _core.count_above(lattice, what, lowest, run.threads, None, run.on_tick)
@@ -233,7 +235,7 @@ def _counted(
 
 
 def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
-    lattice = _lattice(scores, run)
+    lattice = lattice_for(scores, run)
     assert lattice is not None
     lowest = wanted.lowest(lattice.best_score, scores.grid)
     stream = _core.open_stream(lattice, lowest, run.threads, None, run.on_tick)
@@ -246,7 +248,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
             return
 
 
-def _stats(scores: Scores, run: Run, counts: _core.WalkCounts | None) -> Stats:
+def list_stats(scores: Scores, run: Run, engine: str, work: Mapping[str, int]) -> Stats:
     phases = {"counting": scores.seconds, **run.phases}
     return Stats(
         seconds=run.seconds,
@@ -256,13 +258,12 @@ def _stats(scores: Scores, run: Run, counts: _core.WalkCounts | None) -> Stats:
         peak_memory=peak_memory(),
         sets=2 ** len(scores.columns),
         families=scores.n_families,
-        engine="lattice and depth-first listing",
-        expanded=0 if counts is None else counts.expanded,
-        dead_ends=0 if counts is None else counts.dead_ends,
+        engine=engine,
+        work=MappingProxyType(dict(work)),
     )
 
 
-def _checked_k(k: int | None) -> int:
+def checked_k(k: int | None) -> int:
     if k is None:
         return MOST_IN_A_LIST
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_IN_A_LIST:

@@ -161,12 +161,16 @@ def _quick_network(asked: Asked) -> Network | None:
 
 
 def upper_bound(asked: Asked) -> float:
-    """No network scores more. The sum over variables of the best each could reach with any parents at all."""
+    """No network scores more. The sum over variables of the best each could reach with any parents at all.
+
+    Values on the grid may lie below the scores in full precision that answers report, by a step each.
+    """
+    slack = 0.0 if asked.scores is None else len(asked.scores.columns) * math.ldexp(1.0, -asked.scores.grid)
     if asked.best_alone:
-        return math.fsum(asked.best_alone)
+        return math.fsum((*asked.best_alone, slack))
     if asked.scores is not None and isinstance(asked.scores.store, ListStore):
         lists = asked.scores.store.lists
-        return math.fsum(float(lists.scores[begin]) for begin in lists.offsets[:-1])  # best first
+        return math.fsum((*(float(lists.scores[begin]) for begin in lists.offsets[:-1]), slack))  # best first
     if asked.table is not None and asked.kind is not None:
         return math.fsum(_likelihood_bounds(asked.table, asked.kind))
     return math.inf

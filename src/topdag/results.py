@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from topdag.graphs import Network
@@ -45,8 +46,8 @@ class Proof:
 @dataclass(frozen=True)
 class Stats:
     """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
-    process has held so far; ``sets`` and ``families``: how many were scored; ``expanded`` and ``dead_ends``: partial
-    networks that a listing looked at, and those of them that led to nothing."""
+    process has held so far; ``sets`` and ``families``: how many were scored; ``work``: what
+    else was counted, by name (docs/method.md says what each means)."""
 
     seconds: float
     phases: Mapping[str, float]
@@ -56,8 +57,7 @@ class Stats:
     sets: int
     families: int
     engine: str
-    expanded: int = 0
-    dead_ends: int = 0
+    work: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class Answer:
                 "limit": proof.limit,
                 "space": proof.space,
             },
-            "stats": {**vars(self.stats), "phases": dict(self.stats.phases)},
+            "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
             "notes": list(self.notes),
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
@@ -16,7 +17,7 @@ from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
 from topdag.runs import OnProgress, Run
 from topdag.score_kinds import ScoreKind
-from topdag.scoring import fill_store, round_store
+from topdag.scoring import fill_store, round_store, round_together
 from topdag.stores import ListStore, SetStore, Store, kept_families
 from topdag.table import Table
 
@@ -28,7 +29,8 @@ class Within:
     factor: float
 
     def __post_init__(self) -> None:
-        if not self.factor >= 1 or not math.isfinite(self.factor):
+        is_number = isinstance(self.factor, Real) and not isinstance(self.factor, bool)
+        if not is_number or not 1 <= self.factor < math.inf:
             raise ScoreError(f"A Bayes factor is a number from 1 on, not {self.factor!r}.")
 
 
@@ -192,7 +194,7 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
     rounded = np.array(lists.scores)
-    _, grid = _core.round_together([rounded], n, 1)
+    grid = round_together([rounded], n, 1)
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
     return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
