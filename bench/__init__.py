@@ -1,1 +1,1 @@
-"""Benchmarks. ``make bench`` prints the main table; ``python -m bench scaling|ad_tree`` the others."""
+"""Benchmarks. ``make bench`` prints the main tables; ``python -m bench network_search ad_tree`` the others."""

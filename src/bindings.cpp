@@ -208,7 +208,7 @@ struct LatticeResult {
     double order_seconds = 0.0;
 };
 
-LatticeResult run_lattice(const LocalScores& scores, int threads, Limits& limits) {
+LatticeResult run_lattice(const LocalScores& scores, double slack, int threads, Limits& limits) {
     auto seconds_since_last = [begin = Limits::Clock::now()]() mutable {
         const auto now = Limits::Clock::now();
         return std::chrono::duration<double>(now - std::exchange(begin, now)).count();
@@ -222,7 +222,7 @@ LatticeResult run_lattice(const LocalScores& scores, int threads, Limits& limits
     const bool ordered = lattice.order(threads, limits);
     result.order_seconds = seconds_since_last();
     if (!ordered) return result;
-    BestNetwork best = lattice.read_back();
+    BestNetwork best = lattice.read_back(slack);
     result.finished = true;
     result.score = best.score;
     result.parents = std::move(best.parents);
@@ -454,11 +454,11 @@ NB_MODULE(_core, m) {
         .def_ro("order_seconds", &LatticeResult::order_seconds);
     m.def(
         "best_network",
-        [](const PyScores& scores, int threads, std::optional<double> seconds, nb::object on_tick) {
+        [](const PyScores& scores, double slack, int threads, std::optional<double> seconds, nb::object on_tick) {
             return watched(watch_of(seconds, std::move(on_tick)),
-                           [&](Limits& limits) { return run_lattice(*scores.scores, threads, limits); });
+                           [&](Limits& limits) { return run_lattice(*scores.scores, slack, threads, limits); });
         },
-        "scores"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+        "scores"_a, "slack"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
     m.def(
         "families_worth_keeping",
         [](const PyScores& scores, int x, double epsilon) {

@@ -401,7 +401,7 @@ void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads
     check(lattice.sweep(threads, limits), "sweeping ends");
     for (int x = 0; x < naive.n; ++x) check(lattice.best_alone(x) == naive.best[x].back(), "best alone");
     check(lattice.order(threads, limits), "ordering ends");
-    const BestNetwork found = lattice.read_back();
+    const BestNetwork found = lattice.read_back(0.0);
     check(found.score == naive.forward.back(), "best score");
     if (found.score == -infinity) return;
     check(found.parents == naive.network(), "ties are broken as documented");

@@ -258,3 +258,19 @@ def equivalence_classes(n):
     for masks in all_networks(n):
         classes.setdefault(equivalence_key(masks), []).append(masks)
     return classes
+
+
+def equivalent_networks(masks):
+    """All networks of the same class: those reached by reversing covered edges, one at a time [Chickering 1995]"""
+    found, waiting = {masks}, [masks]
+    while waiting:
+        network = waiting.pop()
+        for x, parents in enumerate(network):
+            for p in members(parents):
+                if network[p] == parents & ~only(p):  # p -> x is covered: x has p's parents, and p
+                    reversed_edge = list(network)
+                    reversed_edge[x], reversed_edge[p] = network[p], network[p] | only(x)
+                    if tuple(reversed_edge) not in found:
+                        found.add(tuple(reversed_edge))
+                        waiting.append(tuple(reversed_edge))
+    return found

@@ -64,9 +64,9 @@ def masks_on_columns(network: td.Network, scores: Scores) -> tuple[int, ...]:
     return tuple(sum(1 << place[p] for p in network.parents[name]) for name in place)
 
 
-def rule_network(local, n: int) -> tuple[int, ...]:
+def rule_network(local, n: int, slack: float = 0.0) -> tuple[int, ...]:
     """The tie rule of lattice.h, on exact sums: the last variable is the last column that may be last, and its
-    parents are dropped from the last column on while the score stays."""
+    parents are dropped from the last column on while the score stays, up to the slack."""
     best = {}
 
     def best_of(x: int, available: int) -> float:
@@ -89,7 +89,7 @@ def rule_network(local, n: int) -> tuple[int, ...]:
         placed &= ~(1 << x)
         parents[x] = placed
         for v in reversed(reference.members(placed)):
-            if best_of(x, parents[x] & ~(1 << v)) == best_of(x, placed):
+            if best_of(x, parents[x] & ~(1 << v)) >= best_of(x, placed) - slack:
                 parents[x] &= ~(1 << v)
     return tuple(parents)
 
@@ -108,12 +108,11 @@ def test_best_of_random_tables(case: Case, data: st.DataObject) -> None:
     assert_proved(answer, scores)
     n = len(scores.columns)
     if n < 5:  # all networks
-        best, tied = reference.best_networks(stored(scores), n)
-        assert masks_on_columns(answer.network, scores) in tied
+        best, _ = reference.best_networks(stored(scores), n)
     else:
         best = reference.best_score_by_orders(stored(scores), n)
     found = reference.network_score(stored(scores), masks_on_columns(answer.network, scores))
-    assert found == best  # sums are exact on the grid
+    assert best - n * scores.slack <= found <= best  # exact but for parents that add no more than rounding can
     assert answer.score == pytest.approx(best, rel=1e-9, abs=1e-6)
 
 
@@ -136,7 +135,7 @@ def test_best_of_lists_with_ties(lists: FamilyLists) -> None:
         assert_proved(answer, scores)
         assert answer.score == best
         assert answer.network.masks in tied
-        assert answer.network.masks == answers[0].network.masks == rule_network(local, n)
+        assert answer.network.masks == answers[0].network.masks == rule_network(local, n, scores.slack)
 
 
 @settings(max_examples=25)
@@ -150,7 +149,7 @@ def test_best_of_longer_lists_by_orders(lists: FamilyLists) -> None:
     for answer in answers:
         assert_proved(answer, scores)
         assert answer.score == best
-        assert answer.network.masks == rule_network(local, n)
+        assert answer.network.masks == rule_network(local, n, scores.slack)
 
 
 @every_case
@@ -159,7 +158,7 @@ def test_best_of_longer_lists_by_orders(lists: FamilyLists) -> None:
 def test_ties_are_broken_as_documented(case: Case, data: st.DataObject) -> None:
     table = data.draw(drawn_tables(case, variables=(3, 5), most_states=2, rows=(2, 5, 40)))
     scores = td.score(table, case.make(table))
-    expected = rule_network(stored(scores), len(scores.columns))
+    expected = rule_network(stored(scores), len(scores.columns), scores.slack)
     for threads in (1, 2, 3):
         answer = td.best_network(scores, threads=threads)
         assert masks_on_columns(answer.network, scores) == expected
@@ -243,14 +242,17 @@ def numpy_best(scores: Scores) -> float:
     return float(forward[-1])
 
 
-@pytest.mark.parametrize(("n", "kind", "limit"), [
-    (13, td.BDeu(), None),
-    (14, td.K2(), None),
-    (15, td.BIC(), 2),
-    (16, td.BDeu(10), 3),
-    (17, td.BIC(), None),
-    (18, td.BDeu(), None),
-])
+@pytest.mark.parametrize(
+    ("n", "kind", "limit"),
+    [
+        (13, td.BDeu(), None),
+        (14, td.K2(), None),
+        (15, td.BIC(), 2),
+        (16, td.BDeu(10), 3),
+        (17, td.BIC(), None),
+        (18, td.BDeu(), None),
+    ],
+)
 def test_lattices_that_cross_block_sizes(n: int, kind: td.score_kinds.ScoreKind, limit: int | None) -> None:
     scores = td.score(sampled_table(n, 200, seed=n, states=(2, 3)), kind, max_parents=limit)
     answer = td.best_network(scores, threads=2)
@@ -356,9 +358,7 @@ def test_constant_columns_stay_isolated(kind) -> None:
     assert answer.score == pytest.approx(plain.score, rel=1e-12)
     assert "2 constant columns left isolated" in answer.proof.space
     assert any("'flat' is constant" in note for note in answer.notes)
-    kept = td.Table.from_codes(
-        wider.names, wider.codes, weights=wider.weights, states=wider.states, keep_constant=True
-    )
+    kept = td.Table.from_codes(wider.names, wider.codes, weights=wider.weights, states=wider.states, keep_constant=True)
     restored = td.best_network(td.score(kept, kind))
     assert restored.score == pytest.approx(plain.score, rel=1e-12)
     assert restored.network.edges == answer.network.edges  # parents that add nothing are dropped

@@ -30,9 +30,18 @@ def scores(table: td.Table) -> Scores:
 
 @pytest.fixture(scope="module")
 def listed() -> Scores:
-    return list_scores(FamilyLists.build(["a", "b", "c"], [
-        (0, [], -3.25), (0, [1], -1.1), (1, [], -2.0), (2, [0, 1], -0.5), (2, [], -7.0),
-    ]))
+    return list_scores(
+        FamilyLists.build(
+            ["a", "b", "c"],
+            [
+                (0, [], -3.25),
+                (0, [1], -1.1),
+                (1, [], -2.0),
+                (2, [0, 1], -0.5),
+                (2, [], -7.0),
+            ],
+        )
+    )
 
 
 # ---- Local scores
@@ -64,15 +73,18 @@ def test_a_network_of_other_variables_is_refused(scores: Scores) -> None:
             scores.of(network)
 
 
-@pytest.mark.parametrize(("family", "message"), [
-    (("lng", []), "There is no variable 'lng'; did you mean 'lung'"),
-    (("lung", ["smok"]), "There is no variable 'smok'; did you mean 'smoke'"),
-    (("lung", "smoke"), r"parents must be a list of names, such as \['smoke'\], not a text"),
-    (("lung", ["smoke", "smoke"]), "A family names each variable once, not lung, smoke, smoke"),
-    (("lung", ["lung"]), "A family names each variable once, not lung, lung"),
-    (("lung", [0]), "There is no variable 0"),
-    ((3, []), "There is no variable 3"),
-])
+@pytest.mark.parametrize(
+    ("family", "message"),
+    [
+        (("lng", []), "There is no variable 'lng'; did you mean 'lung'"),
+        (("lung", ["smok"]), "There is no variable 'smok'; did you mean 'smoke'"),
+        (("lung", "smoke"), r"parents must be a list of names, such as \['smoke'\], not a text"),
+        (("lung", ["smoke", "smoke"]), "A family names each variable once, not lung, smoke, smoke"),
+        (("lung", ["lung"]), "A family names each variable once, not lung, lung"),
+        (("lung", [0]), "There is no variable 0"),
+        ((3, []), "There is no variable 3"),
+    ],
+)
 def test_families_that_make_no_sense(scores: Scores, family: tuple, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         scores.local(*family)
@@ -249,9 +261,11 @@ def test_priors_that_do_not_fit_are_refused(table: td.Table) -> None:
     named = td.FittedNetwork(wider.network, dict.fromkeys(wider.names, ("yes", "no")), wider.tables)
     with pytest.raises(td.ScoreError, match="has variables that the table has not"):
         td.score(table, td.BDe(1.0, named))
+    impossible = td.Table(
+        {**{name: ["yes", "no"] for name in table.names}, "either": ["no", "yes"]},
+        states={name: ["yes", "no"] for name in table.names},
+    )
     with pytest.raises(td.ScoreError, match=r"gives probability 0 to a row that occurs \(asia=.*either="):
-        impossible = td.Table({**{name: ["yes", "no"] for name in table.names}, "either": ["no", "yes"]},
-                              states=dict.fromkeys(table.names, ["yes", "no"]))
         td.score(impossible, td.BDe(1.0, expert))
 
 

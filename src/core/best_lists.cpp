@@ -16,13 +16,15 @@ namespace topdag {
 namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr std::size_t first_reach = 1024;
+constexpr std::size_t further_reach = 32;
 constexpr std::size_t enough_starts = 64;  // pieces of work that threads share
 constexpr std::uint64_t check_every = 256;  // finds between two looks at the clock
 
 // The best finds so far, at most `most`; knows below which score nothing can enter any more.
 class Collector {
 public:
-    Collector(int n, std::size_t most, double threshold) : n_(n), most_(most), threshold_(threshold) {}
+    Collector(int n, std::size_t most, double threshold) : n_(static_cast<std::size_t>(n)), most_(most), threshold_(threshold) {}
 
     double threshold() const { return threshold_.load(std::memory_order_relaxed); }
 
@@ -30,41 +32,66 @@ public:
         const std::lock_guard guard(lock_);
         scores_.insert(scores_.end(), scores.begin(), scores.end());
         parents_.insert(parents_.end(), parents.begin(), parents.end());
-        if (scores_.size() / 2 > most_ + 512) keep(most_);
+        if (scores_.size() / 2 > most_ + 512) keep_best();
     }
 
     std::size_t size() const { return scores_.size(); }
 
-    // Sorted, the best `most`.
+    // The best `most`, sorted.
     void finish(BestList& list) {
-        keep(most_);
-        list.scores = std::move(scores_);
-        list.parents = std::move(parents_);
+        keep_best();
+        const std::vector<std::size_t> order = sorted(places());
+        list.scores = picked_scores(order);
+        list.parents = picked_parents(order);
     }
 
 private:
-    void keep(std::size_t most) {
-        std::vector<std::size_t> order(scores_.size());
-        std::iota(order.begin(), order.end(), std::size_t{0});
-        const auto n = static_cast<std::size_t>(n_);
-        const auto is_before = [&](std::size_t a, std::size_t b) {
-            if (scores_[a] != scores_[b]) return scores_[a] > scores_[b];
-            return std::lexicographical_compare(&parents_[a * n], &parents_[a * n] + n, &parents_[b * n], &parents_[b * n] + n);
-        };
-        const std::size_t kept = std::min(most, order.size());
-        std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(), is_before);
-        std::vector<double> scores;
-        std::vector<std::uint32_t> parents;
-        for (std::size_t i = 0; i < kept; ++i) {
-            scores.push_back(scores_[order[i]]);
-            parents.insert(parents.end(), &parents_[order[i] * n], &parents_[order[i] * n] + n);
-        }
-        scores_ = std::move(scores);
-        parents_ = std::move(parents);
-        if (kept == most && kept > 0) threshold_.store(scores_.back());
+    // Better scores first; ties by parents, variable by variable.
+    bool is_before(std::size_t a, std::size_t b) const {
+        if (scores_[a] != scores_[b]) return scores_[a] > scores_[b];
+        const std::uint32_t* first = &parents_[a * n_];
+        const std::uint32_t* second = &parents_[b * n_];
+        return std::lexicographical_compare(first, first + n_, second, second + n_);
     }
 
-    int n_;
+    std::vector<std::size_t> places() const {
+        std::vector<std::size_t> order(scores_.size());
+        std::iota(order.begin(), order.end(), std::size_t{0});
+        return order;
+    }
+
+    std::vector<std::size_t> sorted(std::vector<std::size_t> order) const {
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_before(a, b); });
+        return order;
+    }
+
+    void keep_best() {
+        if (scores_.size() < most_ || most_ == 0) return;
+        std::vector<std::size_t> order = places();
+        const auto last = order.begin() + static_cast<std::ptrdiff_t>(most_ - 1);
+        std::nth_element(order.begin(), last, order.end(), [&](std::size_t a, std::size_t b) { return is_before(a, b); });
+        order.resize(most_);
+        threshold_.store(scores_[order.back()]);
+        std::vector<double> scores = picked_scores(order);
+        parents_ = picked_parents(order);
+        scores_ = std::move(scores);
+    }
+
+    std::vector<double> picked_scores(const std::vector<std::size_t>& order) const {
+        std::vector<double> picked;
+        picked.reserve(order.size());
+        for (std::size_t i : order) picked.push_back(scores_[i]);
+        return picked;
+    }
+
+    std::vector<std::uint32_t> picked_parents(const std::vector<std::size_t>& order) const {
+        std::vector<std::uint32_t> picked;
+        picked.reserve(order.size() * n_);
+        for (std::size_t i : order) picked.insert(picked.end(), &parents_[i * n_], &parents_[i * n_] + n_);
+        return picked;
+    }
+
+    std::size_t n_;
     std::size_t most_;
     std::atomic<double> threshold_;
     std::mutex lock_;
@@ -127,10 +154,7 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
     });
     WalkCounts counts;
     for (const auto& walk : walks) {
-        if (!walk) continue;
-        counts.found += walk->counts.found;
-        counts.expanded += walk->counts.expanded;
-        counts.dead_ends += walk->counts.dead_ends;
+        if (walk) counts += walk->counts;
     }
     return counts;
 }
@@ -163,6 +187,20 @@ std::vector<double> thresholds(const FamilyTable& families, double best, double 
     return result;
 }
 
+// Everything above the threshold into the list; false when a limit stopped it.
+bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
+              Limits& limits, BestList& list) {
+    Collector collector(lattice.n_variables(), request.most, threshold);
+    list.counts += walk_all(lattice, above(families, threshold), request.what, collector, threads, limits);
+    if (limits.stop.load()) {
+        if (list.scores.empty()) collector.finish(list);  // some of the best; nothing scores above them
+        return false;
+    }
+    collector.finish(list);
+    list.floor = list.scores.size() == request.most ? list.scores.back() : threshold;
+    return true;
+}
+
 }  // namespace
 
 std::vector<int> best_order(const Lattice& lattice) {
@@ -177,29 +215,27 @@ std::vector<int> best_order(const Lattice& lattice) {
 }
 
 BestList list_best(const Lattice& lattice, const ListRequest& request, int threads, Limits& limits) {
-    BestList list;
     const double best = lattice.forward(n_sets(lattice.n_variables()) - 1);
+    BestList list;
     list.floor = best;
-    if (best == minus_infinity || request.most == 0) {
+    if (best == minus_infinity) {
         list.finished = true;
         return list;
     }
-    const bool of_classes = request.what == Listed::classes;
-    KBestFamilies needed = families_for_k_best(lattice, request.most, of_classes, threads, limits);
-    if (needed.families.empty()) return list;
-    const double lowest = std::max(request.lowest, needed.floor);
-    for (double threshold : thresholds(needed.families, best, lowest)) {
-        Collector collector(lattice.n_variables(), request.most, threshold);
-        const WalkCounts counts =
-            walk_all(lattice, above(needed.families, threshold), request.what, collector, threads, limits);
-        list.counts.found += counts.found;
-        list.counts.expanded += counts.expanded;
-        list.counts.dead_ends += counts.dead_ends;
-        if (limits.stop.load()) return list;
-        const bool is_full = collector.size() >= request.most;
-        collector.finish(list);
-        list.floor = is_full ? list.scores.back() : threshold;
-        if (is_full) break;
+    double last = std::numeric_limits<double>::infinity();  // the threshold of the last pass
+    // The families that a few can need mostly make enough networks for many.
+    for (std::size_t reach = std::min(request.most, first_reach);; reach = std::min(request.most, further_reach * reach)) {
+        const KBestFamilies needed =
+            families_for_k_best(lattice, reach, request.what == Listed::classes, threads, limits);
+        if (needed.families.empty()) return list;
+        const double lowest = std::max(request.lowest, needed.floor);
+        for (double threshold : thresholds(needed.families, best, lowest)) {
+            if (threshold >= last) continue;
+            if (!one_pass(lattice, needed.families, request, threshold, threads, limits, list)) return list;
+            last = threshold;
+            if (list.scores.size() == request.most) break;
+        }
+        if (list.scores.size() == request.most || lowest <= request.lowest || reach == request.most) break;
     }
     list.finished = true;
     return list;

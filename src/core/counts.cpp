@@ -16,7 +16,7 @@ namespace {
 
 constexpr int tail_cells = 243;        // five binary variables: 32 sets from 243 look-ups a cell
 constexpr int task_depth = 6;          // the first so many decisions make the tasks that threads share
-constexpr std::uint64_t check_every = 64;  // leaves between two looks at the clock
+constexpr std::uint64_t rows_between_checks = 1 << 16;  // looked at by leaves between two looks at the clock
 
 // A set of head variables, grown by deciding position after position.
 struct HeadSet {
@@ -53,7 +53,7 @@ private:
         if (limits_.stop.load(std::memory_order_relaxed)) return;
         if (position == plan_.head) {
             leaf_.at(set, sparse, dense);
-            if (++leaves_ == check_every) report();
+            if (++leaves_ * (plan_.n_distinct + 1000) > rows_between_checks) report();
             return;
         }
         Level& next = levels_[position + 1];

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <functional>
+#include <iterator>
 #include <limits>
 
 #include "parallel.h"
@@ -33,12 +34,10 @@ void max_over_supersets(double* values, int bits) {
         for (std::size_t base = 0; base < n_sets(bits); base += 2 * width) raise(values + base, values + base + width, width);
 }
 
-// M(x, .) by slot; `local` receives the local scores.
+// M(x, .) by slot; `local` receives the local scores. Both have a place for every slot.
 void bound_families(const Lattice& lattice, int x, BigArray& local, BigArray& bound) {
     const int n = lattice.n_variables();
     const std::size_t size = n_sets(n - 1);
-    local = BigArray(size);
-    bound = BigArray(size);
     for (VarSet slot = 0; slot < size; ++slot) {
         const VarSet placed = with_gap(slot, x);
         bound[slot] = lattice.forward(placed) + lattice.backward(placed | only(x));
@@ -52,8 +51,11 @@ template <class Visit>
 void for_each_variable(const Lattice& lattice, int threads, Limits& limits, Visit&& visit) {
     const int n = lattice.n_variables();
     limits.begin(Phase::bounding, n);
-    parallel_for(n, threads, limits, [&](std::size_t x, int) {
-        BigArray local, bound;
+    struct Buffers { BigArray local, bound; };
+    std::vector<Buffers> buffers(threads);
+    parallel_for(n, threads, limits, [&](std::size_t x, int worker) {
+        auto& [local, bound] = buffers[worker];
+        if (local.size() == 0) buffers[worker] = {BigArray(n_sets(n - 1)), BigArray(n_sets(n - 1))};
         bound_families(lattice, static_cast<int>(x), local, bound);
         visit(static_cast<int>(x), local, bound);
         ++limits.done;
@@ -71,18 +73,21 @@ std::vector<ScoredFamily> reaching(int x, const BigArray& local, const BigArray&
     return families;
 }
 
-// The k-th largest value, or the k-th largest of those that differ; minus infinity when there are not so many.
-double kth_largest(const BigArray& bound, std::size_t k, bool distinct) {
-    std::vector<double> values(bound.data(), bound.data() + bound.size());
-    for (std::size_t taken = k; taken <= values.size(); taken *= 4) {
-        std::partial_sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(taken), values.end(), std::greater<>());
-        if (!distinct) return values[taken - 1];
-        std::size_t different = 1;
-        for (std::size_t i = 1; i < taken; ++i)
-            if (values[i] != values[i - 1] && ++different == k) return values[i];
-        if (k == 1) return values[0];
+// The k-th largest of the values above `known`, or the k-th largest of those that differ; minus infinity when there
+// are not so many.
+double kth_largest(const BigArray& bound, double known, std::size_t k, bool distinct) {
+    std::vector<double> values;
+    std::copy_if(bound.data(), bound.data() + bound.size(), std::back_inserter(values), [&](double v) { return v > known; });
+    for (std::size_t taken = k; taken <= values.size(); taken *= 8) {
+        const auto end = values.begin() + static_cast<std::ptrdiff_t>(taken);
+        std::nth_element(values.begin(), end - 1, values.end(), std::greater<>());
+        if (!distinct) return *(end - 1);
+        std::vector<double> different(values.begin(), end);
+        std::sort(different.begin(), different.end(), std::greater<>());
+        different.erase(std::unique(different.begin(), different.end()), different.end());
+        if (different.size() >= k) return different[k - 1];
     }
-    return minus_infinity;
+    return minus_infinity;  // or so many ties that it does not pay to look on
 }
 
 }  // namespace
@@ -100,8 +105,8 @@ KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of
     KBestFamilies result{FamilyTable(lattice.n_variables()), minus_infinity};
     std::atomic<double> floor{minus_infinity};
     for_each_variable(lattice, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
-        const double own = kth_largest(bound, k, of_classes);
         double known = floor.load();
+        const double own = kth_largest(bound, known, k, of_classes);
         while (known < own && !floor.compare_exchange_weak(known, own)) {
         }
         result.families[x] = reaching(x, local, bound, floor.load());

@@ -7,7 +7,7 @@
 //
 // [Silander & Myllymaki 2006; Yuan & Malone 2013]. Ties are broken in a fixed way that no thread can change: the
 // last variable of an order is the last column that may be last, and parents are dropped from the last column on
-// while the score stays the same.
+// while the best score stays the same, up to the slack that rounding asks for.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,8 @@ public:
     bool sweep(int threads, Limits& limits);
     // Fills F; false when a limit stopped it. Needs best.
     bool order(int threads, Limits& limits);
-    BestNetwork read_back() const;
+    // Parents that add no more than `slack` to a local score are left out. Needs F.
+    BestNetwork read_back(double slack) const;
     // Fills H; false when a limit stopped it. Needs best.
     bool order_backward(int threads, Limits& limits);
 
@@ -57,7 +58,7 @@ private:
     bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
     void order_block(VarSet block);
     void order_block_backward(VarSet block);
-    VarSet fewest_parents(int x, VarSet available) const;
+    VarSet fewest_parents(int x, VarSet available, double slack) const;
 
     int n_;
     const LocalScores& scores_;

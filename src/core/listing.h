@@ -92,6 +92,13 @@ struct WalkCounts {
     std::uint64_t found = 0;
     std::uint64_t expanded = 0;   // partial networks whose steps were looked at
     std::uint64_t dead_ends = 0;  // of those, how many led to nothing
+
+    WalkCounts& operator+=(const WalkCounts& other) {
+        found += other.found;
+        expanded += other.expanded;
+        dead_ends += other.dead_ends;
+        return *this;
+    }
 };
 
 // A depth-first walk over everything that can be built from a starting point. Resumable: next() goes on.

@@ -1,6 +1,7 @@
 // parallel.h: a loop shared by threads. Which thread takes which step never matters to the result.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <exception>
 #include <mutex>
@@ -29,7 +30,12 @@ void parallel_for(std::size_t steps, int threads, Limits& limits, Step&& step) {
     };
     const int helpers = static_cast<int>(std::min<std::size_t>(threads, steps)) - 1;
     std::vector<std::thread> pool;
-    for (int worker = 1; worker <= helpers; ++worker) pool.emplace_back(work, worker);
+    pool.reserve(std::max(0, helpers));
+    try {
+        for (int worker = 1; worker <= helpers; ++worker) pool.emplace_back(work, worker);
+    } catch (const std::exception&) {
+        // The system gives no more threads; those there are share all steps.
+    }
     work(0);
     for (std::thread& thread : pool) thread.join();
     if (failure) std::rethrow_exception(failure);

@@ -16,6 +16,8 @@ namespace {
 
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr std::size_t chunk = 1 << 16;
+constexpr int few_variables = 12;
+constexpr double finest_penalty = 1 << 22;  // set scores of this size still have a grid of 2^-24 or finer
 
 double penalty_of(const Table& table, const SetFormula& formula, double cells) {
     switch (formula.penalty) {
@@ -81,7 +83,10 @@ double most_cells_with_hope(const Table& table, const SetFormula& formula) {
     if (formula.penalty != Penalty::per_cell || formula.penalty_weight <= 0 || *least < 2) return no_limit;
     // (r - 1) q >= cells / 2 free parameters; log likelihoods lie between -N ln r and 0.
     const double explainable = static_cast<double>(table.n_rows) * std::log(*most) + formula.penalty_weight * *most;
-    return 2.0 * (2.0 * explainable + 1000.0) / formula.penalty_weight;
+    const double hopeful = 2.0 * (2.0 * explainable + 1000.0) / formula.penalty_weight;
+    // With few variables all networks can be listed, so as much is kept as the grid can bear.
+    const double bearable = table.n_variables() <= few_variables ? finest_penalty / formula.penalty_weight : 0.0;
+    return std::max(hopeful, bearable);
 }
 
 std::vector<std::uint64_t> cells_of_set(const Table& table, const std::vector<int>& variables) {

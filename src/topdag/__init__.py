@@ -7,11 +7,13 @@
 """
 
 from topdag.classes import EquivalenceClass
+from topdag.comparing import Comparison, ListSummary, compare, summary
 from topdag.discretize import Quantile, Uniform
 from topdag.errors import FileError, Interrupted, NetworkError, ScoreError, TableError, TooLarge
 from topdag.example import example_network, example_table
 from topdag.files import read_network, read_scores, write_network, write_scores
 from topdag.graphs import Network
+from topdag.list_files import read_list, write_list
 from topdag.list_questions import (
     classes_within,
     count_classes_within,
@@ -42,12 +44,14 @@ __all__ = [
     "BDeu",
     "BDs",
     "ClassList",
+    "Comparison",
     "CustomScore",
     "EquivalenceClass",
     "Family",
     "FileError",
     "FittedNetwork",
     "Interrupted",
+    "ListSummary",
     "Network",
     "NetworkError",
     "NetworkList",
@@ -65,6 +69,7 @@ __all__ = [
     "Within",
     "best_network",
     "classes_within",
+    "compare",
     "count_classes_within",
     "count_networks_within",
     "example_network",
@@ -76,10 +81,13 @@ __all__ = [
     "networks_within",
     "qNML",
     "random_network",
+    "read_list",
     "read_network",
     "read_scores",
     "read_table",
     "score",
+    "summary",
+    "write_list",
     "write_network",
     "write_scores",
 ]

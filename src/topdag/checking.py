@@ -108,11 +108,16 @@ def _dirichlet(family: Family, row_weight: float) -> float:
     """The log marginal likelihood when each parent state has ``row_weight`` imaginary rows, spread evenly."""
     cell_weight = row_weight / family.counts.shape[1]
     return math.fsum(
-        math.lgamma(row_weight)
-        - math.lgamma(row_weight + sum(row))
-        + math.fsum(math.lgamma(cell_weight + count) - math.lgamma(cell_weight) for count in row)
+        math.fsum(_log_gamma_ratio(cell_weight, count) for count in row) - _log_gamma_ratio(row_weight, sum(row))
         for row in family.counts.tolist()
     )
+
+
+def _log_gamma_ratio(a: float, count: int) -> float:
+    """ln Gamma(a + count) - ln Gamma(a). Where both are huge their difference is taken term by term of their series."""
+    if a < 1000:
+        return math.lgamma(a + count) - math.lgamma(a)
+    return (a - 0.5) * math.log1p(count / a) + count * (math.log(a + count) - 1) + (1 / (a + count) - 1 / a) / 12
 
 
 def _log_likelihood(family: Family) -> float:
@@ -144,8 +149,11 @@ def regret(n: int, k: int) -> float:
     for j in range(1, n + 1):
         if k == 1:
             break
-        term += math.log((n - j + 1) / n) + math.log((k - 2 + j) / j)
+        step = math.log((n - j + 1) / n) + math.log((k - 2 + j) / j)
+        term += step
         terms.append(term)
+        if step < 0 and term < -50:  # the first term is 1, so the rest adds nothing; steps only fall
+            break
     largest = max(terms)
     return largest + math.log(math.fsum(math.exp(t - largest) for t in terms))
 

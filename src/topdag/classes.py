@@ -78,6 +78,9 @@ class EquivalenceClass:
     def __len__(self) -> int:
         return self.size
 
+    def __bool__(self) -> bool:
+        return True  # even when there are too many to count
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EquivalenceClass):
             return NotImplemented
@@ -92,7 +95,8 @@ class EquivalenceClass:
 
     def __repr__(self) -> str:
         edges = f"{len(self.directed)} directed and {len(self.undirected)} undirected edges"
-        return f"<class with {edges}, {self.size} networks>"
+        size = _core.class_size(self._graph)
+        return f"<class with {edges}, {'2**64 or more' if size is None else size} networks>"
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -22,7 +22,8 @@ MISSING = -1  # the code of a missing cell until the table is finished
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
 CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
-INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
+INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,3999})")
+CODE = re.compile(r"0[0-9]+")  # with zeros in front: the number of a street or a patient, not a quantity
 
 Codes: TypeAlias = NDArray[np.int64]
 
@@ -164,7 +165,7 @@ def column_of_texts(
 ) -> Column:
     cells = [text.strip() for text in texts]
     known = [cell for cell in cells if cell not in missing_values]
-    if as_text or not are_numbers(known):
+    if as_text or not are_numbers(known) or any(map(CODE.fullmatch, known)):
         return column_of_values(name, [None if cell in missing_values else cell for cell in cells], codes)
     if all(map(INTEGER.fullmatch, known)):
         return column_of_values(name, [None if cell in missing_values else int(cell) for cell in cells], codes)

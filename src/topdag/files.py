@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
 
 from topdag import _core
-from topdag.errors import FileError, NetworkError, TableError
+from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.score_files import read_jkl, read_pss, write_jkl, write_pss
 from topdag.score_kinds import kind_from_dict, kind_to_dict
-from topdag.scores import Keep, Scores, Within, keep_epsilon, scores_from_lists
+from topdag.scores import KBest, Keep, Scores, Within, check_max_parents, keep_epsilon, scores_from_lists
+from topdag.scoring import LARGEST_SCORE
 from topdag.stores import FamilyStore, ListStore, SetStore, Store
 from topdag.table import Table
 
 FilePath = str | os.PathLike[str]
 FORMAT, VERSION = "topdag-scores", 1
+FINEST_GRID = 40
 
 
 def write_scores(path: FilePath, scores: Scores) -> None:
@@ -40,13 +44,17 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
     """Reads what ``write_scores`` or another program wrote.
 
     A .jkl or .pss file does not say what it was pruned for: it counts as kept for the best network only, unless
-    ``keep`` says more ("all", or Within(factor)). A .npz file says it itself.
+    ``keep`` says more ("all", KBest(k) or Within(factor)). A .npz file says it itself.
     """
     keep_epsilon(keep)
     kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
     if kind == ".npz":
         return _read_npz(path)
-    return scores_from_lists(read_jkl(path) if kind == ".jkl" else read_pss(path), keep=keep)
+    lists = read_jkl(path) if kind == ".jkl" else read_pss(path)
+    try:
+        return scores_from_lists(lists, keep=keep)
+    except ScoreError as error:
+        raise FileError(f"{path}: {error}") from error
 
 
 def write_network(path: FilePath, network: Network) -> None:
@@ -62,7 +70,10 @@ def read_network(path: FilePath) -> Network:
     """Reads a network from .json: one written by ``write_network``, or an answer that holds one."""
     content = read_json(path)
     if content.get("format") == "topdag-answer":
-        content = content.get("network") or {}
+        network = content.get("network")
+        if not isinstance(network, dict):
+            raise FileError(f"{path}: the answer holds no network")
+        content = network
     try:
         return Network.from_dict(content)
     except NetworkError as error:
@@ -84,7 +95,7 @@ def read_json(path: FilePath) -> dict[str, Any]:
 
 def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
     """Writes beside the file first, so that a failure leaves what stood there before."""
-    target = Path(path).resolve()  # a link stays one
+    target = Path(os.path.realpath(path))  # a link stays one
     draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         with draft.open("xb") as file:
@@ -93,7 +104,8 @@ def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     finally:
-        draft.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            draft.unlink()
 
 
 def _suffix(path: FilePath, allowed: tuple[str, ...], what: str) -> str:
@@ -143,7 +155,7 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         "names": scores.names,
         "kind": kind_to_dict(scores.kind),
         "max_parents": scores.max_parents,
-        "keep": scores.keep if isinstance(scores.keep, str) else {"factor": scores.keep.factor},
+        "keep": scores.keep if isinstance(scores.keep, str) else asdict(scores.keep),
         "columns": scores.columns,
         "grid": scores.grid,
         "notes": scores.notes,
@@ -170,37 +182,40 @@ def _plain_state(state: object) -> object:
 
 
 def _read_npz(path: FilePath) -> Scores:
-    import zipfile
-
     try:
-        with np.load(os.fspath(path), allow_pickle=False) as content:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as content:
             arrays = {name: content[name] for name in content.files}
-        header = json.loads(arrays.pop("header").tobytes())
-        if (header["format"], header["version"]) != (FORMAT, VERSION):
-            raise FileError(f"{path}: format {header['format']!r}, version {header['version']!r} is not known here")
-        return _scores_of(header, arrays)
+        return _scores_of(_checked_header(json.loads(arrays.pop("header").tobytes())), arrays)
     except OSError as error:
         raise FileError(f"{path}: {error.strerror or error}") from error
     except FileError as error:
-        raise FileError(f"{path}: {str(error).removeprefix(f'{path}: ')}") from error
-    except (
-        zipfile.BadZipFile,
-        ValueError,
-        KeyError,
-        TypeError,
-        IndexError,
-        AttributeError,
-        EOFError,
-        TableError,
-    ) as error:
+        raise FileError(f"{path}: {error}") from error
+    except Exception as error:  # there is no end to what a damaged file makes the readers of zip and npy raise
         raise FileError(f"{path}: this is not a file of scores that topdag wrote ({error})") from error
+
+
+def _checked_header(header: dict[str, Any]) -> dict[str, Any]:
+    """A header of the known format whose entries are of the right kind; that they fit the arrays is checked later."""
+    if (header["format"], header["version"]) != (FORMAT, VERSION):
+        raise FileError(f"format {header['format']!r}, version {header['version']!r} is not known here")
+    names, notes, grid = header["names"], header["notes"], header["grid"]
+    if not isinstance(names, list) or not all(isinstance(note, str) for note in notes):
+        raise FileError("names and notes must be lists of texts")
+    Network(names, {})  # different texts
+    check_max_parents(header["max_parents"])
+    if type(grid) is not int or not -1000 <= grid <= FINEST_GRID:
+        raise FileError(f"the grid must be a whole number up to {FINEST_GRID}, not {grid!r}")
+    return header
 
 
 def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
     names, columns = tuple(header["names"]), tuple(header["columns"])
     if sorted(set(columns)) != list(columns) or not all(0 <= c < len(names) for c in columns):
         raise FileError("the scored columns do not fit the names")
-    keep = header["keep"] if isinstance(header["keep"], str) else Within(header["keep"]["factor"])
+    keep = header["keep"]
+    if not isinstance(keep, str):
+        keep = KBest(keep["k"]) if "k" in keep else Within(keep["factor"])
+    keep_epsilon(keep)
     kind = kind_from_dict(header["kind"])
     table = None
     if "codes" in arrays:
@@ -209,7 +224,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
             arrays["codes"],
             weights=arrays["weights"],
             states=header["states"],
-            keep_constant=header["keep_constant"],
+            keep_constant=bool(header["keep_constant"]),
         )
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
     return Scores(
@@ -220,7 +235,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
         keep=keep,
         columns=columns,
         store=store,
-        grid=int(header["grid"]),
+        grid=header["grid"],
         notes=tuple(header["notes"]),
     )
 
@@ -235,10 +250,14 @@ def _store_of(names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping
     if "families" in arrays:
         return FamilyStore(n, _checked(arrays["families"], n << n - 1))
     lists = FamilyLists(names, arrays["offsets"], arrays["masks"], arrays["scores"])
-    return ListStore(n, lists, lists.scores)
+    rounded = np.ldexp(np.rint(np.ldexp(lists.scores, header["grid"])), -header["grid"])
+    return ListStore(n, lists, rounded)
 
 
 def _checked(array: Any, size: int) -> Any:
-    if array.dtype != np.float64 or array.shape != (size,) or not (array < math.inf).all():
+    """Scores below infinity and not so large that sums overflow; minus infinity marks what is not allowed."""
+    if array.dtype != np.float64 or array.shape != (size,):
         raise FileError(f"expected {size} scores")
+    if not ((np.abs(array) <= LARGEST_SCORE) | (array == -math.inf)).all():
+        raise FileError("a score is not a number or too large")
     return array

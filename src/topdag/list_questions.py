@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
+from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
@@ -13,16 +13,17 @@ import numpy as np
 from topdag import _core
 from topdag.engines import plan_lattice, set_bytes
 from topdag.errors import Interrupted, ScoreError
+from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.lists import BestList, ClassList, NetworkList, grid_epsilon
-from topdag.questions import Asked, upper_bound
+from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
-from topdag.runs import OnProgress, Run, peak_memory
+from topdag.runs import OnProgress, Run, available_memory, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import Scores, Within, as_table, score
+from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, as_table, score, score_within, scores_from_lists
 
-MOST_IN_A_LIST = 10**9
 STREAM_BATCH = 1000
+LARGEST_FACTOR = 1e300
 LISTING = "lattice and depth-first listing"
 AnyList = TypeVar("AnyList", bound=BestList[Any])
 
@@ -56,7 +57,7 @@ def networks_within(
 ) -> NetworkList:
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = Wanted("networks_within", most=checked_k(at_most), factor=_checked_factor(factor))
+    wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
     return _listed(NetworkList, source, wanted, run)
 
 
@@ -86,7 +87,7 @@ def classes_within(
 ) -> ClassList:
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = Wanted("classes_within", most=checked_k(at_most), factor=_checked_factor(factor))
+    wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
     return _listed(ClassList, source, wanted, run)
 
 
@@ -125,32 +126,56 @@ class Wanted:
     most: int = MOST_IN_A_LIST
     factor: float = math.inf
 
-    def lowest(self, best: float, grid: int) -> float:
-        return -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, grid)
+    def lowest(self, best: float, scores: Scores) -> float:
+        """None that scores less is asked for, or can be told of."""
+        asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
+        return max(asked, best - scores.cutoff)
 
 
 def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run) -> AnyList:
-    scores = scores_for(source, wanted, run)
+    asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
+    try:
+        found = _found(make, asked, wanted, run)
+        return _empty(make, asked, run, "time_limit") if found is None else found
+    except KeyboardInterrupt as interruption:
+        if isinstance(interruption, Interrupted):
+            raise
+        raise _interrupted(_empty(make, asked, run, "Ctrl-C"), run) from None
+
+
+def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList | None:
+    """The list; None when the time is up before there is a lattice to list from."""
+    if asked.scores is None:
+        assert asked.table is not None and asked.kind is not None
+        asked.scores = score_within(asked.table, asked.kind, run)
+    if asked.scores is None:
+        return None
+    scores = asked.scores
+    require_kept(scores, wanted)
     if make is ClassList:
         require_score_equivalent(scores, wanted.asked_by)
-    what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
     if not scores.columns:
         return _only_the_empty_network(make, scores, run)
-    try:
-        lattice = lattice_for(scores, run)
-        if lattice is None:
-            return _empty(make, scores, run, "time_limit")
-        lowest = wanted.lowest(lattice.best_score, scores.grid)
-        begin = run.seconds
-        finished, interrupted, floor, values, parents, counts = _core.list_best(
-            lattice, what, wanted.most, lowest, run.threads, run.seconds_left, run.on_tick
-        )
-        run.timed("listing", begin)
-    except KeyboardInterrupt:
-        raise _interrupted(_empty(make, scores, run, "Ctrl-C"), run) from None
-    status = Status.PROVED if finished else Status.STOPPED
-    best = lattice.best_score if lattice is not None else -math.inf
-    limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
+    lattice = lattice_for(scores, run)
+    if lattice is None:
+        return None
+    lowest = wanted.lowest(lattice.best_score, scores)
+    begin = run.seconds
+    most = min(wanted.most, _room_for(len(scores.columns), run))
+    what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
+    finished, interrupted, floor, values, parents, counts = _core.list_best(
+        lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
+    )
+    run.timed("listing", begin)
+    best = lattice.best_score
+    limit = None
+    if not finished:
+        limit = "Ctrl-C" if interrupted else "time_limit"
+    elif len(values) == most < wanted.most:
+        limit = "memory_limit"
+    elif len(values) < wanted.most and scores.cutoff < math.log(wanted.factor):
+        limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+    status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, limit, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     found = make(scores, values, parents, floor, proof, list_stats(scores, run, LISTING, work))
@@ -166,18 +191,33 @@ def _only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: R
     )
 
 
+def _room_for(n: int, run: Run) -> int:
+    """How many networks memory has room for, while they are sorted too; at least one."""
+    available = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
+    return max(1, int(0.8 * available) // (4 * (4 * n + 16)))
+
+
 def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
     return Interrupted(
         f"Interrupted after {run.seconds:.1f} s with {len(found)} found; complete above {found.floor}", found
     )
 
 
-def _empty(make: Callable[..., AnyList], scores: Scores, run: Run, limit: str) -> AnyList:
+def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> AnyList:
     """Nothing is known yet but a bound that no network exceeds: complete above that."""
-    bound = upper_bound(Asked.from_scores(scores))
-    proof = Proof(Status.STOPPED, bound, math.inf, limit, scores.describe_space())
+    bound = upper_bound(asked)
+    proof = Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked))
+    scores = asked.scores or _without_scores(asked)
     none = np.empty((0, len(scores.columns)), dtype=np.uint32)
     return make(scores, np.empty(0), none, bound, proof, list_stats(scores, run, LISTING, {}))
+
+
+def _without_scores(asked: Asked) -> Scores:
+    """What an empty list looks into when scoring was stopped: no families but those without parents."""
+    assert asked.table is not None
+    names = asked.table.names
+    lists = FamilyLists.build(names, ((x, (), 0.0) for x in range(len(names))))
+    return scores_from_lists(lists, kind=asked.kind, table=asked.table)
 
 
 def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
@@ -192,7 +232,13 @@ def require_kept(scores: Scores, wanted: Wanted) -> None:
     keep = scores.keep
     if keep == "all" or (isinstance(keep, Within) and wanted.factor <= keep.factor):
         return
-    kept = "the best network only" if keep == "best" else f"networks within a factor of {keep.factor:g}"  # type: ignore[union-attr]
+    if isinstance(keep, KBest) and wanted.most <= keep.k:
+        return
+    kept = "the best network only"
+    if isinstance(keep, Within):
+        kept = f"networks within a factor of {keep.factor:g}"
+    if isinstance(keep, KBest):
+        kept = f"the {keep.k:,} best"
     raise ScoreError(
         f"{wanted.asked_by} needs more families than these scores hold: they were pruned for {kept}. "
         'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
@@ -227,19 +273,24 @@ def _counted(
     scores = scores_for(source, wanted, run)
     if what is _core.Listed.CLASSES:
         require_score_equivalent(scores, asked_by)
+    if not scores.columns:
+        return 1  # the empty network
     lattice = lattice_for(scores, run)
     assert lattice is not None
-    lowest = wanted.lowest(lattice.best_score, scores.grid)
+    lowest = wanted.lowest(lattice.best_score, scores)
     _, counts = _core.count_above(lattice, what, lowest, run.threads, None, run.on_tick)
     return counts.found
 
 
 def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
+    if not scores.columns:
+        yield scores.network([])
+        return
     lattice = lattice_for(scores, run)
     assert lattice is not None
-    lowest = wanted.lowest(lattice.best_score, scores.grid)
+    lowest = wanted.lowest(lattice.best_score, scores)
     stream = _core.open_stream(lattice, lowest, run.threads, None, run.on_tick)
-    maker = _empty(NetworkList, scores, run, "not asked to list")
+    maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
     while True:
         values, parents = stream.next(STREAM_BATCH)
         for masks in parents.tolist():
@@ -252,26 +303,28 @@ def list_stats(scores: Scores, run: Run, engine: str, work: Mapping[str, int]) -
     phases = {"counting": scores.seconds, **run.phases}
     return Stats(
         seconds=run.seconds,
-        phases=MappingProxyType(phases),
+        phases=phases,
         threads=run.threads,
         memory=run.memory,
         peak_memory=peak_memory(),
         sets=2 ** len(scores.columns),
         families=scores.n_families,
         engine=engine,
-        work=MappingProxyType(dict(work)),
+        work=dict(work),
     )
 
 
-def checked_k(k: int | None) -> int:
-    if k is None:
-        return MOST_IN_A_LIST
-    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= MOST_IN_A_LIST:
+def checked_k(k: int) -> int:
+    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= MOST_IN_A_LIST:
         raise ValueError(f"How many to list must be a whole number from 1 to {MOST_IN_A_LIST:,}, not {k!r}.")
-    return k
+    return int(k)
+
+
+def _checked_at_most(at_most: int | None) -> int:
+    return MOST_IN_A_LIST if at_most is None else checked_k(at_most)
 
 
 def _checked_factor(factor: float) -> float:
-    if isinstance(factor, bool) or not isinstance(factor, (int, float)) or not 1 <= factor < math.inf:
-        raise ValueError(f"A Bayes factor is a number from 1 on, not {factor!r}.")
+    if isinstance(factor, bool) or not isinstance(factor, Real) or not 1 <= factor <= LARGEST_FACTOR:
+        raise ValueError(f"A Bayes factor is a number from 1 on, at most {LARGEST_FACTOR:g}, not {factor!r}.")
     return float(factor)

@@ -11,12 +11,14 @@ from typing import Any, Generic, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag import _core
 from topdag.classes import EquivalenceClass
 from topdag.graphs import Network
 from topdag.results import Proof, Stats
 from topdag.scores import Scores
 
 Item = TypeVar("Item")
+Masks = NDArray[np.uint32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +32,7 @@ class BestList(Sequence[Item], Generic[Item]):
 
     source: Scores
     scores: NDArray[np.float64]
-    parents: NDArray[np.uint32]
+    parents: Masks
     floor: float
     proof: Proof
     stats: Stats
@@ -83,8 +85,9 @@ class BestList(Sequence[Item], Generic[Item]):
 
     @property
     def factors(self) -> NDArray[np.float64]:
-        """How many times less probable each is than the best, by the data alone."""
-        return np.exp(self.scores[0] - self.scores) if len(self) else np.empty(0)
+        """How many times less probable each is than the best, by the data alone; infinite beyond 1e308."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.scores[0] - self.scores) if len(self) else np.empty(0)
 
     @property
     def shares(self) -> NDArray[np.float64]:
@@ -152,10 +155,26 @@ class ClassList(BestList[EquivalenceClass]):
     def _item(self, place: int) -> EquivalenceClass:
         return EquivalenceClass(self.network(place))
 
-    @cached_property
+    @property
     def sizes(self) -> tuple[int, ...]:
         """How many networks each class has."""
-        return tuple(item.size for item in self)
+        return self._classes[2]
+
+    @property
+    def edge_masks(self) -> tuple[Masks, Masks]:
+        """As ``parents``, but of the classes: parents by directed edges, and neighbours by undirected ones."""
+        return self._classes[:2]
+
+    @cached_property
+    def _classes(self) -> tuple[Masks, Masks, tuple[int, ...]]:
+        if not self.parents.shape[1]:  # only constant columns: the one class without edges
+            return self.parents, self.parents, (1,) * len(self)
+        directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
+        for place, masks in enumerate(self.parents.tolist()):
+            graph = _core.class_of(masks)
+            directed[place], undirected[place] = graph.parents, graph.neighbours
+            sizes.append(_core.class_size(graph) or self[place].size)  # the latter says what is wrong
+        return directed, undirected, tuple(sizes)
 
     @property
     def n_networks(self) -> int:
@@ -165,15 +184,6 @@ class ClassList(BestList[EquivalenceClass]):
     def _weights(self) -> NDArray[np.float64]:
         """All networks equally likely before: a class counts for each of its members."""
         return np.asarray(super()._weights() * np.array([float(size) for size in self.sizes]))
-
-
-def edge_summary(found: BestList[Any]) -> dict[tuple[str, str], float]:
-    """For each edge that occurs, the share of the listed networks that have it, weighted by their shares."""
-    total: dict[tuple[str, str], float] = {}
-    for place, share in enumerate(found.shares.tolist()):
-        for edge in found.network(place).edges:
-            total[edge] = total.get(edge, 0.0) + share
-    return {edge: min(1.0, value) for edge, value in sorted(total.items(), key=lambda pair: (-pair[1], pair[0]))}
 
 
 def grid_epsilon(factor: float, grid: int) -> float:

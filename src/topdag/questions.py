@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from topdag import _core
@@ -20,8 +19,8 @@ from topdag.scores import Scores, as_table, score_within
 from topdag.stores import ListStore
 from topdag.table import Table
 
-SECONDS_FOR_A_LAST_LOOK = 1.0
-"""How long a stopped search may still take to put together a network to show."""
+SECONDS_FOR_A_LAST_LOOK = 0.5
+"""How long a stopped search may still take to find a network to show, and again for a bound."""
 
 
 def best_network(
@@ -82,7 +81,7 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
     if n == 0:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
     asked.engine = plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
-    found = _core.best_network(scores.store.core(), run.threads, run.seconds_left, run.on_tick)
+    found = _core.best_network(scores.store.core(), scores.slack, run.threads, run.seconds_left, run.on_tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     asked.best_alone = found.best_alone
     if not found.finished:
@@ -99,21 +98,16 @@ def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
 
 def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: str | None) -> Answer:
     value = -math.inf if network is None or network.score is None else network.score
-    bound = (
-        value
-        if status is Status.PROVED
-        else -math.inf
-        if status is Status.INFEASIBLE
-        else max(upper_bound(asked), value)
-    )
-    gap = 0.0 if status is not Status.STOPPED else bound - value
+    bound = max(upper_bound(asked), value) if status is Status.STOPPED else value
+    gap = bound - value if status is Status.STOPPED else 0.0
     notes = asked.table.notes if asked.table is not None else ()
     return Answer(
-        network, value, Proof(status, bound, gap, limit, _space(asked)), _stats(asked, run), asked.kind, notes
+        network, value, Proof(status, bound, gap, limit, space_of(asked)), _stats(asked, run), asked.kind, notes
     )
 
 
-def _space(asked: Asked) -> str:
+def space_of(asked: Asked) -> str:
+    """The networks a question is about, in words."""
     if asked.scores is not None:
         return asked.scores.describe_space()
     assert asked.table is not None
@@ -128,7 +122,7 @@ def _stats(asked: Asked, run: Run) -> Stats:
         phases["counting"] = asked.scores.seconds
     return Stats(
         seconds=run.seconds,
-        phases=MappingProxyType(phases),
+        phases=phases,
         threads=run.threads,
         memory=run.memory,
         peak_memory=peak_memory(),
@@ -143,7 +137,9 @@ def _quick_network(asked: Asked) -> Network | None:
     scores, table, kind = asked.scores, asked.table, asked.kind
     if scores is not None:
         n = len(scores.columns)
-        masks = climb(scores.store.value, n, asked.max_parents or n, lambda: last_look.is_over)
+        masks = climb(
+            scores.store.value, n, n if asked.max_parents is None else asked.max_parents, lambda: last_look.is_over
+        )
         return None if masks is None else scores.network(masks)
     assert table is not None and kind is not None
 
@@ -182,13 +178,15 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
     likelihoods, the others likelihoods less a penalty.
     """
+    last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)
     everything = list(range(table.n_variables))
     full = _core.score_set(view, formula, everything)
-    return [
-        full
-        - _core.score_set(view, formula, [v for v in everything if v != x])
-        - kind.least_penalty(table.n_rows, int(table.arities[x]))
-        for x in everything
-    ]
+
+    def log_likelihood(x: int) -> float:
+        if last_look.is_over:
+            return 0.0  # no log likelihood is more
+        return full - _core.score_set(view, formula, [v for v in everything if v != x])
+
+    return [log_likelihood(x) - kind.least_penalty(table.n_rows, int(table.arities[x])) for x in everything]

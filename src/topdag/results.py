@@ -6,7 +6,6 @@ import enum
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from topdag.graphs import Network
@@ -57,7 +56,7 @@ class Stats:
     sets: int
     families: int
     engine: str
-    work: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+    work: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

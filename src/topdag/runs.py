@@ -8,12 +8,13 @@ import resource
 import sys
 import time
 from collections.abc import Callable
-from numbers import Real
+from numbers import Integral, Real
 from pathlib import Path
 
 from topdag.errors import TooLarge
 from topdag.results import Progress
 
+MOST_THREADS = 1024
 OnProgress = Callable[[Progress], None]
 UNITS = {
     "": 1,
@@ -42,12 +43,12 @@ class Run:
         is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (is_number and time_limit >= 0):
             raise ValueError(f"time_limit must be a number of seconds, not {time_limit!r}.")
-        if threads is not None and (isinstance(threads, bool) or not isinstance(threads, int) or threads < 1):
-            raise ValueError(f"threads must be a whole number from 1 on, not {threads!r}.")
+        if threads is not None and not is_whole(threads, 1, MOST_THREADS):
+            raise ValueError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}.")
         self.start = time.perf_counter()
         self.time_limit = time_limit
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
-        self.threads = threads or usable_cores()
+        self.threads = usable_cores() if threads is None else int(threads)
         self.on_progress = on_progress
         self.phases: dict[str, float] = {}
         self.memory = 0
@@ -90,6 +91,11 @@ class Run:
             limit = "are free on this machine" if self.memory_limit is None else "are allowed by memory_limit"
             raise TooLarge(f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} {limit}. {advice}")
         self.memory = max(self.memory, int(needed))
+
+
+def is_whole(value: object, least: int, most: int) -> bool:
+    """Whether it is a whole number in this range, of Python's or numpy's kind; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
 def parse_bytes(size: int | str) -> int:

@@ -249,11 +249,11 @@ def _open_to_read(path: Path) -> io.BufferedReader:
 @contextlib.contextmanager
 def _replacing(path: FilePath) -> Iterator[TextIO]:
     """A text file that takes the place of ``path`` once it is whole; after an error nothing is left of it."""
-    target = Path(path).resolve()  # a link stays one
-    if target.is_dir():
-        raise FileError(f"{target}: not written: this is a folder; give a file name")
+    target = Path(os.path.realpath(path))  # a link stays one
     part = target.with_name(f".{os.urandom(8).hex()}.part")
     try:
+        if target.is_dir():
+            raise FileError("this is a folder; give a file name")
         with open(part, "xb") as file:
             packed = gzip.GzipFile("", "wb", 6, file, mtime=0) if _is_compressed(target) else file
             with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as out:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
@@ -12,14 +13,19 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
-from topdag.errors import ScoreError
+from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
-from topdag.runs import OnProgress, Run
+from topdag.pruning import listed_store, store_for_k_best
+from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import fill_store, round_store, round_together
 from topdag.stores import ListStore, SetStore, Store, kept_families
 from topdag.table import Table
+
+MOST_IN_A_LIST = 10**9
+HOPELESS_NATS = 1000.0
+"""Families further below the family without parents than this are left out where BIC or AIC would spoil the grid."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +40,18 @@ class Within:
             raise ScoreError(f"A Bayes factor is a number from 1 on, not {self.factor!r}.")
 
 
-Keep = str | Within
+@dataclass(frozen=True)
+class KBest:
+    """For ``keep=``: all that the k best networks can need; for score-equivalent scores, the k best classes too."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        if not is_whole(self.k, 1, MOST_IN_A_LIST - 1):
+            raise ScoreError(f"KBest takes a whole number from 1 on, below {MOST_IN_A_LIST:,}, not {self.k!r}.")
+
+
+Keep = str | Within | KBest
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,6 +104,11 @@ class Scores:
             raise ScoreError(f"The scores have no family {variable!r} with parents ({', '.join(family[1:])}).")
         return value
 
+    @property
+    def slack(self) -> float:
+        """How far rounding can move a difference of two local scores of one variable: two grid steps."""
+        return math.ldexp(2.0, -self.grid)
+
     def breakdown(self, network: Network) -> MappingProxyType[str, float]:
         """The local score of each variable in a network."""
         if set(network.names) != set(self.names):
@@ -110,6 +132,12 @@ class Scores:
         bare = Network.from_masks(self.names, everywhere)
         return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
 
+    def family_bound(self, variable: str, parents: Sequence[str] = ()) -> float:
+        """The score of the best network in which the variable has exactly these parents; minus infinity if none."""
+        from topdag.alternatives import family_bound
+
+        return family_bound(self, variable, parents)
+
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
         """The allowed parent sets of a variable with their scores on the grid."""
         require_known([variable], self.names)
@@ -120,6 +148,16 @@ class Scores:
         for mask, value in kept_families(self.store, self.columns.index(column), math.inf):
             yield tuple(self.names[v] for i, v in enumerate(self.columns) if mask >> i & 1), value
 
+    @cached_property
+    def cutoff(self) -> float:
+        """Networks scoring less than the best by more than this may be left out; infinite when all are there."""
+        if not isinstance(self.store, SetStore):
+            return math.inf
+        n = len(self.columns)
+        largest = n if self.max_parents is None else min(n, self.max_parents + 1)
+        allowed = sum(math.comb(n, size) for size in range(largest + 1))
+        return math.inf if np.isfinite(self.store.joint).sum() == allowed else HOPELESS_NATS
+
     def describe_space(self) -> str:
         """The networks that compete, and how finely they are told apart."""
         n = len(self.columns)
@@ -128,10 +166,11 @@ class Scores:
             limit = f"parents from {self.store.lists.n_families:,} listed families"
         isolated = len(self.names) - n
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
-        slack = n * math.ldexp(1.0, -self.grid)
+        most = n * (math.ldexp(1.0, -self.grid) + self.slack)
+        cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         return (
-            f"all networks on {n} variables with {limit}{constant}; "
-            f"local scores rounded to 2^{-self.grid}, at most {slack:.1e} in a network's score"
+            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{cut}; "
+            f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
         )
 
     def __repr__(self) -> str:
@@ -159,10 +198,14 @@ def score(
     """Scores every family of a table (or frame, array, path).
 
     ``keep="all"`` serves every question; ``"best"`` drops what one best network cannot need, ``Within(factor)``
-    what no network within that Bayes factor of the best can need.
+    what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
+    classes, where the score is equivalent) can need, ties with the last of them included; it needs the lattice.
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep)
+    try:
+        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     assert scores is not None  # without a time limit nothing stops it short of an exception
     return scores
 
@@ -173,7 +216,7 @@ def score_within(
     """``score`` inside a longer run; None when its time is up."""
     check_kind(kind)
     check_max_parents(max_parents)
-    epsilon = keep_epsilon(keep)
+    keep_epsilon(keep)
     begin = run.seconds
     columns = tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
     limit = len(columns) if max_parents is None else min(max_parents, len(columns))
@@ -184,9 +227,10 @@ def score_within(
         if filled is None:
             return None
         grid = round_store(filled, run)
-        if epsilon is not None:
-            store = _pruned(filled, tuple(table.names[v] for v in columns), epsilon)
-    assert store is not None
+        if keep != "all":
+            store = _pruned(filled, tuple(table.names[v] for v in columns), kind, keep, grid, run)
+    if store is None:
+        return None
     return Scores(table.names, kind, table, max_parents, keep, columns, store, grid, run.seconds - begin, table.notes)
 
 
@@ -220,33 +264,29 @@ def check_kind(kind: object) -> None:
 
 
 def check_max_parents(max_parents: int | None) -> None:
-    if max_parents is not None and (
-        isinstance(max_parents, bool) or not isinstance(max_parents, int) or max_parents < 0
-    ):
+    if max_parents is not None and not is_whole(max_parents, 0, MOST_IN_A_LIST):
         raise ScoreError(f"max_parents must be a whole number from 0 on, or None, not {max_parents!r}.")
 
 
-def keep_epsilon(keep: Keep) -> float | None:
-    """How much worse than a subset a family may be and stay; None: all stay; -1: ties go too."""
-    if keep == "all":
-        return None
+def keep_epsilon(keep: Keep) -> float:
+    """How much worse than a subset of its parents a family may be and stay; infinite: any stays; -1: ties go too."""
+    if keep == "all" or isinstance(keep, KBest):
+        return math.inf
     if keep == "best":
         return -1.0
     if isinstance(keep, Within):
         return math.log(keep.factor)
-    raise ScoreError(f'keep must be "all", "best" or Within(factor), not {keep!r}.')
+    raise ScoreError(f'keep must be "all", "best" or Within(factor) or KBest(k), not {keep!r}.')
 
 
-def _pruned(store: Store, names: tuple[str, ...], epsilon: float) -> ListStore:
-    masks, scores, offsets = [], [], [0]
-    core = store.core()
-    for x in range(store.n):
-        own_masks, own_scores = _core.families_worth_keeping(core, x, epsilon)
-        masks.append(own_masks)
-        scores.append(own_scores)
-        offsets.append(offsets[-1] + len(own_scores))
-    lists = FamilyLists(names, np.array(offsets), np.concatenate(masks)[:, np.newaxis], np.concatenate(scores))
-    return ListStore(store.n, lists, lists.scores)
+def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, grid: int, run: Run) -> Store | None:
+    """What the question needs; None when the time is up."""
+    if isinstance(keep, KBest):
+        slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
+        equivalent = kind.score_equivalent
+        return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
+    core, epsilon = store.core(), keep_epsilon(keep)
+    return listed_store(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])
 
 
 def _as_names(parents: Sequence[str]) -> tuple[str, ...]:

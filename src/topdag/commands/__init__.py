@@ -1,6 +1,13 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, demo, score
+from topdag.commands import best, check, demo, list, score, within
 from topdag.commands.command import Command
 
-ALL: tuple[Command, ...] = (best.COMMAND, score.COMMAND, check.COMMAND, demo.COMMAND)
+ALL: tuple[Command, ...] = (
+    best.COMMAND,
+    list.COMMAND,
+    within.COMMAND,
+    score.COMMAND,
+    check.COMMAND,
+    demo.COMMAND,
+)

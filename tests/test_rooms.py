@@ -1,0 +1,234 @@
+"""The rooms of the code and what each may know: an arrow that is not drawn here is a failure.
+
+The picture of the package stands in docs/develop.md too, between ``<!-- rooms -->`` and ``<!-- /rooms -->``. After a
+change that is meant, draw it in both; ``python tests/test_rooms.py`` prints what is, line by line.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE, CORE = ROOT / "src" / "topdag", ROOT / "src" / "core"
+
+# Room: what it may import, at the top of its file or inside a function. From the ground up.
+ROOMS = {
+    # tables
+    "errors": "",
+    "messages": "errors",
+    "columns": "errors messages",
+    "discretize": "columns errors messages",
+    "building": "columns discretize errors messages",
+    "table": "building columns discretize errors frames messages",
+    "frames": "building columns discretize errors messages table",
+    "reading": "building columns discretize errors frames messages table",
+    # networks
+    "graphs": "errors",
+    "classes": "_core errors graphs",
+    "parameters": "errors graphs table",
+    "random_networks": "errors graphs parameters",
+    "example": "graphs parameters table",
+    # scores
+    "family_lists": "errors",
+    "score_files": "errors family_lists",
+    "stores": "_core family_lists",
+    "score_kinds": "_core errors parameters table",
+    "results": "graphs score_kinds",
+    "runs": "errors results",
+    "engines": "_core errors runs",
+    "scoring": "_core engines errors runs score_kinds stores table",
+    "pruning": "_core engines family_lists runs stores",
+    "scores": "_core alternatives errors family_lists graphs pruning reading runs score_kinds scoring stores table",
+    "mdl_pruning": "",
+    "parent_bounds": "engines errors family_lists mdl_pruning score_kinds scores stores table",
+    # questions
+    "greedy": "",
+    "questions": "_core engines errors graphs greedy results runs score_kinds scores stores table",
+    "lists": "_core classes graphs results scores",
+    "list_questions": "_core engines errors graphs lists questions results runs score_kinds scores",
+    "network_search": "_core errors list_questions lists results runs",
+    "alternatives": "_core errors graphs list_questions runs scores",
+    "comparing": "classes errors graphs lists messages scores",
+    # answers and files
+    "checking": "errors graphs results score_kinds table",
+    "files": "_core errors family_lists graphs score_files score_kinds scores scoring stores table",
+    "list_reading": "errors family_lists graphs lists results score_kinds scores stores",
+    "list_files": "errors files list_reading lists score_kinds scores",
+    # the command line: knows everything, computes nothing, and nothing knows it
+    "commands": "checking comparing engines errors discretize example family_lists files graphs list_files "
+    "list_questions lists messages questions reading results runs score_kinds scores table cli",
+    "cli": "topdag commands discretize errors",
+    "__main__": "cli",
+}
+NOBODY_IMPORTS = {"cli": {"__main__", "commands"}, "commands": {"cli"}, "__main__": set()}
+
+CORE_ROOMS = {
+    "var_set": "",
+    "simd": "",
+    "run_limits": "",
+    "big_array": "",
+    "table": "",
+    "parallel": "run_limits",
+    # counting
+    "cell_function": "",
+    "arity_classes": "",
+    "cell_tables": "arity_classes cell_function table",
+    "count_plan": "table var_set",
+    "cell_groups": "count_plan simd",
+    "tail_kernel": "cell_groups cell_tables count_plan simd",
+    "counts": "cell_function cell_groups cell_tables count_plan parallel run_limits table tail_kernel var_set",
+    "set_scores": "arity_classes cell_function counts parallel run_limits simd table var_set",
+    "bde": "parallel set_scores",
+    # search
+    "local_scores": "simd var_set",
+    "parent_sets": "big_array local_scores var_set",
+    "lattice": "big_array local_scores parallel run_limits simd var_set",
+    "family_bounds": "lattice parallel simd",
+    "listing": "family_bounds var_set",
+    "class_rule": "listing var_set",
+    "best_lists": "class_rule lattice listing parallel run_limits",
+    "network_search": "lattice listing run_limits",
+    "classes": "var_set",
+}
+
+
+def room_of(file: Path) -> str:
+    """A module is a room; the commands are one together."""
+    parts = file.relative_to(PACKAGE).with_suffix("").parts
+    return parts[0]
+
+
+def imported(file: Path) -> Iterator[str]:
+    """The rooms a module imports, wherever in the file."""
+    package = ("topdag", *file.relative_to(PACKAGE).parts[:-1])
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.Import):
+            targets = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = [*package[: len(package) - node.level + 1]] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            names = [alias.name for alias in node.names]
+            targets = [f"{module}.{name}" if module == "topdag" else module for name in names]
+        else:
+            continue
+        for target in targets:
+            first, _, rest = target.partition(".")
+            if first == "topdag":
+                room = rest.partition(".")[0]
+                yield room if room and is_room(room) else "topdag"
+
+
+def is_room(name: str) -> bool:
+    return name == "_core" or (PACKAGE / f"{name}.py").exists() or (PACKAGE / name).is_dir()
+
+
+@cache
+def actual_rooms() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for file in sorted(PACKAGE.rglob("*.py")):
+        room = room_of(file)
+        if room != "__init__":
+            found.setdefault(room, set()).update(set(imported(file)) - {room})
+    return found
+
+
+def included(file: Path, marks: str) -> list[str]:
+    return re.findall(rf"^\s*#\s*include\s*{marks[0]}([^{marks[1]}]+){marks[1]}", file.read_text(), re.MULTILINE)
+
+
+@cache
+def actual_core_rooms() -> dict[str, set[str]]:
+    found: dict[str, set[str]] = {}
+    for file in sorted(CORE.iterdir()):
+        own = {Path(name).stem for name in included(file, '""')}
+        found.setdefault(file.stem, set()).update(own - {file.stem})
+    return found
+
+
+# ---- The package
+
+
+@pytest.mark.parametrize("room", sorted(actual_rooms()))
+def test_a_room_imports_what_is_drawn(room: str) -> None:
+    assert room in ROOMS, f"the room {room!r} is not drawn"
+    assert actual_rooms()[room] - set(ROOMS[room].split()) == set()
+
+
+def test_no_room_is_drawn_that_is_not_there() -> None:
+    assert set(ROOMS) - set(actual_rooms()) == set()
+
+
+def test_nothing_imports_the_command_line() -> None:
+    for room, others in actual_rooms().items():
+        for top, may in NOBODY_IMPORTS.items():
+            assert top not in others or room in may, f"{room} imports {top}"
+
+
+def test_tables_and_networks_stand_alone() -> None:
+    """What a table or a network is does not depend on scores or searches."""
+    ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading", "graphs"]
+    for room in ground:
+        assert set(ROOMS[room].split()) <= set(ground)
+
+
+def test_the_picture_in_the_docs_is_this_one() -> None:
+    page = ROOT / "docs" / "develop.md"
+    text = page.read_text() if page.exists() else ""
+    match = re.search(r"<!-- rooms -->(.*?)<!-- /rooms -->", text, re.DOTALL)
+    if match is None:
+        pytest.skip("docs/develop.md has no picture of the rooms yet; the one in this file holds")
+    lines = [line.strip().lstrip("-* ").replace("`", "") for line in match[1].splitlines()]
+    drawn = {
+        room.strip(): set(re.findall(r"\w+", may)) - {"nothing"}
+        for room, colon, may in (line.partition(":") for line in lines)
+        if colon
+    }
+    assert drawn == {room: set(may.split()) for room, may in ROOMS.items()}
+
+
+# ---- The core
+
+
+@pytest.mark.parametrize("room", sorted(actual_core_rooms()))
+def test_a_core_room_includes_what_is_drawn(room: str) -> None:
+    assert room in CORE_ROOMS, f"the room {room!r} of the core is not drawn"
+    assert actual_core_rooms()[room] - set(CORE_ROOMS[room].split()) == set()
+
+
+def test_no_core_room_is_drawn_that_is_not_there() -> None:
+    assert set(CORE_ROOMS) - set(actual_core_rooms()) == set()
+
+
+STANDARD = re.compile(r"[a-z_0-9]+|sys/mman\.h")
+NOT_IN_THE_CORE = re.compile(
+    r"\b(iostream|cstdio|fstream|stdio\.h|Python\.h|nanobind|pybind11)\b|"
+    r"\b(std::cout|std::cerr|printf|fprintf|puts|std::exit|exit|abort|getenv|system|fopen|signal)\s*\(|std::c(out|err)\b"
+)
+
+
+@pytest.mark.parametrize("file", sorted(CORE.iterdir()), ids=lambda file: file.name)
+def test_the_core_keeps_to_itself(file: Path) -> None:
+    """The standard library only; prints nothing, ends nothing, reads no environment, knows no Python."""
+    code = re.sub(r"//.*", "", file.read_text())
+    assert all(STANDARD.fullmatch(name) for name in included(file, "<>"))
+    assert NOT_IN_THE_CORE.search(code) is None
+    assert all("/" not in name for name in included(file, '""'))
+
+
+def test_only_the_bindings_know_python() -> None:
+    users = [file.name for file in (ROOT / "src").rglob("*.[ch]*") if "nanobind/" in file.read_text(errors="ignore")]
+    assert users == ["bindings.cpp"]
+    own = included(ROOT / "src" / "bindings.cpp", '""')
+    assert all(name.startswith("core/") and Path(name).stem in CORE_ROOMS for name in own)
+
+
+if __name__ == "__main__":
+    for name, may in actual_rooms().items():
+        sys.stdout.write(f"- {name}: {', '.join(sorted(may)) or 'nothing'}\n")
