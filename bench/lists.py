@@ -72,7 +72,7 @@ def main(threads: int = 2) -> None:
         ratio = f"{r['work']['expanded'] / r['work']['found']:.1f}" if r["work"] else ""
         shown_goal = "" if goal is None else f"{goal:.2f}"
         print(
-            f"{name:11} {r['n']:3} {question:17} {r['answer']:28} {r['seconds']:8.3f} {shown_goal:>6} {r['scored']:7.3f} "
-            f"{r['lattice']:8.3f} {r['listing']:8.3f} {ratio:>15} {r['peak'] / 1e6:8.0f}  {papers}",
+            f"{name:11} {r['n']:3} {question:17} {r['answer']:28} {r['seconds']:8.3f} {shown_goal:>6} "
+            f"{r['scored']:7.3f} {r['lattice']:8.3f} {r['listing']:8.3f} {ratio:>15} {r['peak'] / 1e6:8.0f}  {papers}",
             flush=True,
         )

@@ -58,7 +58,7 @@ def main(threads: int = 2) -> None:
             print(
                 f"{name:11} k={k:5} {r['seconds']:8.3f} s ({t}) oracle {p['lattice'] + p['bounding']:.3f} s "
                 f"search {p['searching']:.3f} s  generated {w['generated']:,} ({gen:,}) expanded {w['expanded']:,} "
-                f"({exp:,}) re-expanded {w['re-expanded']:,} ({re_exp:,}) oracle calls {w['oracle calls']:,} ({calls:,}) "
-                f"same list {r['same']} {r['peak'] / 1e6:.0f} MB",
+                f"({exp:,}) re-expanded {w['re-expanded']:,} ({re_exp:,}) "
+                f"oracle calls {w['oracle calls']:,} ({calls:,}) same list {r['same']} {r['peak'] / 1e6:.0f} MB",
                 flush=True,
             )

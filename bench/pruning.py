@@ -1,6 +1,6 @@
 """Bounds on the number of parents for BIC, by rule, and the families they and the exact rule leave for the k best.
 
-Beside them Table 1 of Chen, Choi & Darwiche 2016: their bound p, by Algorithm 2 as printed. ``python -m bench.pruning``.
+Beside them p in Table 1 of Chen, Choi & Darwiche 2016, by Algorithm 2 as printed. ``python -m bench.pruning``.
 """
 
 from __future__ import annotations
@@ -8,8 +8,9 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import date
+from functools import cache
 from typing import Any
 
 from bench.measure import DATA, in_fresh_process, machine
@@ -62,70 +63,73 @@ def _undominated(sets: dict[tuple[int, ...], float], n: int, most: int) -> Itera
 
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag import mdl_pruning as rules
-    from topdag.parent_bounds import Facts, best_family_sizes, bound_before_scoring, parent_bounds
+    from topdag.parent_bounds import Facts, best_family_sizes, bound_before_scoring
     from topdag.scores import KBest
 
     table = td.read_table(DATA / f"{name}.csv")
-    n, n_rows, arities = table.n_variables, table.n_rows, table.arities.tolist()
-    facts = [Facts.of(table, x) for x in range(n)]
-    result: dict[str, Any] = {"n": n, "rows": n_rows, "best": [b.limit for b in map(_for_best, facts)], "k": {}}
-    sizes = None
-    for k in KS:
-        begin = time.perf_counter()
-        algorithm_2 = [rules.algorithm_2(n_rows, [a], lambda z, available: 0, 0, k) for a in arities]  # Y empty
-        if math.inf in algorithm_2:
-            sizes = sizes or best_family_sizes(best_lists(table, max(result["best"])))
-            algorithm_2 = [rules.algorithm_2(n_rows, arities, sizes, x, k) for x in range(n)]
-        bounds = [bound_before_scoring(fact, KBest(k)).limit for fact in facts]
-        limits = [int(min(pair)) for pair in zip(bounds, algorithm_2, strict=True)]
-        result["k"][k] = {
-            "theorem 6": min(n - 1, int(rules.theorem_6(n_rows, k))),
-            "algorithm 2": int(min(n - 1, max(algorithm_2))),
-            "cost": max(rules.cost_bound(n_rows, f.entropy, f.arity, f.others, k=k) for f in facts),
-            "p": max(limits),
-            "left": sum(math.comb(n - 1, size) for limit in limits for size in range(limit + 1)),
-            "seconds": time.perf_counter() - begin,
-        }
-        if n <= LARGEST_LATTICE:
-            assert [b.limit for b in parent_bounds(table, td.BIC(), KBest(k)).values()] == limits
+    facts = [Facts.of(table, x) for x in range(table.n_variables)]
+    most = max(bound_before_scoring(fact, "best").limit for fact in facts)
+    sizes = cache(lambda: best_family_sizes(best_lists(table, most)))
+    result: dict[str, Any] = {"n": table.n_variables, "rows": table.n_rows, "best": most, "kept": {}}
+    result["k"] = {k: bounds_for(facts, k, sizes) for k in KS}
+    if table.n_variables <= LARGEST_LATTICE:
+        for keep in ("best", td.Within(20), *map(KBest, KS)):
             begin = time.perf_counter()
-            result["k"][k]["exact"] = td.score(table, td.BIC(), keep=KBest(k), threads=threads).n_families
-            result["k"][k]["exact seconds"] = time.perf_counter() - begin
-    if n <= LARGEST_LATTICE:
-        result["undominated"] = td.score(table, td.BIC(), keep="best", threads=threads).n_families
-        result["factor 20"] = td.score(table, td.BIC(), keep=td.Within(20), threads=threads).n_families
+            n_families = td.score(table, td.BIC(), keep=keep, threads=threads).n_families
+            result["kept"][str(keep)] = n_families, time.perf_counter() - begin
     return result
 
 
-def _for_best(fact: Any) -> Any:
+def bounds_for(facts: list[Any], k: int, sizes: Callable[[], Any]) -> dict[str, Any]:
+    """By rule the largest bound of any variable; how many families the least bound of each variable leaves."""
+    from topdag import mdl_pruning as rules
     from topdag.parent_bounds import bound_before_scoring
+    from topdag.scores import KBest
 
-    return bound_before_scoring(fact, "best")
+    begin = time.perf_counter()
+    n, n_rows, arities = len(facts), facts[0].n_rows, [fact.arity for fact in facts]
+    alone = [rules.corollary_8(n_rows, arity, ()) for arity in arities]
+    needs_scores = any(k > 2**d - 1 for d in alone)
+    by_orders = [rules.algorithm_2(n_rows, arities, sizes() if needs_scores else no_parents, x, k) for x in range(n)]
+    limits = [int(min(bound_before_scoring(f, KBest(k)).limit, b)) for f, b in zip(facts, by_orders, strict=True)]
+    return {
+        "theorem 6": min(n - 1, int(rules.theorem_6(n_rows, k))),
+        "algorithm 2": int(min(n - 1, max(by_orders))),
+        "cost": max(rules.cost_bound(n_rows, f.entropy, f.arity, f.others, k=k) for f in facts),
+        "p": max(limits),
+        "left": sum(math.comb(n - 1, size) for limit in limits for size in range(limit + 1)),
+        "seconds": time.perf_counter() - begin,
+    }
+
+
+def no_parents(z: int, available: int) -> int:
+    return 0
 
 
 def main(threads: int = 2) -> None:
     print(f"\nPruning for BIC, {threads} threads. {date.today()}. {machine()}")
     print("p: the most parents any variable needs, by rule; left: families with no more parents than the least bounds;")
-    print("exact: families that occur in networks scoring as much as the k-th best class (keep=KBest(k)).")
+    print("occur: families of networks that score as much as the k-th best class (keep=KBest(k)).")
     columns = ("data", "n", "rows", "k", "theorem 6", "algorithm 2", "cost", "p", "paper", "all families", "left")
     print("{:11} {:>3} {:>5} {:>5} {:>9} {:>11} {:>5} {:>3} {:>5} {:>13} {:>12}".format(*columns), end=" ")
-    print(f"{'s':>6} {'exact':>6} {'s':>6}")
+    print(f"{'s':>6} {'occur':>6} {'s':>6}")
     for name, paper in PAPER.items():
         if not (DATA / f"{name}.csv").exists():
             print(f"{name:11} skipped: no {name}.csv in ../shared/data")
             continue
-        r = in_fresh_process("bench.pruning", name=name, threads=threads)
-        for place, (k, row) in enumerate(r["k"].items()):
-            print(
-                f"{name:11} {r['n']:3} {r['rows']:5} {int(k):5} {row['theorem 6']:9} {row['algorithm 2']:11} "
-                f"{row['cost']:5} {row['p']:3} {paper[place] if paper else '':>5} {r['n'] << r['n'] - 1:13,} "
-                f"{row['left']:12,} {row['seconds']:6.2f} {row.get('exact', ''):>6} {row.get('exact seconds', 0.0):6.2f}",
-                flush=True,
-            )
-        best = f"{name:11} best network: {max(r['best'])} parents"
-        others = f", {r['undominated']:,} undominated families, {r['factor 20']:,} within factor 20"
-        print(best + (others if "undominated" in r else ""), flush=True)
+        show(name, in_fresh_process("bench.pruning", name=name, threads=threads), paper)
+
+
+def show(name: str, r: dict[str, Any], paper: tuple[int, ...]) -> None:
+    for place, (k, row) in enumerate(r["k"].items()):
+        occur, seconds = r["kept"].get(f"KBest(k={k})", ("", math.nan))
+        print(
+            f"{name:11} {r['n']:3} {r['rows']:5} {int(k):5} {row['theorem 6']:9} {row['algorithm 2']:11} "
+            f"{row['cost']:5} {row['p']:3} {paper[place] if paper else '':>5} {r['n'] << r['n'] - 1:13,} "
+            f"{row['left']:12,} {row['seconds']:6.2f} {occur:>6} {seconds:6.2f}"
+        )
+    kept = ", ".join(f"{r['kept'][keep][0]:,} families for {keep}" for keep in r["kept"] if "KBest" not in keep)
+    print(f"{name:11} for one best network {r['best']} parents are enough{'; kept: ' * bool(kept)}{kept}", flush=True)
 
 
 if __name__ == "__main__":

@@ -362,8 +362,10 @@ struct Naive {
     int n;
     std::vector<std::vector<double>> best;  // by variable, by slot
     std::vector<double> forward;            // by set
+    std::vector<double> backward;           // by set
 
-    Naive(int n_variables, const std::vector<double>& families) : n(n_variables), best(n), forward(n_sets(n), -infinity) {
+    Naive(int n_variables, const std::vector<double>& families)
+        : n(n_variables), best(n), forward(n_sets(n), -infinity), backward(n_sets(n), -infinity) {
         for (int x = 0; x < n; ++x) {
             best[x].assign(families.begin() + x * n_sets(n - 1), families.begin() + (x + 1) * n_sets(n - 1));
             for (VarSet slot = 0; slot < n_sets(n - 1); ++slot)
@@ -372,6 +374,10 @@ struct Naive {
         forward[0] = 0.0;
         for (VarSet set = 1; set < n_sets(n); ++set)
             for (int x : members(set)) forward[set] = std::max(forward[set], sum(x, set));
+        backward.back() = 0.0;
+        for (VarSet set = n_sets(n) - 1; set-- > 0;)
+            for (int x : members(~set & (n_sets(n) - 1)))
+                backward[set] = std::max(backward[set], best[x][without_bit(set, x)] + backward[set | only(x)]);
     }
 
     double sum(int x, VarSet set) const {
@@ -401,6 +407,11 @@ void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads
     check(lattice.sweep(threads, limits), "sweeping ends");
     for (int x = 0; x < naive.n; ++x) check(lattice.best_alone(x) == naive.best[x].back(), "best alone");
     check(lattice.order(threads, limits), "ordering ends");
+    check(lattice.order_backward(threads, limits), "ordering backward ends");
+    bool is_same = true;
+    for (VarSet set = 0; set < n_sets(naive.n); ++set)
+        is_same = is_same && lattice.forward(set) == naive.forward[set] && lattice.backward(set) == naive.backward[set];
+    check(is_same, "forward and backward tables");
     const BestNetwork found = lattice.read_back(0.0);
     check(found.score == naive.forward.back(), "best score");
     if (found.score == -infinity) return;

@@ -21,11 +21,11 @@ import topdag as td
 from topdag.cli import in_options, main
 from topdag.commands import ALL, best
 from topdag.commands.command import Exit
-from topdag.engines import best_network_bytes
 from topdag.commands.demo import comparison, csv_text
 from topdag.commands.docs import commands_page
 from topdag.commands.show import ProgressLine, answer_text, network_text, progress_in_words, progress_line
 from topdag.commands.values import keep, score_name, whole
+from topdag.engines import best_network_bytes
 from topdag.score_kinds import KINDS_BY_NAME
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -479,7 +479,7 @@ def test_memory_in_the_help(topdag: Topdag, n: int, megabytes: int) -> None:
         (["best", "FILE", "--ess", "one"], "'one' is not a number"),
         (["best", "FILE", "--max-parents", "-1"], "not a whole number from 0 on"),
         (["best", "FILE", "--max-parents", "2.5"], "not a whole number from 0 on"),
-        (["best", "FILE", "--threads", "0"], "not a whole number from 1 on"),
+        (["best", "FILE", "--threads", "0"], "not a whole number from 1 to 1,024"),
         (["best", "FILE", "--time-limit", "-1"], "not a number of seconds"),
         (["best", "FILE", "--time-limit", "nan"], "not a number of seconds"),
         (["best", "FILE", "--memory-limit", "8 apples"], "such as 500MB or 8GB"),

@@ -52,7 +52,7 @@ ROOMS = {
     "greedy": "",
     "questions": "_core engines errors graphs greedy results runs score_kinds scores stores table",
     "lists": "_core classes graphs results scores",
-    "list_questions": "_core engines errors graphs lists questions results runs score_kinds scores",
+    "list_questions": "_core engines errors family_lists graphs lists questions results runs score_kinds scores",
     "network_search": "_core errors list_questions lists results runs",
     "alternatives": "_core errors graphs list_questions runs scores",
     "comparing": "classes errors graphs lists messages scores",

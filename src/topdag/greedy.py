@@ -15,25 +15,30 @@ def climb(local: Local, n: int, max_parents: int, is_over: Callable[[], bool]) -
     """
     parents = [0] * n
     scores = [local(x, 0) for x in range(n)]
-    gains = {x: _gains(local, x, 0, scores[x], n, max_parents) for x in range(n)}
+    better = {x: _better(local, x, 0, scores[x], n, max_parents) for x in range(n)}
     while not is_over():
-        open_arcs = [(gain, -x, -p) for x in range(n) for p, gain in gains[x].items() if not _reaches(parents, x, p)]
-        gain, minus_x, minus_p = max(open_arcs, default=(0.0, 0, 0))
-        if not gain > 0:
+        open_arcs = [
+            (value - scores[x], -x, -p)
+            for x in range(n)
+            for p, value in better[x].items()
+            if not _reaches(parents, x, p)
+        ]
+        if not open_arcs:
             break
-        x = -minus_x
-        parents[x] |= 1 << -minus_p
-        scores[x] = local(x, parents[x])
-        gains[x] = _gains(local, x, parents[x], scores[x], n, max_parents)
+        _, minus_x, minus_p = max(open_arcs)
+        x, p = -minus_x, -minus_p
+        parents[x] |= 1 << p
+        scores[x] = better[x][p]
+        better[x] = _better(local, x, parents[x], scores[x], n, max_parents)
     return None if -math.inf in scores else parents
 
 
-def _gains(local: Local, x: int, mask: int, score: float, n: int, max_parents: int) -> dict[int, float]:
-    """What each further parent of x would add, where it adds anything."""
+def _better(local: Local, x: int, mask: int, score: float, n: int, max_parents: int) -> dict[int, float]:
+    """The local score of x with each further parent that improves it."""
     if mask.bit_count() >= max_parents:
         return {}
     with_one_more = {p: local(x, mask | 1 << p) for p in range(n) if p != x and not mask >> p & 1}
-    return {p: value - score for p, value in with_one_more.items() if value > score}
+    return {p: value for p, value in with_one_more.items() if value > score}
 
 
 def _reaches(parents: list[int], start: int, goal: int) -> bool:

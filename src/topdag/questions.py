@@ -143,17 +143,19 @@ def _quick_network(asked: Asked) -> Network | None:
         return None if masks is None else scores.network(masks)
     assert table is not None and kind is not None
 
+    values: dict[tuple[int, int], float] = {}
+
     def local(x: int, mask: int) -> float:
         if last_look.is_over and mask:
             return -math.inf  # no time for more parents
-        return kind.local(table, x, [v for v in range(table.n_variables) if mask >> v & 1])
+        values[x, mask] = kind.local(table, x, [v for v in range(table.n_variables) if mask >> v & 1])
+        return values[x, mask]
 
     limit = table.n_variables if asked.max_parents is None else asked.max_parents
     masks = climb(local, table.n_variables, limit, lambda: last_look.is_over)
     assert masks is not None  # the empty network is always allowed
-    bare = Network.from_masks(table.names, masks)
-    values = {name: local(x, masks[x]) for x, name in enumerate(table.names)}
-    return Network(table.names, bare.parents, local_scores=values)
+    scores_by_name = {name: values[x, masks[x]] for x, name in enumerate(table.names)}
+    return Network.from_masks(table.names, masks, local_scores=scores_by_name)
 
 
 def upper_bound(asked: Asked) -> float:

@@ -11,7 +11,7 @@ from topdag.commands.command import UsageError
 from topdag.commands.values import RULES, number, rule, score_name, seconds, separator, size_in_bytes, whole
 from topdag.errors import FileError, ScoreError
 from topdag.reading import read_table
-from topdag.runs import OnProgress, Run
+from topdag.runs import MOST_THREADS, OnProgress, Run
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.table import Table
 
@@ -84,7 +84,7 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
         metavar="SIZE",
         help="refuse what needs more than this, such as 8GB; default: what is free",
     )
-    group.add_argument("--threads", type=whole(1), metavar="N", help="default: all cores")
+    group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
 
 
 def table_from(args: Namespace) -> Table:
