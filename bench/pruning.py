@@ -89,13 +89,13 @@ def bounds_for(facts: list[Any], k: int, sizes: Callable[[], Any]) -> dict[str, 
     begin = time.perf_counter()
     n, n_rows, arities = len(facts), facts[0].n_rows, [fact.arity for fact in facts]
     alone = [rules.corollary_8(n_rows, arity, ()) for arity in arities]
-    needs_scores = any(k > 2**d - 1 for d in alone)
+    needs_scores = any(k > 2**d - 1 for d in alone if d < math.inf)
     by_orders = [rules.algorithm_2(n_rows, arities, sizes() if needs_scores else no_parents, x, k) for x in range(n)]
     limits = [int(min(bound_before_scoring(f, KBest(k)).limit, b)) for f, b in zip(facts, by_orders, strict=True)]
     return {
         "theorem 6": min(n - 1, int(rules.theorem_6(n_rows, k))),
-        "algorithm 2": int(min(n - 1, max(by_orders))),
-        "cost": max(rules.cost_bound(n_rows, f.entropy, f.arity, f.others, k=k) for f in facts),
+        "algorithm 2": int(min(n - 1, max(d for d, f in zip(by_orders, facts, strict=True) if f.takes_part))),
+        "cost": max(rules.cost_bound(n_rows, f.entropy, f.arity, f.others, k=k) for f in facts if f.takes_part),
         "p": max(limits),
         "left": sum(math.comb(n - 1, size) for limit in limits for size in range(limit + 1)),
         "seconds": time.perf_counter() - begin,
@@ -122,11 +122,11 @@ def main(threads: int = 2) -> None:
 
 def show(name: str, r: dict[str, Any], paper: tuple[int, ...]) -> None:
     for place, (k, row) in enumerate(r["k"].items()):
-        occur, seconds = r["kept"].get(f"KBest(k={k})", ("", math.nan))
+        occur = "{:6,} {:6.2f}".format(*r["kept"][f"KBest(k={k})"]) if r["kept"] else ""
         print(
             f"{name:11} {r['n']:3} {r['rows']:5} {int(k):5} {row['theorem 6']:9} {row['algorithm 2']:11} "
             f"{row['cost']:5} {row['p']:3} {paper[place] if paper else '':>5} {r['n'] << r['n'] - 1:13,} "
-            f"{row['left']:12,} {row['seconds']:6.2f} {occur:>6} {seconds:6.2f}"
+            f"{row['left']:12,} {row['seconds']:6.2f} {occur}"
         )
     kept = ", ".join(f"{r['kept'][keep][0]:,} families for {keep}" for keep in r["kept"] if "KBest" not in keep)
     print(f"{name:11} for one best network {r['best']} parents are enough{'; kept: ' * bool(kept)}{kept}", flush=True)
