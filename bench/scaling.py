@@ -12,6 +12,8 @@ ROWS, LARGEST, SEED = 1000, 26, 7
 
 
 def measure(n: int, threads: int) -> dict[str, Any]:
+    if n == 0:
+        return measure_memory()
     import topdag as td
 
     whole = td.random_network(LARGEST, arcs=40, max_parents=3, seed=SEED).sample(ROWS, seed=SEED)
@@ -24,8 +26,8 @@ def measure(n: int, threads: int) -> dict[str, Any]:
     }
 
 
-def copy_bandwidth() -> float:
-    """Bytes a second read and written by plain copies of arrays larger than the cache, two threads."""
+def measure_memory() -> dict[str, float]:
+    """Bytes a second that two threads move by copying, and that one writes to memory it did not have before."""
     import threading
 
     import numpy as np
@@ -35,7 +37,11 @@ def copy_bandwidth() -> float:
             np.copyto(into, source)
 
     size = 2**26
-    pairs = [(np.zeros(size), np.ones(size)) for _ in range(2)]
+    begin = time.perf_counter()
+    fresh = np.empty(size)
+    fresh[:] = 1.0
+    first_touch = 8 * size / (time.perf_counter() - begin)
+    pairs = [(np.zeros(size), fresh), (np.zeros(size), np.ones(size))]
     for pair in pairs:
         copy(*pair)
     workers = [threading.Thread(target=copy, args=pair) for pair in pairs]
@@ -44,13 +50,15 @@ def copy_bandwidth() -> float:
         worker.start()
     for worker in workers:
         worker.join()
-    return 2 * 4 * 2 * 8 * size / (time.perf_counter() - begin)
+    return {"copy": 2 * 4 * 2 * 8 * size / (time.perf_counter() - begin), "first touch": first_touch}
 
 
 def main(threads: int = 2) -> None:
-    bandwidth = copy_bandwidth()
+    memory = in_fresh_process("bench.scaling", n=0, threads=threads)
+    bandwidth = memory["copy"]
     print(f"\nGrowth: {ROWS} rows of a random binary network, BDeu(1), {threads} threads. {date.today()}. {machine()}")
-    print(f"copying moves {bandwidth / 1e9:.1f} GB/s; a sweep must move its table three times (write, read, write)")
+    print(f"copying moves {bandwidth / 1e9:.1f} GB/s; a sweep must move its table three times (write, read, write);")
+    print(f"memory not held before is written at {memory['first touch'] / 1e9:.1f} GB/s, once for each number")
     print(
         f"{'n':>3} {'seconds':>8} {'ns/set':>7} {'count':>6} {'sweep':>6} {'order':>6} {'rest':>6} {'sweep GB/s':>10}",
         end=" ",

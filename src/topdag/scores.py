@@ -16,7 +16,7 @@ from topdag import _core
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
-from topdag.pruning import listed_store, store_for_k_best
+from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import fill_store, round_store, round_together
@@ -273,7 +273,7 @@ def keep_epsilon(keep: Keep) -> float:
     if keep == "all" or isinstance(keep, KBest):
         return math.inf
     if keep == "best":
-        return -1.0
+        return TIES_GO_TOO
     if isinstance(keep, Within):
         return math.log(keep.factor)
     raise ScoreError(f'keep must be "all", "best" or Within(factor) or KBest(k), not {keep!r}.')

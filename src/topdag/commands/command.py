@@ -63,7 +63,7 @@ def search_costs() -> str:
     return f"""\
 costs:
   Time grows like n*2^n for n variables: each further one a little more than doubles it. With 1,000
-  rows on two cores 20 variables take about a second, 23 about ten; many distinct rows take longer.
+  rows on two cores 20 variables take about half a second, 23 four; many distinct rows take longer.
   Memory is 8 bytes * (n*2^(n-1) + 2*2^n), by number of variables:
     {sizes}
   At most {LATTICE_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs,
