@@ -67,16 +67,6 @@ def test_every_public_name_is_explained() -> None:
     assert without == []
 
 
-def test_every_public_name_is_there_and_no_other() -> None:
-    assert sorted(topdag.__all__) == sorted(set(topdag.__all__))
-    public = {
-        name
-        for name, value in vars(topdag).items()
-        if not name.startswith("_") and not isinstance(value, type(os)) and getattr(value, "__module__", "topdag")
-    }
-    assert public == set(topdag.__all__)
-
-
 def test_there_are_examples() -> None:
     """That nothing is skipped silently: the pages that have Python blocks have examples that run."""
     for page in PAGES:

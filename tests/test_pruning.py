@@ -377,7 +377,8 @@ def ratio(n_rows: int) -> float:
 def test_theorem_2_is_the_corrected_formula() -> None:
     for n_rows in range(2, 20_000):
         assert theorem_2(n_rows) == math.ceil(math.log2(1 + ratio(n_rows))) - 1
-        assert theorem_2(n_rows, math.log(20)) >= theorem_2(n_rows)
+        bits = math.log2(20) * ratio(n_rows) / n_rows
+        assert theorem_2(n_rows, math.log(20)) == math.floor(math.log2(1 + ratio(n_rows) + bits))
 
 
 def test_theorem_6_is_the_printed_formula_and_goes_on_for_larger_k() -> None:
@@ -562,7 +563,7 @@ def test_every_rule_gives_bounds() -> None:
         codes = np.array([rng.integers(0, arity, n_rows) for arity in arities])
         if seed % 2:
             codes = codes[0] % arities[:, np.newaxis]  # every variable tells something of every other
-        for keep in ("best", td.Within(3), KBest(2), KBest(12), KBest(20)):
+        for keep in ("best", td.Within(20), KBest(2), KBest(12), KBest(20)):
             rules += assert_enough(table_of(codes, arities.tolist()), keep)
     assert set(rules) >= {"theorem 2", "theorem 6", "corollary 8", "algorithm 2", "cost", "none"}, rules
 
@@ -614,6 +615,16 @@ def test_one_row_needs_every_parent_where_the_usual_cap_allows_none() -> None:
         assert_enough(table, keep)
     assert len(td.networks_within(td.score(table, td.BIC()), 1)) == 25
     assert set(parent_bounds.parent_bounds(table, td.BIC(), "best").values()) == {ParentBound(0, "constant")}
+
+
+def test_networks_within_a_factor_need_more_parents_than_the_best() -> None:
+    """Two rows: three parents cost 7 (ln 2)/2 = 2.43 nats more than none, less than ln 20."""
+    table = table_of(np.array([[0, 1], [0, 1], [0, 1], [0, 1]]), [2, 2, 2, 2])
+    assert theorem_2(2) == cost_bound(2, math.log(2), 2, [2, 2, 2]) == 2
+    assert theorem_2(2, math.log(20)) == cost_bound(2, math.log(2), 2, [2, 2, 2], epsilon=math.log(20)) == 3
+    within = td.networks_within(td.score(table, td.BIC()), 20)
+    assert np.bitwise_count(within.parents).max() == 3
+    assert_enough(table, td.Within(20))
 
 
 def test_variables_with_one_state_do_not_count() -> None:

@@ -6,34 +6,81 @@
 'PROVED'
 """
 
-from topdag.classes import EquivalenceClass
-from topdag.comparing import Comparison, ListSummary, compare, summary
-from topdag.discretize import Quantile, Uniform
-from topdag.errors import FileError, Interrupted, NetworkError, ScoreError, TableError, TooLarge
-from topdag.example import example_network, example_table
-from topdag.files import read_network, read_scores, write_network, write_scores
-from topdag.graphs import Network
-from topdag.list_files import read_list, write_list
-from topdag.list_questions import (
-    classes_within,
-    count_classes_within,
-    count_networks_within,
-    iter_networks_within,
-    k_best_classes,
-    k_best_networks,
-    networks_within,
-)
-from topdag.lists import ClassList, NetworkList
-from topdag.parameters import FittedNetwork
-from topdag.questions import best_network
-from topdag.random_networks import random_network
-from topdag.reading import read_table
-from topdag.results import Answer, Progress, Proof, Stats, Status
-from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
-from topdag.scores import Scores, Within, score
-from topdag.table import Table
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from topdag.alternatives import EdgeAlternatives, edge_alternatives
+    from topdag.classes import EquivalenceClass
+    from topdag.comparing import Comparison, ListSummary, compare, summary
+    from topdag.discretize import Quantile, Uniform
+    from topdag.errors import FileError, Interrupted, NetworkError, ScoreError, TableError, TooLarge
+    from topdag.example import example_network, example_table
+    from topdag.files import read_network, read_scores, write_network, write_scores
+    from topdag.graphs import Network
+    from topdag.list_files import read_list, write_list
+    from topdag.list_questions import (
+        classes_within,
+        count_classes_within,
+        count_networks_within,
+        iter_networks_within,
+        k_best_classes,
+        k_best_networks,
+        networks_within,
+    )
+    from topdag.lists import ClassList, NetworkList
+    from topdag.network_search import search_networks
+    from topdag.parameters import FittedNetwork
+    from topdag.questions import best_network
+    from topdag.random_networks import random_network
+    from topdag.reading import read_table
+    from topdag.results import Answer, Progress, Proof, Stats, Status
+    from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
+    from topdag.scores import KBest, Scores, Within, score
+    from topdag.table import Table
 
 __version__ = "0.1.0"
+
+# Rooms are opened when something of theirs is asked for: importing topdag costs next to nothing.
+_PLACES = {
+    "alternatives": "EdgeAlternatives edge_alternatives",
+    "classes": "EquivalenceClass",
+    "comparing": "Comparison ListSummary compare summary",
+    "discretize": "Quantile Uniform",
+    "errors": "FileError Interrupted NetworkError ScoreError TableError TooLarge",
+    "example": "example_network example_table",
+    "files": "read_network read_scores write_network write_scores",
+    "graphs": "Network",
+    "list_files": "read_list write_list",
+    "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
+    "k_best_networks networks_within",
+    "lists": "ClassList NetworkList",
+    "network_search": "search_networks",
+    "parameters": "FittedNetwork",
+    "questions": "best_network",
+    "random_networks": "random_network",
+    "reading": "read_table",
+    "results": "Answer Progress Proof Stats Status",
+    "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
+    "scores": "KBest Scores Within score",
+    "table": "Table",
+}
+_ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'topdag' has no attribute {name!r}")
+    value = getattr(import_module(f"topdag.{_ROOM_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__
+
 
 __all__ = [
     "AIC",
@@ -46,11 +93,13 @@ __all__ = [
     "ClassList",
     "Comparison",
     "CustomScore",
+    "EdgeAlternatives",
     "EquivalenceClass",
     "Family",
     "FileError",
     "FittedNetwork",
     "Interrupted",
+    "KBest",
     "ListSummary",
     "Network",
     "NetworkError",
@@ -72,6 +121,7 @@ __all__ = [
     "compare",
     "count_classes_within",
     "count_networks_within",
+    "edge_alternatives",
     "example_network",
     "example_table",
     "fNML",
@@ -86,6 +136,7 @@ __all__ = [
     "read_scores",
     "read_table",
     "score",
+    "search_networks",
     "summary",
     "write_list",
     "write_network",
