@@ -1,8 +1,8 @@
-"""python -m bench [best|scaling|lists|network_search|ad_tree]"""
+"""python -m bench [best|scaling|lists|network_search|ad_tree|pruning]"""
 
 import sys
 
-from bench import ad_tree, best, lists, network_search, scaling
+from bench import ad_tree, best, lists, network_search, pruning, scaling
 
 PARTS = {
     "best": best.main,
@@ -10,6 +10,7 @@ PARTS = {
     "lists": lists.main,
     "network_search": network_search.main,
     "ad_tree": ad_tree.main,
+    "pruning": pruning.main,
 }
 
 if __name__ == "__main__":

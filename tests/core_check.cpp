@@ -8,19 +8,26 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <functional>
 #include <limits>
 #include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <set>
 #include <stdexcept>
 #include <thread>
 #include <vector>
 
+#include "../src/core/best_lists.h"
 #include "../src/core/big_array.h"
+#include "../src/core/class_rule.h"
+#include "../src/core/classes.h"
 #include "../src/core/counts.h"
+#include "../src/core/family_bounds.h"
 #include "../src/core/lattice.h"
+#include "../src/core/listing.h"
 #include "../src/core/local_scores.h"
 #include "../src/core/parallel.h"
 #include "../src/core/parent_sets.h"
@@ -518,6 +525,316 @@ void check_larger_lattices() {
     }
 }
 
+// ---- Lists
+
+using Network = std::vector<VarSet>;  // parents by variable
+
+bool is_acyclic(const Network& network) {
+    VarSet placed = 0;
+    for (std::size_t round = 0; round < network.size(); ++round)
+        for (std::size_t x = 0; x < network.size(); ++x)
+            if (is_subset(network[x], placed)) placed |= only(static_cast<int>(x));
+    return placed == n_sets(static_cast<int>(network.size())) - 1;
+}
+
+// In the order of their parents, variable by variable.
+const std::vector<Network>& all_networks(int n) {
+    static std::map<int, std::vector<Network>> known;
+    if (known.contains(n)) return known[n];
+    std::vector<Network> found{Network(n, 0)};
+    for (int x = 0; x < n; ++x) {
+        std::vector<Network> longer;
+        for (const Network& network : found)
+            for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
+                longer.push_back(network);
+                longer.back()[x] = with_gap(slot, x);
+            }
+        std::erase_if(longer, [](const Network& network) { return !is_acyclic(network); });
+        found = std::move(longer);
+    }
+    std::sort(found.begin(), found.end());
+    return known[n] = found;
+}
+
+double naive_score(const std::vector<double>& families, const Network& network) {
+    const int n = static_cast<int>(network.size());
+    double score = 0.0;
+    for (int x = 0; x < n; ++x) score += families[x * n_sets(n - 1) + without_bit(network[x], x)];
+    return score;
+}
+
+using Ranked = std::vector<std::pair<double, Network>>;
+
+// All allowed networks, best first, ties by their parents.
+Ranked naive_list(int n, const std::vector<double>& families) {
+    Ranked list;
+    for (const Network& network : all_networks(n))
+        if (naive_score(families, network) > -infinity) list.emplace_back(naive_score(families, network), network);
+    std::stable_sort(list.begin(), list.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    return list;
+}
+
+std::unique_ptr<Lattice> whole_lattice(const LocalScores& scores, int threads) {
+    auto lattice = std::make_unique<Lattice>(scores);
+    Limits limits;
+    check(lattice->sweep(threads, limits) && lattice->order(threads, limits) && lattice->order_backward(threads, limits), "a lattice");
+    return lattice;
+}
+
+// The first of `list` that scores at least `lowest`, at most `most`.
+bool is_beginning(const BestList& found, const Ranked& list, std::size_t most, double lowest) {
+    std::size_t expected = 0;
+    while (expected < std::min(most, list.size()) && list[expected].first >= lowest) ++expected;
+    if (!found.finished || found.scores.size() != expected) return false;
+    for (std::size_t i = 0; i < expected; ++i) {
+        const std::size_t n = list[i].second.size();
+        if (found.scores[i] != list[i].first) return false;
+        if (!std::equal(list[i].second.begin(), list[i].second.end(), &found.parents[i * n])) return false;
+    }
+    return expected == list.size() || list[expected].first <= found.floor;
+}
+
+void check_lists_on(int n, const std::vector<double>& families) {
+    const FamilyScores scores(n, families.data());
+    const Ranked list = naive_list(n, families);
+    const double best = list.empty() ? -infinity : list[0].first;
+    for (int threads : {1, 2, 3}) {
+        const auto lattice = whole_lattice(scores, threads);
+        for (std::size_t most : {std::size_t{1}, std::size_t{2}, list.size() / 2 + 1, list.size() + 5})
+            for (double lowest : {-infinity, best - draw(0, 9), best}) {
+                Limits limits;
+                const BestList found = list_best(*lattice, {Listed::networks, most, lowest}, threads, limits);
+                check(is_beginning(found, list, most, lowest), "the best networks");
+            }
+        for (double lowest : {-infinity, best - draw(0, 9), best}) {
+            Limits limits;
+            const Count count = count_above(*lattice, Listed::networks, lowest, threads, limits);
+            const auto within = [&](const auto& entry) { return entry.first >= lowest; };
+            check(count.finished, "counting networks ends");
+            check(count.counts.found == static_cast<std::uint64_t>(std::count_if(list.begin(), list.end(), within)), "networks counted");
+        }
+    }
+}
+
+void check_bounds_on(int n, const std::vector<double>& families) {
+    const FamilyScores scores(n, families.data());
+    const Ranked list = naive_list(n, families);
+    const auto lattice = whole_lattice(scores, 2);
+    const auto best_with = [&](auto&& holds) {
+        for (const auto& [score, network] : list)
+            if (holds(network)) return score;
+        return -infinity;
+    };
+    Limits limits;
+    const EdgeBounds edges = edge_bounds(*lattice, draw(1, 3), limits);
+    const double threshold = -draw(0, 9);
+    const FamilyTable reaching = families_reaching(*lattice, threshold, draw(1, 3), limits);
+    for (int x = 0; x < n; ++x) {
+        std::size_t n_reaching = 0;
+        for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
+            const VarSet parents = with_gap(slot, x);
+            const double bound = best_with([&](const Network& network) { return network[x] == parents; });
+            check(family_bound(*lattice, x, parents) == bound, "the best network with a family");
+            if (bound < threshold || bound == -infinity) continue;
+            ++n_reaching;
+            const auto is_own = [&](const ScoredFamily& family) { return family.parents == parents && family.bound == bound; };
+            check(std::any_of(reaching[x].begin(), reaching[x].end(), is_own), "a family that reaches the threshold");
+        }
+        check(reaching[x].size() == n_reaching, "families that reach a threshold");
+        for (int p = 0; p < n; ++p) {
+            if (p == x) continue;
+            const std::size_t at = static_cast<std::size_t>(p) * n + x;
+            check(edges.with[at] == best_with([&](const Network& network) { return has(network[x], p); }), "with an edge");
+            check(edges.without[at] == best_with([&](const Network& network) { return !has(network[x], p); }), "without an edge");
+        }
+    }
+}
+
+void check_lists() {
+    for (int round = 0; round < 40; ++round) {
+        const int n = round < 4 ? round + 1 : draw(2, 4);
+        const std::vector<double> families = random_families(n, one_of({0, 2, 9}), one_of({0, 0, 30, 80}));
+        check_lists_on(n, families);
+        check_bounds_on(n, families);
+    }
+    check_lists_on(5, random_families(5, 3, 20));
+}
+
+// ---- Classes
+
+// Skeleton and v-structures.
+using ClassKey = std::pair<std::set<std::pair<int, int>>, std::set<std::vector<int>>>;
+
+ClassKey naive_key(const Network& network) {
+    ClassKey key;
+    const int n = static_cast<int>(network.size());
+    const auto are_adjacent = [&](int a, int b) { return has(network[a], b) || has(network[b], a); };
+    for (int x = 0; x < n; ++x)
+        for (int p : members(network[x])) {
+            key.first.insert({std::min(p, x), std::max(p, x)});
+            for (int q : members(network[x]))
+                if (p < q && !are_adjacent(p, q)) key.second.insert({p, x, q});
+        }
+    return key;
+}
+
+std::vector<Network> all_members(const MixedGraph& graph) {
+    std::vector<Network> found;
+    Members walk(graph);
+    while (walk.next()) found.push_back(walk.parents);
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+// Edges, size and members of the class of each of these networks, which are all those equivalent to each other.
+void check_class(const std::vector<Network>& equivalent) {
+    const std::size_t n = equivalent[0].size();
+    for (const Network& network : equivalent) {
+        const MixedGraph graph = class_of(network);
+        for (std::size_t x = 0; x < n; ++x)
+            for (std::size_t p = 0; p < n; ++p) {
+                const auto has_edge = [&](const Network& other) { return has(other[x], static_cast<int>(p)); };
+                const bool always = std::all_of(equivalent.begin(), equivalent.end(), has_edge);
+                const bool sometimes = std::any_of(equivalent.begin(), equivalent.end(), has_edge);
+                check(has(graph.parents[x], static_cast<int>(p)) == always, "directed edges of a class");
+                if (sometimes && !always) check(has(graph.neighbours[x], static_cast<int>(p)), "undirected edges of a class");
+            }
+        check(class_size(graph) == equivalent.size(), "size of a class");
+        if (&network == &equivalent[0]) check(all_members(graph) == equivalent, "members of a class");
+    }
+}
+
+void check_classes() {
+    for (int n = 1; n <= 5; ++n) {
+        std::map<ClassKey, std::vector<Network>> classes;
+        for (const Network& network : all_networks(n)) classes[naive_key(network)].push_back(network);
+        check(classes.size() == std::vector<std::size_t>{1, 2, 11, 185, 8782}[n - 1], "number of classes");
+        for (const auto& [key, networks] : classes)
+            if (n < 5 || draw(0, 19) == 0) check_class(networks);
+    }
+}
+
+// Random graphs without v-structures, each variable joined to part of a clique; up to 64 variables.
+void check_chordal_classes() {
+    for (int round = 0; round < 60; ++round) {
+        const int n = round < 40 ? draw(2, 9) : one_of({20, 40, 63, 64});
+        const int width = n <= 9 ? draw(1, 4) : 2;
+        Network network(n, 0);
+        for (int v = 1; v < n; ++v) {
+            const int first = draw(0, v - 1);
+            VarSet parents = only(first);
+            for (int p : members(network[first]))
+                if (size_of(parents) < width && draw(0, 1) == 1) parents |= only(p);
+            network[v] = parents;
+        }
+        const MixedGraph graph = class_of(network);
+        const std::optional<std::uint64_t> size = class_size(graph);
+        check(std::all_of(graph.parents.begin(), graph.parents.end(), [](VarSet set) { return set == 0; }), "all reversible");
+        std::set<Network> found;
+        Members walk(graph);
+        while (found.size() < 3000 && walk.next()) {
+            check(found.insert(walk.parents).second, "each member once");
+            if (found.size() <= 20) check(class_of(walk.parents).neighbours == graph.neighbours, "a member of the class");
+        }
+        if (found.size() < 3000) check(size == found.size(), "size of a chordal graph");
+    }
+}
+
+void check_class_sizes() {
+    std::uint64_t factorial = 1;
+    for (int n = 1; n <= 24; ++n) {
+        factorial *= n <= 20 ? static_cast<std::uint64_t>(n) : 1;
+        Network complete(n);
+        for (int v = 0; v < n; ++v) complete[v] = only(v) - 1;
+        const std::optional<std::uint64_t> size = class_size(class_of(complete));
+        check(n <= 20 ? size == factorial : !size, "size of a complete graph");
+    }
+    Network path(64, 0), star(64, 0);
+    for (int v = 1; v < 64; ++v) {
+        path[v] = only(v - 1);
+        star[v] = only(0);
+    }
+    check(class_size(class_of(path)) == 64 && class_size(class_of(star)) == 64, "64 variables");
+    check(class_size(class_of(Network(64, 0))) == 1 && all_members(class_of(Network(64, 0))).size() == 1, "no edges");
+}
+
+// Any function of sets makes a score-equivalent score.
+std::vector<double> equivalent_families(int n, int worst) {
+    std::vector<double> joint(n_sets(n));
+    for (double& value : joint) value = -draw(0, worst);
+    std::vector<double> families(n * n_sets(n - 1));
+    for (int x = 0; x < n; ++x)
+        for (VarSet slot = 0; slot < n_sets(n - 1); ++slot)
+            families[x * n_sets(n - 1) + slot] = joint[with_gap(slot, x) | only(x)] - joint[with_gap(slot, x)];
+    return families;
+}
+
+// Every class is built once; the k best are those that score most.
+void check_class_lists() {
+    for (int round = 0; round < 25; ++round) {
+        const int n = round < 5 ? round + 1 : draw(2, 4);
+        const std::vector<double> families = equivalent_families(n, one_of({0, 2, 20}));
+        const FamilyScores scores(n, families.data());
+        std::map<ClassKey, double> classes;
+        for (const auto& [score, network] : naive_list(n, families)) {
+            const auto [entry, is_new] = classes.emplace(naive_key(network), score);
+            check(entry->second == score, "members score the same");
+        }
+        std::vector<double> expected;
+        for (const auto& [key, score] : classes) expected.push_back(score);
+        std::sort(expected.begin(), expected.end(), std::greater<>());
+        const auto lattice = whole_lattice(scores, 2);
+        for (std::size_t most : {std::size_t{1}, expected.size() / 3 + 1, expected.size() + 1})
+            for (int threads : {1, 3}) {
+                Limits limits;
+                const BestList found = list_best(*lattice, {Listed::classes, most, -infinity}, threads, limits);
+                const std::size_t size = std::min(most, expected.size());
+                check(found.finished && found.scores.size() == size, "as many classes as asked for");
+                check(std::equal(found.scores.begin(), found.scores.end(), expected.begin()), "the best classes");
+                std::set<ClassKey> keys;
+                for (std::size_t i = 0; i < found.scores.size(); ++i) {
+                    const ClassKey key = naive_key(Network(&found.parents[i * n], &found.parents[i * n] + n));
+                    check(keys.insert(key).second && classes.at(key) == found.scores[i], "each class once, with its score");
+                }
+            }
+    }
+    const std::vector<double> tied = equivalent_families(6, 0);
+    const FamilyScores scores(6, tied.data());
+    Limits limits;
+    const Count count = count_above(*whole_lattice(scores, 2), Listed::classes, 0.0, 2, limits);
+    check(count.counts.found == 1067825, "all classes of six variables");
+}
+
+// Stopped before, by the clock, or by somebody else: what is listed is right, and complete above the floor.
+void check_stopped_lists() {
+    const int n = 9;
+    const std::vector<double> families = equivalent_families(n, 40);
+    const FamilyScores scores(n, families.data());
+    const auto lattice = whole_lattice(scores, 2);
+    for (Listed what : {Listed::networks, Listed::classes}) {
+        Limits unlimited;
+        const BestList whole = list_best(*lattice, {what, 4000, -infinity}, 2, unlimited);
+        for (int round = 0; round < 12; ++round) {
+            Limits limits;
+            std::thread watcher([&] {
+                std::this_thread::sleep_for(std::chrono::microseconds(round * round * 300));
+                limits.stop.store(true);
+            });
+            if (round % 3 == 1) limits.deadline = Limits::Clock::now() + std::chrono::microseconds(round * 500);
+            const BestList found = list_best(*lattice, {what, 4000, -infinity}, 1 + round % 3, limits);
+            watcher.join();
+            const auto above = static_cast<std::size_t>(std::count_if(
+                whole.scores.begin(), whole.scores.end(), [&](double score) { return score > found.floor; }));
+            check(found.scores.size() >= above && found.parents.size() == found.scores.size() * n, "nothing above the floor is missing");
+            if (found.scores.size() >= above) {
+                check(std::equal(whole.scores.begin(), whole.scores.begin() + above, found.scores.begin()), "scores above the floor");
+                check(std::equal(whole.parents.begin(), whole.parents.begin() + above * n, found.parents.begin()), "lists above the floor");
+            }
+            if (found.finished) check(found.parents == whole.parents, "not stopped");
+        }
+    }
+}
+
 // ---- Limits
 
 void check_limits() {
@@ -612,6 +929,12 @@ int main() {
     check_lattice();
     check_differences();
     check_larger_lattices();
+    check_lists();
+    check_classes();
+    check_chordal_classes();
+    check_class_sizes();
+    check_class_lists();
+    check_stopped_lists();
     check_limits();
     check_stop_from_outside();
     std::printf("%d passed, %d failed\n", passed, failed);

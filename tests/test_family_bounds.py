@@ -10,7 +10,7 @@ from brute_force import network_scores, networks, values_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from strategies import ALL_CASES, BDE, Case, families, sampled_table, tables, tied_lists
+from strategies import ALL_CASES, BDE, Case, families, sampled_table, table_of, tables, tied_lists
 
 import topdag as td
 from topdag import _core
@@ -125,3 +125,71 @@ def test_what_is_no_family_is_refused(x: int, parents: int) -> None:
     lattice = lattice_of(td.score(sampled_table(3, 20, seed=1), td.BDeu()))
     with pytest.raises((ValueError, TypeError)):
         lattice.family_bound(x, parents)
+
+
+# ---- By name
+
+
+def test_alternatives_by_name() -> None:
+    """Against all networks, with a constant column in between that has no edges."""
+    codes = np.insert(np.random.default_rng(4).integers(0, 2, (4, 30)), 2, 0, axis=0)
+    codes[4] = codes[0] ^ (codes[1] & codes[3])
+    scores = td.score(table_of(codes, [2, 2, 1, 2, 2]), td.BDeu())
+    masks = networks(4)
+    values = network_scores(values_of(scores), masks)
+    found = td.edge_alternatives(scores)
+    assert found.names == scores.names
+    assert found.best == values.max()
+    place = {scores.names[v]: i for i, v in enumerate(scores.columns)}
+    for parent, p in place.items():
+        for child in set(place) - {parent}:
+            has_edge = masks[:, place[child]] >> p & 1 == 1
+            assert found.loss_with(parent, child) == found.best - values[has_edge].max()
+            assert found.loss_without(parent, child) == found.best - values[~has_edge].max()
+            bound = scores.family_bound(child, [parent])
+            assert bound == best_where(values, masks[:, place[child]] == 1 << p)
+        assert scores.family_bound(parent) == best_where(values, masks[:, p] == 0)
+        assert found.loss_with("V2", parent) == found.loss_with(parent, "V2") == math.inf
+        assert found.loss_without("V2", parent) == found.loss_without(parent, "V2") == 0.0
+        with pytest.raises(td.ScoreError, match="Constant columns stay isolated"):
+            scores.family_bound(parent, ["V2"])
+
+
+def test_alternatives_to_the_edges_of_the_best_network() -> None:
+    scores = td.score(td.example_table(), td.BDeu())
+    found = td.edge_alternatives(scores, threads=2)
+    listed = {(row["parent"], row["child"]): row for row in found.rows()}
+    assert set(listed) >= set(td.best_network(scores).network.edges)
+    for (parent, child), row in listed.items():
+        assert found.loss_with(parent, child) == 0
+        assert row["loss without"] == found.loss_without(parent, child) >= 0
+        assert row["loss reversed"] == found.loss_with(child, parent) >= 0
+    assert len(str(found).splitlines()) == len(listed)
+    ties = td.networks_within(scores, 1)
+    assert set(listed) == {edge for network in ties for edge in network.edges}
+
+
+def test_alternatives_where_nothing_varies() -> None:
+    found = td.edge_alternatives(td.score(table_of(np.zeros((3, 5), int), [1] * 3), td.BDeu()))
+    assert found.best == 0.0
+    assert found.loss_with("V0", "V1") == math.inf
+    assert found.loss_without("V0", "V1") == 0.0
+    assert list(found.rows()) == []
+
+
+@pytest.mark.parametrize("keep", ["best", td.Within(1000)])
+def test_alternatives_need_everything(keep: object) -> None:
+    scores = td.score(td.example_table(), td.BDeu(), keep=keep)
+    for ask in (td.edge_alternatives, lambda scores: scores.family_bound("lung", ["smoke"])):
+        with pytest.raises(td.ScoreError, match="needs more families than these scores hold"):
+            ask(scores)
+
+
+def test_alternatives_name_what_is_unknown() -> None:
+    scores = td.score(td.example_table(), td.BDeu())
+    with pytest.raises(ValueError, match="smok"):
+        scores.family_bound("lung", ["smok"])
+    with pytest.raises(ValueError, match="smok"):
+        td.edge_alternatives(scores).loss_with("smok", "lung")
+    with pytest.raises(td.ScoreError, match="joins two variables"):
+        td.edge_alternatives(scores).loss_with("lung", "lung")

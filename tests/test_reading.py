@@ -119,7 +119,8 @@ def test_any_text_is_a_table_or_refused(read, text, options):
 def test_types_of_columns(read):
     table = read("s,i,m,b\nb,10,1,True\na,9,x,False\nb,-3,2,True\n")
     assert table.states == (("a", "b"), (-3, 9, 10), ("1", "2", "x"), ("False", "True"))
-    assert read("a,b\n007,+1\n7,1\n").states == ((7,), (1,))
+    assert read("a,b\n-7,+1\n0,1\n").states == ((-7, 0), (1,))
+    assert read("a,b\n007,1\n7,2\n").states == (("007", "7"), (1, 2))  # a code, not a quantity
     assert read("a,b\n١,1_0\n2,3\n").states == (("2", "١"), ("1_0", "3"))
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from topdag.lists import ClassList, NetworkList
     from topdag.network_search import search_networks
     from topdag.parameters import FittedNetwork
+    from topdag.parent_bounds import ParentBound, parent_bounds
     from topdag.questions import best_network
     from topdag.random_networks import random_network
     from topdag.reading import read_table
@@ -59,6 +60,7 @@ _PLACES = {
     "lists": "ClassList NetworkList",
     "network_search": "search_networks",
     "parameters": "FittedNetwork",
+    "parent_bounds": "ParentBound parent_bounds",
     "questions": "best_network",
     "random_networks": "random_network",
     "reading": "read_table",
@@ -104,6 +106,7 @@ __all__ = [
     "Network",
     "NetworkError",
     "NetworkList",
+    "ParentBound",
     "Progress",
     "Proof",
     "Quantile",
@@ -129,6 +132,7 @@ __all__ = [
     "k_best_classes",
     "k_best_networks",
     "networks_within",
+    "parent_bounds",
     "qNML",
     "random_network",
     "read_list",

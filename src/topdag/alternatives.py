@@ -81,7 +81,8 @@ def edge_alternatives(
     require_kept(scores, Wanted("edge_alternatives"))
     n = len(scores.names)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
-    if not scores.columns:
+    if not scores.columns:  # the empty network is the only one
+        np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
     run = Run(threads=threads, on_progress=on_progress)
     lattice = lattice_for(scores, run)
