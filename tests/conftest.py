@@ -1,12 +1,42 @@
-"""What all tests share: how hypothesis runs.
+"""What all tests share: how hypothesis runs, and commands run in this process.
 
 Examples are the same on every run, so that a failure can be repeated. ``--hypothesis-profile=explore`` draws new
 ones each time: run it after changing an engine.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from cli_runs import Ran, Topdag
 from hypothesis import HealthCheck, settings
+
+import topdag as td
+from topdag.cli import main
+from topdag.commands.demo import csv_text
 
 slow_is_fine = [HealthCheck.too_slow]
 settings.register_profile("topdag", deadline=None, derandomize=True, suppress_health_check=slow_is_fine)
 settings.register_profile("explore", deadline=None, suppress_health_check=slow_is_fine)
 settings.load_profile("topdag")
+
+
+@pytest.fixture
+def topdag(capsys: pytest.CaptureFixture[str]) -> Topdag:
+    """Runs a command of the command line in this process."""
+
+    def run(*words: object) -> Ran:
+        code = main([str(word) for word in words])
+        printed = capsys.readouterr()
+        return Ran(code, printed.out, printed.err)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def asia(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example table as a CSV file."""
+    path = tmp_path_factory.mktemp("asia") / "asia.csv"
+    path.write_text(csv_text(td.example_table()))
+    return path

@@ -11,14 +11,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cli_runs import TIMEOUT, Topdag
 
 import topdag as td
-from topdag.cli import in_options, main
+from topdag.cli import in_options
 from topdag.commands import ALL, best
 from topdag.commands.command import Exit
 from topdag.commands.demo import comparison, csv_text
@@ -29,36 +29,6 @@ from topdag.engines import best_network_bytes
 from topdag.score_kinds import KINDS_BY_NAME
 
 ROOT = Path(__file__).resolve().parents[1]
-TIMEOUT = 60  # seconds; generous, nothing here is timed
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-
-Topdag = Callable[..., Ran]
-
-
-@pytest.fixture
-def topdag(capsys: pytest.CaptureFixture[str]) -> Topdag:
-    """Runs a command in this process."""
-
-    def run(*words: object) -> Ran:
-        code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return Ran(code, printed.out, printed.err)
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def asia(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("asia") / "asia.csv"
-    path.write_text(csv_text(td.example_table()))
-    return path
 
 
 @pytest.fixture(scope="module")

@@ -10,55 +10,19 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
+from cli_runs import TIMEOUT, Topdag
 
 import topdag as td
 from topdag import list_questions
-from topdag.cli import main
 from topdag.commands import listing
 from topdag.commands.command import Exit
 from topdag.commands.demo import csv_text
 from topdag.commands.list_options import list_bytes
 from topdag.commands.list_text import Request, factor_text, proof_in_words, share_text, table_lines
-
-TIMEOUT = 60  # seconds; generous, nothing here is timed
-
-
-@dataclass(frozen=True)
-class Ran:
-    code: int
-    out: str
-    err: str
-
-    @property
-    def words(self) -> str:
-        return " ".join(self.out.split())
-
-
-Topdag = Callable[..., Ran]
-
-
-@pytest.fixture
-def topdag(capsys: pytest.CaptureFixture[str]) -> Topdag:
-    """Runs a command in this process."""
-
-    def run(*words: object) -> Ran:
-        code = main([str(word) for word in words])
-        printed = capsys.readouterr()
-        return Ran(code, printed.out, printed.err)
-
-    return run
-
-
-@pytest.fixture(scope="module")
-def asia(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("asia") / "asia.csv"
-    path.write_text(csv_text(td.example_table()))
-    return path
 
 
 def rows_in(text: str) -> list[list[str]]:
