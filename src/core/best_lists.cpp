@@ -161,9 +161,10 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
 
 template <class Sink>
 WalkCounts walk_all(const Lattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
-    if (what == Listed::classes) return walk_everything(lattice, families, ClassRule{}, sink, threads, limits);
-    const NetworkRule<Lattice> rule(lattice, families, best_order(lattice));
-    return walk_everything(lattice, families, rule, sink, threads, limits);
+    const std::vector<int> order = best_order(lattice);
+    if (what == Listed::classes)
+        return walk_everything(lattice, families, ClassRule<Lattice>(lattice, families, order), sink, threads, limits);
+    return walk_everything(lattice, families, NetworkRule<Lattice>(lattice, families, order), sink, threads, limits);
 }
 
 FamilyTable above(const FamilyTable& families, double threshold) {

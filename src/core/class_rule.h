@@ -4,16 +4,24 @@
 // a leaf to any of its members gives the same larger class, and old edges keep their labels [Chen, Choi & Darwiche
 // 2016]. A variable can be last in some member exactly when no compelled edge leaves it and its reversible neighbours
 // form a clique: then it is a leaf of the class. So that each class is built once, the variable added must be its
-// last leaf in column order.
+// last leaf in a reference order.
+//
+// So a leaf y with a variable still to come that stands before it must stop being one, for which some x still to come
+// must have it as a parent. A state is left when no family (x, U) with y in U has M(x, U) - (F(Y) - g) >= t; listing.h
+// says why that is safe.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <limits>
+#include <vector>
 
 #include "listing.h"
 #include "var_set.h"
 
 namespace topdag {
 
+template <class Lattice>
 class ClassRule {
 public:
     struct State {
@@ -25,10 +33,30 @@ public:
         std::array<VarSet, most_listed> reversible{};  // neighbours by reversible edges
     };
 
+    ClassRule(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order)
+        : lattice_(lattice),
+          n_(order.size()),
+          before_(n_),
+          later_(n_),
+          with_parent_(n_ * n_, -std::numeric_limits<double>::infinity()) {
+        for (int x : order) {
+            before_[x] = everything_;
+            everything_ |= only(x);
+        }
+        for (std::size_t x = 0; x < n_; ++x) {
+            later_[x] = everything_ & ~before_[x] & ~only(static_cast<int>(x));
+            for (const ScoredFamily& family : families[x])
+                for (VarSet rest = family.parents; rest != 0; rest &= rest - 1) {
+                    double& most = with_parent_[static_cast<std::size_t>(first_of(rest)) * n_ + x];
+                    most = std::max(most, family.bound);
+                }
+        }
+    }
+
     // Every old leaf behind x must stop being one: it must become adjacent to x, and not stay a leaf by a
     // reversible edge to x whose other reversible neighbours are adjacent to x too.
     bool may_add(const State& state, const Step& step) const {
-        const VarSet later = state.leaves & ~((VarSet{2} << step.x) - 1);
+        const VarSet later = state.leaves & later_[step.x];
         if (!is_subset(later, step.parents)) return false;
         if (later == 0) return true;
         const VarSet compelled = compelled_edges(state, step.parents);
@@ -57,7 +85,15 @@ public:
         return larger;
     }
 
-    bool has_hope(const State&, double) const { return true; }
+    bool has_hope(const State& state, double threshold) const {
+        const double needed = threshold + lattice_.forward(state.placed) - state.score;
+        const VarSet to_come = everything_ & ~state.placed;
+        for (VarSet rest = state.leaves; rest != 0; rest &= rest - 1) {
+            const int y = first_of(rest);
+            if ((to_come & before_[y]) != 0 && !can_be_a_parent(y, to_come, needed)) return false;
+        }
+        return true;
+    }
 
     // The parents of a new leaf whose edges to it are compelled: the least set that holds u if
     //   (a) u is not adjacent to another parent, or (b) a compelled parent of u is no parent, or
@@ -85,11 +121,25 @@ public:
     }
 
 private:
+    bool can_be_a_parent(int y, VarSet to_come, double needed) const {
+        const double* most = &with_parent_[static_cast<std::size_t>(y) * n_];
+        for (; to_come != 0; to_come &= to_come - 1)
+            if (most[first_of(to_come)] >= needed) return true;
+        return false;
+    }
+
     static bool has_open_pair(const State& state, VarSet set) {
         for (VarSet rest = set; rest != 0; rest &= rest - 1)
             if (!is_subset(set & ~(rest & -rest), state.adjacent[first_of(rest)])) return true;
         return false;
     }
+
+    const Lattice& lattice_;
+    std::size_t n_;
+    VarSet everything_ = 0;
+    std::vector<VarSet> before_;       // by variable: those before it in the reference order
+    std::vector<VarSet> later_;        // and those behind it
+    std::vector<double> with_parent_;  // [y * n + x]: the largest M(x, U) with y in U
 };
 
 }  // namespace topdag
