@@ -141,7 +141,7 @@ def drawn_tables(case: Case, **options: Any) -> st.SearchStrategy[td.Table]:
 
 
 @every_case
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(st.data())
 def test_lists_of_random_tables(case: Case, data: st.DataObject) -> None:
     table = data.draw(drawn_tables(case, variables=(2, 4)))
