@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from strategies import list_scores, table_of, tables, tied_lists
 
 import topdag as td
-from topdag import alternatives, mdl_pruning, parent_bounds, pruning
+from topdag import alternatives, mdl_pruning, parent_limits, pruning
 from topdag.engines import LATTICE_LIMIT
 from topdag.family_lists import FamilyLists
 from topdag.lists import grid_epsilon
@@ -34,7 +34,7 @@ from topdag.mdl_pruning import (
     theorem_7,
 )
 from topdag.network_search import search_networks
-from topdag.parent_bounds import ParentBound, best_family_sizes
+from topdag.parent_limits import ParentBound, best_family_sizes
 from topdag.runs import Run
 from topdag.scores import KBest, Scores
 
@@ -513,7 +513,7 @@ def test_algorithm_2_loses_none_of_the_k_best(table: td.Table, k: int) -> None:
 
 def assert_enough(table: td.Table, keep: object) -> Counter[str]:
     """No network of the asked list has more parents than the bounds; for "best", some best network has not."""
-    bounds = parent_bounds.parent_bounds(table, td.BIC(), keep)
+    bounds = parent_limits.parent_bounds(table, td.BIC(), keep)
     assert list(bounds) == list(table.names)
     scores = td.score(table, td.BIC())
     n = len(scores.columns)
@@ -569,25 +569,25 @@ def test_every_rule_gives_bounds() -> None:
 
 
 def test_nothing_is_bounded_for_every_question() -> None:
-    bounds = parent_bounds.parent_bounds(td.example_table(), td.BIC(), "all")
+    bounds = parent_limits.parent_bounds(td.example_table(), td.BIC(), "all")
     assert set(bounds.values()) == {ParentBound(7, "none")}
 
 
 @pytest.mark.parametrize("kind", [td.BDeu(), td.AIC(), td.K2(), None])
 def test_bounds_are_for_bic(kind: object) -> None:
     with pytest.raises(td.ScoreError, match=r"known for BIC\(\) only"):
-        parent_bounds.parent_bounds(td.example_table(), kind, "best")
+        parent_limits.parent_bounds(td.example_table(), kind, "best")
 
 
 @pytest.mark.parametrize("keep", ["most", None, 20])
 def test_bounds_for_an_unknown_question(keep: object) -> None:
     with pytest.raises(td.ScoreError, match="keep must be"):
-        parent_bounds.parent_bounds(td.example_table(), td.BIC(), keep)
+        parent_limits.parent_bounds(td.example_table(), td.BIC(), keep)
 
 
 def test_without_scores_algorithm_2_is_left_out() -> None:
     wide = td.random_network(LATTICE_LIMIT + 4, seed=1).sample(100, seed=1)
-    bounds = parent_bounds.parent_bounds(wide, td.BIC(), KBest(1000))
+    bounds = parent_limits.parent_bounds(wide, td.BIC(), KBest(1000))
     assert {bound.limit for bound in bounds.values()} == {9}
     assert "algorithm 2" not in {bound.rule for bound in bounds.values()}
 
@@ -611,10 +611,10 @@ def test_one_row_needs_every_parent_where_the_usual_cap_allows_none() -> None:
     table = table_of(np.array([[0], [1], [1]]), [2, 2, 2])
     assert math.ceil(math.log2(1 + math.log(1.0))) == 0
     for keep in (td.Within(1), KBest(1), KBest(25)):
-        assert set(parent_bounds.parent_bounds(table, td.BIC(), keep).values()) == {ParentBound(2, "none")}
+        assert set(parent_limits.parent_bounds(table, td.BIC(), keep).values()) == {ParentBound(2, "none")}
         assert_enough(table, keep)
     assert len(td.networks_within(td.score(table, td.BIC()), 1)) == 25
-    assert set(parent_bounds.parent_bounds(table, td.BIC(), "best").values()) == {ParentBound(0, "constant")}
+    assert set(parent_limits.parent_bounds(table, td.BIC(), "best").values()) == {ParentBound(0, "constant")}
 
 
 def test_networks_within_a_factor_need_more_parents_than_the_best() -> None:
@@ -632,14 +632,14 @@ def test_variables_with_one_state_do_not_count() -> None:
     rng = np.random.default_rng(5)
     codes = np.vstack([rng.integers(0, 2, (3, 6)), np.zeros((2, 6), dtype=int)])
     table = table_of(codes, [2, 2, 2, 1, 1], keep_constant=True)
-    bounds = parent_bounds.parent_bounds(table, td.BIC(), td.Within(1))
+    bounds = parent_limits.parent_bounds(table, td.BIC(), td.Within(1))
     n_rows_cap = math.ceil(math.log2(6))
     assert max(bound.limit for bound in bounds.values()) == 4 > n_rows_cap
     tied = td.networks_within(td.score(table, td.BIC()), 1)
     assert np.bitwise_count(tied.parents).max() == 4
     for keep in ("best", td.Within(1), td.Within(20), KBest(3), KBest(100)):
         assert_enough(table, keep)
-    left_out = parent_bounds.parent_bounds(table_of(codes, [2, 2, 2, 1, 1]), td.BIC(), td.Within(1))
+    left_out = parent_limits.parent_bounds(table_of(codes, [2, 2, 2, 1, 1]), td.BIC(), td.Within(1))
     assert left_out["V3"] == left_out["V4"] == ParentBound(0, "constant")
 
 
@@ -678,5 +678,5 @@ def test_algorithm_2_as_printed_gives_7_where_8_is_right(name: str) -> None:
     for k, as_printed, corrected in ((10, 6, 6), (100, 6, 6), (1000, 7, 8)):
         assert max(printed_algorithm_2(n_rows, n, sizes, x, k) for x in range(n)) == as_printed
         assert max(algorithm_2(n_rows, arities, sizes, x, k) for x in range(n)) == corrected
-    bounds = parent_bounds.parent_bounds(table, td.BIC(), KBest(1000))
+    bounds = parent_limits.parent_bounds(table, td.BIC(), KBest(1000))
     assert max(bound.limit for bound in bounds.values()) == 8

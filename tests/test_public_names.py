@@ -43,3 +43,9 @@ def test_importing_opens_nothing() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+
+
+def test_no_name_is_also_a_room() -> None:
+    """Else importing the room would put it in the place of the name."""
+    rooms = {path.stem for path in Path(td.__file__).parent.iterdir()}
+    assert rooms.isdisjoint(td.__all__)

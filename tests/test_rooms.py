@@ -47,7 +47,7 @@ ROOMS = {
     "pruning": "_core engines family_lists runs stores",
     "scores": "_core alternatives errors family_lists graphs pruning reading runs score_kinds scoring stores table",
     "mdl_pruning": "",
-    "parent_bounds": "engines errors family_lists mdl_pruning score_kinds scores stores table",
+    "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     # questions
     "greedy": "",
     "questions": "_core engines errors graphs greedy results runs score_kinds scores stores table",

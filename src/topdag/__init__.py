@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from topdag.lists import ClassList, NetworkList
     from topdag.network_search import search_networks
     from topdag.parameters import FittedNetwork
-    from topdag.parent_bounds import ParentBound, parent_bounds
+    from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.questions import best_network
     from topdag.random_networks import random_network
     from topdag.reading import read_table
@@ -60,7 +60,7 @@ _PLACES = {
     "lists": "ClassList NetworkList",
     "network_search": "search_networks",
     "parameters": "FittedNetwork",
-    "parent_bounds": "ParentBound parent_bounds",
+    "parent_limits": "ParentBound parent_bounds",
     "questions": "best_network",
     "random_networks": "random_network",
     "reading": "read_table",
