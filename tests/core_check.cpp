@@ -758,6 +758,56 @@ void check_class_sizes() {
     check(class_size(class_of(Network(64, 0))) == 1 && all_members(class_of(Network(64, 0))).size() == 1, "no edges");
 }
 
+// Variables that can be last in some member: no edge is directed away from them, their neighbours form a clique.
+VarSet naive_leaves(const MixedGraph& graph, VarSet placed) {
+    VarSet leaves = 0;
+    for (int v : members(placed)) {
+        bool is_leaf = true;
+        for (int w : members(placed)) is_leaf &= !has(graph.parents[w], v);
+        for (int a : members(graph.neighbours[v]))
+            for (int b : members(graph.neighbours[v])) is_leaf &= a == b || has(graph.adjacent(a), b);
+        if (is_leaf) leaves |= only(v);
+    }
+    return leaves;
+}
+
+// Classes grown by one variable after another, whether the rule would go that way or not.
+void check_class_rule() {
+    for (int round = 0; round < 600; ++round) {
+        const int n = draw(1, 10);
+        const int density = draw(1, 4);
+        std::vector<int> order(n), reference(n);
+        std::iota(order.begin(), order.end(), 0);
+        std::iota(reference.begin(), reference.end(), 0);
+        std::shuffle(order.begin(), order.end(), generator);
+        std::shuffle(reference.begin(), reference.end(), generator);
+        const std::vector<double> families(n * n_sets(n - 1), 0.0);
+        const FamilyScores scores(n, families.data());
+        const Lattice lattice(scores);
+        const ClassRule<Lattice> rule(lattice, FamilyTable(n), reference);
+        ClassRule<Lattice>::State state;
+        Network network(n, 0);
+        for (int x : order) {
+            Step step{0, -1.0, 0.0, x};
+            for (int p : members(state.placed))
+                if (draw(0, 4) < density) step.parents |= only(p);
+            network[x] = step.parents;
+            const MixedGraph graph = class_of(network);
+            const VarSet leaves = naive_leaves(graph, state.placed | only(x));
+            const int last = *std::find_if(reference.rbegin(), reference.rend(), [&](int v) { return has(leaves, v); });
+            check(rule.may_add(state, step) == (last == x), "a variable is added as the last leaf");
+            state = rule.after(state, step);
+            check(state.leaves == leaves, "leaves of a class");
+            for (int v = 0; v < n; ++v) {
+                check(state.compelled[v] == graph.parents[v], "compelled edges");
+                check(state.reversible[v] == graph.neighbours[v], "reversible edges");
+                check(state.adjacent[v] == graph.adjacent(v), "all edges");
+            }
+        }
+        check(state.score == -n, "scores add up");
+    }
+}
+
 // Any function of sets makes a score-equivalent score.
 std::vector<double> equivalent_families(int n, int worst) {
     std::vector<double> joint(n_sets(n));
@@ -933,6 +983,7 @@ int main() {
     check_classes();
     check_chordal_classes();
     check_class_sizes();
+    check_class_rule();
     check_class_lists();
     check_stopped_lists();
     check_limits();
