@@ -715,7 +715,7 @@ def test_an_exception_while_reporting_stops_the_work() -> None:
 
     for ask in (td.networks_within, td.count_networks_within):
         with pytest.raises(EnoughError):
-            ask(long_scores(), LONG, on_progress=stop)
+            ask(long_scores(), 1e5, on_progress=stop)
 
 
 def test_counting_can_be_interrupted() -> None:
