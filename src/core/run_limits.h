@@ -4,11 +4,12 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 
 namespace topdag {
 
-enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing };
+enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing, searching, relaxing };
 
 // Shared by the threads of one computation and by whoever watches it.
 struct Limits {
@@ -19,6 +20,9 @@ struct Limits {
     std::atomic<Phase> phase{Phase::waiting};
     std::atomic<std::uint64_t> done{0};
     std::atomic<std::uint64_t> total{0};
+    // The best score found so far and what none can exceed; not a number while unknown.
+    std::atomic<double> best{std::numeric_limits<double>::quiet_NaN()};
+    std::atomic<double> bound{std::numeric_limits<double>::quiet_NaN()};
 
     void begin(Phase next, std::uint64_t steps) {
         phase.store(next);

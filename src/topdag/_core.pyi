@@ -74,6 +74,19 @@ def family_scores(n_variables: int, families: Annotated[NDArray[numpy.float64], 
 
 def listed_scores(n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LocalScores: ...
 
+class Candidates:
+    """
+    The families that may be used, as costs against the best of each variable.
+    """
+
+    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def n_variables(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
 class LatticeResult:
     @property
     def finished(self) -> bool: ...
@@ -97,21 +110,6 @@ def best_network(scores: LocalScores, slack: float, threads: int, seconds: float
 
 def families_worth_keeping(scores: LocalScores, x: int, epsilon: float) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
-class Listed(enum.Enum):
-    NETWORKS = 0
-
-    CLASSES = 1
-
-class WalkCounts:
-    @property
-    def found(self) -> int: ...
-
-    @property
-    def expanded(self) -> int: ...
-
-    @property
-    def dead_ends(self) -> int: ...
-
 class Lattice:
     """Best parents, forward and backward tables over all sets."""
 
@@ -128,6 +126,21 @@ def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: 
     """
     The best score with and without each edge parent -> child, at parent * n + child.
     """
+
+class Listed(enum.Enum):
+    NETWORKS = 0
+
+    CLASSES = 1
+
+class WalkCounts:
+    @property
+    def found(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def dead_ends(self) -> int: ...
 
 def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], WalkCounts]:
     """finished, interrupted, floor, scores, parents by network, counts."""

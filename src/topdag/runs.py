@@ -68,14 +68,18 @@ class Run:
         return self.seconds_left == 0.0
 
     @property
-    def on_tick(self) -> Callable[[str, int, int], None] | None:
+    def on_tick(self) -> Callable[[str, int, int, float | None, float | None], None] | None:
         """What the core calls while it works; None when nobody watches."""
         return None if self.on_progress is None else self.tick
 
-    def tick(self, phase: str, done: int, total: int) -> None:
+    def tick(
+        self, phase: str, done: int, total: int, best: float | None = None, bound: float | None = None
+    ) -> None:
         if self.on_progress is not None:
             fraction = min(1.0, done / total) if total else None
-            self.on_progress(Progress(phase, self.seconds, fraction, self.best, self.bound, self.memory))
+            best = self.best if best is None else best
+            bound = self.bound if bound is None else bound
+            self.on_progress(Progress(phase, self.seconds, fraction, best, bound, self.memory))
 
     def timed(self, phase: str, begin: float) -> None:
         """Books the seconds since ``begin`` (a value of ``self.seconds``) under this phase."""

@@ -1,0 +1,235 @@
+// binding.h: what the bindings share: arrays in and out, and long work watched from Python.
+//
+// Long work runs in a thread of its own without the interpreter lock, while the calling thread watches for Ctrl-C and
+// reports progress. No algorithm lives here.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <cmath>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "../core/big_array.h"
+#include "../core/candidates.h"
+#include "../core/lattice.h"
+#include "../core/local_scores.h"
+#include "../core/run_limits.h"
+#include "../core/table.h"
+
+namespace topdag {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// Each file of this folder adds its part to the module.
+void bind_scores(nb::module_& m);
+void bind_lattice(nb::module_& m);
+void bind_lists(nb::module_& m);
+void bind_classes(nb::module_& m);
+void bind_pruned_scores(nb::module_& m);
+void bind_relaxation(nb::module_& m);
+void bind_order_search(nb::module_& m);
+void bind_block_lattice(nb::module_& m);
+void bind_sparse_lattice(nb::module_& m);
+
+using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using DoublesOut = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+using Codes = nb::ndarray<const std::uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Weights = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Masks = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using MasksOut = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>;
+using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+inline constexpr int lattice_limit = 30;  // the core's masks of positions hold no more; what fits in memory is asked before
+
+inline DoublesOut give(BigArray values) {
+    auto* owned = new BigArray(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<BigArray*>(p); });
+    return DoublesOut(owned->data(), {owned->size()}, owner);
+}
+
+template <class T, class Out>
+Out give_vector(std::vector<T> values) {
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out(owned->data(), {owned->size()}, owner);
+}
+
+using NetworksOut = nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<2>>;
+
+inline NetworksOut give_networks(std::vector<std::uint32_t> masks, std::size_t n) {
+    auto* owned = new std::vector<std::uint32_t>(std::move(masks));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+    return NetworksOut(owned->data(), {owned->size() / n, n}, owner);
+}
+
+inline void require(bool holds, const char* what) {
+    if (!holds) throw std::invalid_argument(what);
+}
+
+// Coded columns, checked once so that the core may trust them.
+struct PyTable {
+    Codes codes;
+    Weights weights;
+    Table view;
+
+    PyTable(Codes codes_in, const std::vector<int>& arities, Weights weights_in)
+        : codes(std::move(codes_in)), weights(std::move(weights_in)) {
+        const std::size_t n = codes.shape(0);
+        const std::size_t rows = codes.shape(1);
+        require(n >= 1 && rows >= 1, "a table needs a column and a row");
+        require(arities.size() == n && weights.shape(0) == rows, "arities and weights must fit the codes");
+        view.arities = arities;
+        view.weights = weights.data();
+        view.n_distinct = rows;
+        for (std::size_t v = 0; v < n; ++v) {
+            const std::uint16_t* column = codes.data() + v * rows;
+            for (std::size_t row = 0; row < rows; ++row) require(column[row] < arities[v], "a code is not below its arity");
+            view.columns.push_back(column);
+        }
+        for (std::size_t row = 0; row < rows; ++row) {
+            require(weights.data()[row] > 0, "weights must be positive");
+            view.n_rows += weights.data()[row];
+        }
+        require(view.n_rows <= 0xffffffffULL, "more than 4,294,967,295 rows");
+    }
+};
+
+// Any form of local scores, with the arrays it looks into kept alive.
+struct PyScores {
+    std::vector<nb::object> kept;
+    std::unique_ptr<LocalScores> scores;
+};
+
+inline VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
+
+// The families of a list, checked once so that the core may trust them.
+inline Candidates checked_candidates(int n, const Offsets& offsets, const Masks& parents, const DoublesIn& scores) {
+    require(n >= 1 && n <= 64, "1 to 64 variables");
+    require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
+    require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
+    for (int x = 0; x < n; ++x) {
+        require(offsets.data()[x] < offsets.data()[x + 1], "every variable needs a family");
+        for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
+            require(is_subset(parents.data()[i], all_of(n) & ~only(x)) && std::isfinite(scores.data()[i]), "a family out of range");
+    }
+    return Candidates(n, offsets.data(), parents.data(), scores.data());
+}
+
+// F, H and best in memory.
+struct PyLattice {
+    std::unique_ptr<Lattice> lattice;
+};
+
+inline const char* phase_name(Phase phase) {
+    switch (phase) {
+        case Phase::waiting: return "starting";
+        case Phase::counting: return "counting";
+        case Phase::sweeping: return "sweeping";
+        case Phase::ordering: return "ordering";
+        case Phase::bounding: return "bounding";
+        case Phase::listing: return "listing";
+        case Phase::searching: return "searching";
+        case Phase::relaxing: return "relaxing";
+    }
+    return "";
+}
+
+// How one computation is limited and watched.
+struct Watch {
+    double seconds_left;  // negative: no limit
+    nb::object on_tick;   // called as on_tick(phase, done, total, best, bound), or None
+};
+
+inline std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
+
+inline void tick(Limits& limits, const nb::object& on_tick) {
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    if (!on_tick.is_none())
+        on_tick(phase_name(limits.phase.load()), limits.done.load(), limits.total.load(), known(limits.best.load()),
+                known(limits.bound.load()));
+}
+
+// Runs work(limits) in a thread of its own; every 50 ms the interpreter may handle signals and report progress.
+// With `interrupted`, Ctrl-C stops the work and sets it, and what the work returns is kept; else Ctrl-C is raised.
+template <class Work>
+auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
+    Limits limits;
+    if (watch.seconds_left >= 0)
+        limits.deadline = Limits::Clock::now() + std::chrono::duration_cast<Limits::Clock::duration>(
+                                                     std::chrono::duration<double>(std::min(watch.seconds_left, 1e9)));
+    std::optional<decltype(work(limits))> result;
+    std::exception_ptr failure;
+    std::mutex lock;
+    std::condition_variable ended;
+    bool is_done = false;
+    std::thread worker([&] {
+        try {
+            result.emplace(work(limits));
+        } catch (...) {
+            failure = std::current_exception();
+        }
+        const std::lock_guard guard(lock);
+        is_done = true;
+        ended.notify_one();
+    });
+    std::exception_ptr interruption;
+    {
+        nb::gil_scoped_release released;
+        std::unique_lock guard(lock);
+        while (!ended.wait_for(guard, std::chrono::milliseconds(50), [&] { return is_done; })) {
+            if (interruption) continue;
+            guard.unlock();
+            {
+                nb::gil_scoped_acquire acquired;
+                try {
+                    tick(limits, watch.on_tick);
+                } catch (nb::python_error& error) {
+                    limits.stop.store(true);
+                    if (interrupted != nullptr && error.matches(PyExc_KeyboardInterrupt)) {
+                        *interrupted = true;
+                    } else {
+                        interruption = std::current_exception();
+                    }
+                }
+            }
+            guard.lock();
+        }
+        guard.unlock();
+        worker.join();
+    }
+    if (interruption) std::rethrow_exception(interruption);
+    if (failure) std::rethrow_exception(failure);
+    return std::move(*result);
+}
+
+inline Watch watch_of(std::optional<double> seconds_left, nb::object on_tick) {
+    return {seconds_left ? std::max(0.0, *seconds_left) : -1.0, std::move(on_tick)};
+}
+
+using MaybeArray = std::optional<DoublesOut>;
+
+template <class Fill>
+MaybeArray filled(const Watch& watch, std::size_t size, Fill&& fill) {
+    BigArray values = watched(watch, [&](Limits& limits) {
+        BigArray array(size);
+        return fill(limits, array.data()) ? std::move(array) : BigArray();
+    });
+    if (values.size() == 0) return std::nullopt;
+    return give(std::move(values));
+}
+
+}  // namespace topdag

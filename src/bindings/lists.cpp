@@ -1,0 +1,139 @@
+// lists.cpp: lists, counts and streams of networks and classes.
+#include "binding.h"
+
+#include "../core/best_lists.h"
+#include "../core/family_bounds.h"
+#include "../core/listing.h"
+#include "../core/network_search.h"
+
+namespace topdag {
+
+namespace {
+
+// A walk that waits in between, for streams.
+struct NetworkStream {
+    FamilyTable families;
+    std::vector<int> order;
+    std::unique_ptr<NetworkRule<Lattice>> rule;
+    std::unique_ptr<Walk<Lattice, NetworkRule<Lattice>>> walk;
+    std::size_t n = 0;
+};
+
+std::optional<NetworkStream> open_stream(const PyLattice& tables, double lowest, int threads, const Watch& watch) {
+    NetworkStream stream;
+    const Lattice& lattice = *tables.lattice;
+    stream.n = static_cast<std::size_t>(lattice.n_variables());
+    stream.families = watched(watch, [&](Limits& limits) { return families_reaching(lattice, lowest, threads, limits); });
+    if (stream.families.empty()) return std::nullopt;
+    stream.order = best_order(lattice);
+    stream.rule = std::make_unique<NetworkRule<Lattice>>(lattice, stream.families, stream.order);
+    return stream;
+}
+
+std::pair<DoublesOut, NetworksOut> next_of_stream(NetworkStream& stream, std::size_t most) {
+    std::vector<double> scores;
+    std::vector<std::uint32_t> parents;
+    {
+        nb::gil_scoped_release released;
+        while (scores.size() < most && stream.walk->next()) {
+            scores.push_back(stream.walk->score);
+            for (VarSet mask : stream.walk->parents) parents.push_back(static_cast<std::uint32_t>(mask));
+        }
+    }
+    return {give_vector<double, DoublesOut>(std::move(scores)), give_networks(std::move(parents), stream.n)};
+}
+
+struct SearchResult {
+    BestList list;
+    SearchCounts counts;
+    double bound_seconds = 0.0;  // families and their bounds
+    double search_seconds = 0.0;
+};
+
+SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size_t block, int threads, Limits& limits) {
+    SearchResult result;
+    const auto begin = Limits::Clock::now();
+    const KBestFamilies needed = families_for_k_best(lattice, most, false, threads, limits);
+    const auto bounded = Limits::Clock::now();
+    result.bound_seconds = std::chrono::duration<double>(bounded - begin).count();
+    if (needed.families.empty()) return result;
+    NetworkSearch search(lattice, needed.families, block);
+    limits.begin(Phase::listing, most);
+    while (result.list.scores.size() < most && search.next(limits)) {
+        result.list.scores.push_back(search.score);
+        result.list.parents.insert(result.list.parents.end(), search.parents.begin(), search.parents.end());
+        ++limits.done;
+    }
+    result.list.finished = !limits.stop.load();
+    result.list.floor = search.bound();
+    result.counts = search.counts();
+    result.search_seconds = std::chrono::duration<double>(Limits::Clock::now() - bounded).count();
+    return result;
+}
+
+}  // namespace
+
+void bind_lists(nb::module_& m) {
+    nb::enum_<Listed>(m, "Listed").value("NETWORKS", Listed::networks).value("CLASSES", Listed::classes);
+    nb::class_<WalkCounts>(m, "WalkCounts")
+        .def_ro("found", &WalkCounts::found)
+        .def_ro("expanded", &WalkCounts::expanded)
+        .def_ro("dead_ends", &WalkCounts::dead_ends);
+    m.def(
+        "list_best",
+        [](const PyLattice& t, Listed what, std::size_t most, double lowest, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            bool interrupted = false;
+            BestList list = watched(
+                watch_of(seconds, std::move(on_tick)),
+                [&](Limits& limits) { return list_best(*t.lattice, {what, most, lowest}, threads, limits); }, &interrupted);
+            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
+                                   give_networks(std::move(list.parents), t.lattice->n_variables()), list.counts);
+        },
+        "lattice"_a, "what"_a, "most"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "finished, interrupted, floor, scores, parents by network, counts.");
+    m.def(
+        "count_above",
+        [](const PyLattice& t, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
+            Count count = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return count_above(*t.lattice, what, lowest, threads, limits);
+            });
+            return std::make_pair(count.finished, count.counts);
+        },
+        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    nb::class_<SearchCounts>(m, "SearchCounts")
+        .def_ro("generated", &SearchCounts::generated)
+        .def_ro("expanded", &SearchCounts::expanded)
+        .def_ro("re_expanded", &SearchCounts::re_expanded)
+        .def_ro("oracle_calls", &SearchCounts::oracle_calls);
+    m.def(
+        "search_networks",
+        [](const PyLattice& t, std::size_t most, std::size_t block, int threads, std::optional<double> seconds, nb::object on_tick) {
+            require(block >= 1, "a block has at least one successor");
+            bool interrupted = false;
+            SearchResult found = watched(
+                watch_of(seconds, std::move(on_tick)),
+                [&](Limits& limits) { return search_networks(*t.lattice, most, block, threads, limits); }, &interrupted);
+            BestList& list = found.list;
+            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
+                                   give_networks(std::move(list.parents), t.lattice->n_variables()), found.counts,
+                                   found.bound_seconds, found.search_seconds);
+        },
+        "lattice"_a, "most"_a, "block"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
+    nb::class_<NetworkStream>(m, "NetworkStream", "All networks above a threshold, in no particular order.")
+        .def("next", &next_of_stream, "most"_a, "Scores and parents of the next ones; fewer than asked at the end.");
+    m.def(
+        "open_stream",
+        [](const PyLattice& t, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
+            std::optional<NetworkStream> stream = open_stream(t, lowest, threads, watch_of(seconds, std::move(on_tick)));
+            if (!stream) return std::unique_ptr<NetworkStream>();
+            auto opened = std::make_unique<NetworkStream>(std::move(*stream));
+            opened->walk = std::make_unique<Walk<Lattice, NetworkRule<Lattice>>>(*t.lattice, opened->families, *opened->rule, lowest);
+            opened->walk->begin({NetworkRule<Lattice>::State{}, std::vector<VarSet>(opened->n, 0)});
+            return opened;
+        },
+        "lattice"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>());
+}
+
+}  // namespace topdag

@@ -1,0 +1,15 @@
+// module.cpp: the module that the files of this folder fill.
+#include "binding.h"
+
+NB_MODULE(_core, m) {
+    m.doc() = "The compiled core of topdag: arrays in, arrays out. Not a public interface.";
+    topdag::bind_scores(m);
+    topdag::bind_lattice(m);
+    topdag::bind_lists(m);
+    topdag::bind_classes(m);
+    topdag::bind_pruned_scores(m);
+    topdag::bind_relaxation(m);
+    topdag::bind_order_search(m);
+    topdag::bind_block_lattice(m);
+    topdag::bind_sparse_lattice(m);
+}

@@ -1,0 +1,156 @@
+// scores.cpp: tables, and the local scores of all their families.
+#include "binding.h"
+
+#include "../core/local_scores.h"
+#include "../core/parent_sets.h"
+#include "../core/set_scores.h"
+
+namespace topdag {
+
+namespace {
+
+void check_lattice(const PyTable& table) { require(table.view.n_variables() <= lattice_limit, "too many variables"); }
+
+std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int threads) {
+    Limits limits;
+    double magnitude = 0.0;
+    nb::gil_scoped_release released;
+    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0)));
+    const int exponent = grid_exponent(n, magnitude);
+    for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, threads, limits);
+    return {magnitude, exponent};
+}
+
+}  // namespace
+
+void bind_scores(nb::module_& m) {
+    nb::enum_<CellKind>(m, "CellKind")
+        .value("ONE", CellKind::one)
+        .value("N_LOG_N", CellKind::n_log_n)
+        .value("N_LOG_N_REGRET", CellKind::n_log_n_regret)
+        .value("LOG_RISING", CellKind::log_rising);
+    nb::enum_<Penalty>(m, "Penalty")
+        .value("NONE", Penalty::none)
+        .value("PER_CELL", Penalty::per_cell)
+        .value("REGRET", Penalty::regret);
+
+    nb::class_<SetFormula>(m, "SetFormula", "What a set of variables scores: a sum over its cells minus a penalty.")
+        .def(
+            "__init__",
+            [](SetFormula* self, CellKind kind, double parameter, bool spread, Penalty penalty, double penalty_weight) {
+                new (self) SetFormula{kind, parameter, spread, penalty, penalty_weight};
+            },
+            "kind"_a, "parameter"_a = 0.0, "spread"_a = false, "penalty"_a = Penalty::none, "penalty_weight"_a = 0.0)
+        .def_ro("parameter", &SetFormula::parameter);
+
+    nb::class_<PyTable>(m, "CodedTable", "Coded columns of distinct rows with weights.")
+        .def(nb::init<Codes, const std::vector<int>&, Weights>(), "codes"_a, "arities"_a, "weights"_a)
+        .def_prop_ro("n_rows", [](const PyTable& t) { return t.view.n_rows; })
+        .def_prop_ro("n_variables", [](const PyTable& t) { return t.view.n_variables(); });
+
+    m.def(
+        "score_set",
+        [](const PyTable& t, const SetFormula& formula, const std::vector<int>& variables) {
+            for (int v : variables) require(v >= 0 && v < t.view.n_variables(), "no such variable");
+            return score_one_set(t.view, formula, variables);
+        },
+        "table"_a, "formula"_a, "variables"_a);
+    m.def("most_cells_with_hope", [](const PyTable& t, const SetFormula& f) { return most_cells_with_hope(t.view, f); },
+          "table"_a, "formula"_a);
+    m.def("scoring_bytes", [](const PyTable& t, const SetFormula& f, int threads) { return scoring_bytes(t.view, f, threads); },
+          "table"_a, "formula"_a, "threads"_a);
+    m.def("lattice_bytes", &Lattice::bytes, "n_variables"_a);
+
+    m.def(
+        "score_all_sets",
+        [](const PyTable& t, const SetFormula& formula, int max_size, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            check_lattice(t);
+            return filled(watch_of(seconds, std::move(on_tick)), n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
+                return score_all_sets(t.view, formula, max_size, threads, limits, out);
+            });
+        },
+        "table"_a, "formula"_a, "max_size"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "Scores of all sets, indexed by their bits; None when stopped.");
+    m.def(
+        "score_all_sets_bde",
+        [](const PyTable& t, double ess, DoublesIn prior, int max_size, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            check_lattice(t);
+            double cells = 1;
+            for (int arity : t.view.arities) cells *= arity;
+            require(static_cast<double>(prior.shape(0)) == cells, "the prior must have one entry a cell");
+            return filled(watch_of(seconds, std::move(on_tick)), n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
+                return score_all_sets_bde(t.view, ess, prior.data(), max_size, threads, limits, out);
+            });
+        },
+        "table"_a, "ess"_a, "prior"_a, "max_size"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    m.def(
+        "score_families_bds",
+        [](const PyTable& t, double ess, int max_parents, int threads, std::optional<double> seconds, nb::object on_tick) {
+            check_lattice(t);
+            const int n = t.view.n_variables();
+            return filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), [&](Limits& limits, double* out) {
+                return score_families_bds(t.view, ess, max_parents, threads, limits, out);
+            });
+        },
+        "table"_a, "ess"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    m.def("round_together", &round_together, "arrays"_a, "n_variables"_a, "threads"_a,
+          "Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.");
+
+    nb::class_<PyScores>(m, "LocalScores", "The local score of any family, however it is stored.");
+    m.def(
+        "difference_scores",
+        [](int n, DoublesIn joint, const std::vector<DoublesIn>& below) {
+            require(n >= 1 && n <= lattice_limit && joint.shape(0) == n_sets(n), "joint must have 2^n scores");
+            require(below.size() == static_cast<std::size_t>(n), "one array below for each variable");
+            std::vector<const double*> pointers;
+            PyScores result;
+            result.kept.push_back(nb::cast(joint));
+            for (const DoublesIn& array : below) {
+                require(array.shape(0) == n_sets(n), "below must have 2^n scores");
+                pointers.push_back(array.data());
+                result.kept.push_back(nb::cast(array));
+            }
+            result.scores = std::make_unique<DifferenceScores>(n, joint.data(), std::move(pointers));
+            return result;
+        },
+        "n_variables"_a, "joint"_a, "below"_a);
+    m.def(
+        "family_scores",
+        [](int n, DoublesIn families) {
+            require(n >= 1 && n <= lattice_limit && families.shape(0) == n * n_sets(n - 1), "n * 2^(n-1) scores");
+            PyScores result;
+            result.kept.push_back(nb::cast(families));
+            result.scores = std::make_unique<FamilyScores>(n, families.data());
+            return result;
+        },
+        "n_variables"_a, "families"_a);
+    m.def(
+        "listed_scores",
+        [](int n, Offsets offsets, Masks parents, DoublesIn scores) {
+            require(n >= 1 && n <= lattice_limit, "too many variables");
+            require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
+            require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
+            for (int x = 0; x < n; ++x) {
+                require(offsets.data()[x] <= offsets.data()[x + 1], "offsets must not fall");
+                for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
+                    require(parents.data()[i] < n_sets(n) && !has(parents.data()[i], x), "parents out of range");
+            }
+            PyScores result;
+            result.scores = std::make_unique<ListedScores>(n, offsets.data(), parents.data(), scores.data());
+            return result;
+        },
+        "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a);
+
+    nb::class_<Candidates>(m, "Candidates", "The families that may be used, as costs against the best of each variable.")
+        .def("__init__",
+             [](Candidates* self, int n, const Offsets& offsets, const Masks& parents, const DoublesIn& scores) {
+                 new (self) Candidates(checked_candidates(n, offsets, parents, scores));
+             },
+             "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a)
+        .def_prop_ro("n_variables", &Candidates::n_variables)
+        .def_prop_ro("size", &Candidates::size);
+}
+
+}  // namespace topdag
