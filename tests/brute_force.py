@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from topdag.scores import Scores
 
-Ranked = tuple[NDArray[np.float64], NDArray[np.uint32]]
+Ranked = tuple[NDArray[np.float64], NDArray[np.uint64]]
 
 
 @cache
-def networks(n: int) -> NDArray[np.uint32]:
+def networks(n: int) -> NDArray[np.uint64]:
     """One row of parent masks per network, sorted by them variable by variable: the order in which ties stand."""
-    masks = np.array(reference.all_networks(n), dtype=np.uint32).reshape(-1, n)
+    masks = np.array(reference.all_networks(n), dtype=np.uint64).reshape(-1, n)
     return masks[np.lexsort(masks.T[::-1])] if n else masks
 
 
@@ -28,7 +28,7 @@ def values_of(scores: Scores) -> NDArray[np.float64]:
     return np.array(own).reshape(n, 2**n)
 
 
-def network_scores(values: NDArray[np.float64], masks: NDArray[np.uint32]) -> NDArray[np.float64]:
+def network_scores(values: NDArray[np.float64], masks: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The score of each row; sums of values on the grid are exact in any order."""
     return sum((values[x][masks[:, x]] for x in range(len(values))), start=np.zeros(len(masks)))
 

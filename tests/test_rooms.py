@@ -94,7 +94,8 @@ CORE_ROOMS = {
     "family_bounds": "lattice parallel simd",
     "listing": "family_bounds var_set",
     "class_rule": "listing var_set",
-    "best_lists": "class_rule lattice listing parallel run_limits",
+    "sparse_lattice": "candidates family_bounds parallel run_limits var_set",
+    "best_lists": "class_rule lattice listing parallel run_limits sparse_lattice",
     "network_search": "lattice listing run_limits",
     "classes": "var_set",
 }

@@ -32,12 +32,12 @@ std::optional<NetworkStream> open_stream(const PyLattice& tables, double lowest,
 
 std::pair<DoublesOut, NetworksOut> next_of_stream(NetworkStream& stream, std::size_t most) {
     std::vector<double> scores;
-    std::vector<std::uint32_t> parents;
+    std::vector<VarSet> parents;
     {
         nb::gil_scoped_release released;
         while (scores.size() < most && stream.walk->next()) {
             scores.push_back(stream.walk->score);
-            for (VarSet mask : stream.walk->parents) parents.push_back(static_cast<std::uint32_t>(mask));
+            for (VarSet mask : stream.walk->parents) parents.push_back(mask);
         }
     }
     return {give_vector<double, DoublesOut>(std::move(scores)), give_networks(std::move(parents), stream.n)};

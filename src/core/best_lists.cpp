@@ -10,6 +10,7 @@
 
 #include "class_rule.h"
 #include "parallel.h"
+#include "sparse_lattice.h"
 
 namespace topdag {
 
@@ -28,7 +29,7 @@ public:
 
     double threshold() const { return threshold_.load(std::memory_order_relaxed); }
 
-    void add(const std::vector<double>& scores, const std::vector<std::uint32_t>& parents) {
+    void add(const std::vector<double>& scores, const std::vector<VarSet>& parents) {
         const std::lock_guard guard(lock_);
         scores_.insert(scores_.end(), scores.begin(), scores.end());
         parents_.insert(parents_.end(), parents.begin(), parents.end());
@@ -49,8 +50,8 @@ private:
     // Better scores first; ties by parents, variable by variable.
     bool is_before(std::size_t a, std::size_t b) const {
         if (scores_[a] != scores_[b]) return scores_[a] > scores_[b];
-        const std::uint32_t* first = &parents_[a * n_];
-        const std::uint32_t* second = &parents_[b * n_];
+        const VarSet* first = &parents_[a * n_];
+        const VarSet* second = &parents_[b * n_];
         return std::lexicographical_compare(first, first + n_, second, second + n_);
     }
 
@@ -84,8 +85,8 @@ private:
         return picked;
     }
 
-    std::vector<std::uint32_t> picked_parents(const std::vector<std::size_t>& order) const {
-        std::vector<std::uint32_t> picked;
+    std::vector<VarSet> picked_parents(const std::vector<std::size_t>& order) const {
+        std::vector<VarSet> picked;
         picked.reserve(order.size() * n_);
         for (std::size_t i : order) picked.insert(picked.end(), &parents_[i * n_], &parents_[i * n_] + n_);
         return picked;
@@ -96,7 +97,7 @@ private:
     std::atomic<double> threshold_;
     std::mutex lock_;
     std::vector<double> scores_;
-    std::vector<std::uint32_t> parents_;
+    std::vector<VarSet> parents_;
 };
 
 // Takes no finds, only counts them.
@@ -104,7 +105,7 @@ class Counter {
 public:
     explicit Counter(double threshold) : threshold_(threshold) {}
     double threshold() const { return threshold_; }
-    void add(const std::vector<double>&, const std::vector<std::uint32_t>&) {}
+    void add(const std::vector<double>&, const std::vector<VarSet>&) {}
 
 private:
     double threshold_;
@@ -114,10 +115,10 @@ template <class Sink>
 constexpr bool stores_finds = requires(Sink& sink, BestList& list) { sink.finish(list); };
 
 // Everything above the sink's threshold goes into the sink; threads share the beginnings.
-template <class Rule, class Sink>
-WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
+template <class AnyLattice, class Rule, class Sink>
+WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
                            Limits& limits) {
-    using OneWalk = Walk<Lattice, Rule>;
+    using OneWalk = Walk<AnyLattice, Rule>;
     const auto n = static_cast<std::size_t>(lattice.n_variables());
     OneWalk scout(lattice, families, rule, sink.threshold());
     std::vector<typename OneWalk::Start> starts{{typename Rule::State{}, std::vector<VarSet>(n, 0)}};
@@ -133,13 +134,13 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
         if (!walks[worker]) walks[worker] = std::make_unique<OneWalk>(lattice, families, rule, sink.threshold());
         OneWalk& walk = *walks[worker];
         std::vector<double> scores;
-        std::vector<std::uint32_t> parents;
+        std::vector<VarSet> parents;
         std::uint64_t since_check = 0;
         walk.begin(starts[i]);
         while (walk.next()) {
             if constexpr (stores_finds<Sink>) {
                 scores.push_back(walk.score);
-                for (VarSet mask : walk.parents) parents.push_back(static_cast<std::uint32_t>(mask));
+                for (VarSet mask : walk.parents) parents.push_back(mask);
             }
             if (++since_check < check_every) continue;
             since_check = 0;
@@ -159,12 +160,12 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
     return counts;
 }
 
-template <class Sink>
-WalkCounts walk_all(const Lattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
+template <class AnyLattice, class Sink>
+WalkCounts walk_all(const AnyLattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
     const std::vector<int> order = best_order(lattice);
     if (what == Listed::classes)
-        return walk_everything(lattice, families, ClassRule<Lattice>(lattice, families, order), sink, threads, limits);
-    return walk_everything(lattice, families, NetworkRule<Lattice>(lattice, families, order), sink, threads, limits);
+        return walk_everything(lattice, families, ClassRule<AnyLattice>(lattice, families, order), sink, threads, limits);
+    return walk_everything(lattice, families, NetworkRule<AnyLattice>(lattice, families, order), sink, threads, limits);
 }
 
 FamilyTable above(const FamilyTable& families, double threshold) {
@@ -189,7 +190,8 @@ std::vector<double> thresholds(const FamilyTable& families, double best, double 
 }
 
 // Everything above the threshold into the list; false when a limit stopped it.
-bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
+template <class AnyLattice>
+bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
               Limits& limits, BestList& list) {
     Collector collector(lattice.n_variables(), request.most, threshold);
     list.counts += walk_all(lattice, above(families, threshold), request.what, collector, threads, limits);
@@ -204,9 +206,10 @@ bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListReq
 
 }  // namespace
 
-std::vector<int> best_order(const Lattice& lattice) {
+template <class AnyLattice>
+std::vector<int> best_order(const AnyLattice& lattice) {
     std::vector<int> order;
-    for (VarSet placed = n_sets(lattice.n_variables()) - 1; placed != 0;) {
+    for (VarSet placed = all_of(lattice.n_variables()); placed != 0;) {
         const int x = lattice.last_variable(placed);
         order.push_back(x);
         placed &= ~only(x);
@@ -215,8 +218,9 @@ std::vector<int> best_order(const Lattice& lattice) {
     return order;
 }
 
-BestList list_best(const Lattice& lattice, const ListRequest& request, int threads, Limits& limits) {
-    const double best = lattice.forward(n_sets(lattice.n_variables()) - 1);
+template <class AnyLattice>
+BestList list_best(const AnyLattice& lattice, const ListRequest& request, int threads, Limits& limits) {
+    const double best = lattice.forward(all_of(lattice.n_variables()));
     BestList list;
     list.floor = best;
     if (best == minus_infinity) {
@@ -242,12 +246,21 @@ BestList list_best(const Lattice& lattice, const ListRequest& request, int threa
     return list;
 }
 
-Count count_above(const Lattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
+template <class AnyLattice>
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
     const FamilyTable families = families_reaching(lattice, lowest, threads, limits);
     if (families.empty()) return {};
     Counter counter(lowest);
     const WalkCounts counts = walk_all(lattice, families, what, counter, threads, limits);
     return {!limits.stop.load(), counts};
 }
+
+// What can be listed from.
+template std::vector<int> best_order(const Lattice&);
+template BestList list_best(const Lattice&, const ListRequest&, int, Limits&);
+template Count count_above(const Lattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const SparseLattice&);
+template BestList list_best(const SparseLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const SparseLattice&, Listed, double, int, Limits&);
 
 }  // namespace topdag

@@ -27,6 +27,8 @@ struct BestNetwork {
 
 class Lattice {
 public:
+    static constexpr int most_variables = 32;
+
     // The scores must outlive the lattice.
     explicit Lattice(const LocalScores& scores);
 

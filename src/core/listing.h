@@ -12,7 +12,8 @@
 //   M(x, U) - (F(Y) - g) >= t. For such a network with the best start on Y in place of this one still has (x, U), so
 //   it scores at most M(x, U).
 //
-// Lattice is anything with n_variables(), best(x, set), forward(set) and backward(set).
+// Lattice is anything with most_variables, n_variables(), best(x, set), forward(set), backward(set) and
+// last_variable(set), and with families_reaching and families_for_k_best of its own (family_bounds.h).
 #pragma once
 
 #include <algorithm>
@@ -117,7 +118,7 @@ public:
     Walk(const Lattice& lattice, const FamilyTable& families, const Rule& rule, double threshold)
         : steps_(lattice, families, threshold),
           rule_(rule),
-          everything_(n_sets(lattice.n_variables()) - 1),
+          everything_(all_of(lattice.n_variables())),
           threshold_(threshold) {}
 
     void begin(const Start& start) {
@@ -190,8 +191,6 @@ private:
     std::vector<Frame> frames_;
 };
 
-constexpr int most_listed = 32;  // variables of a lattice, at most
-
 // The rule for networks: canonical orders, as said above.
 template <class Lattice>
 class NetworkRule {
@@ -199,7 +198,7 @@ public:
     struct State {
         VarSet placed = 0;
         double score = 0.0;
-        std::array<VarSet, most_listed> blockers{};  // of the variables still to come; empty: none needed
+        std::array<VarSet, Lattice::most_variables> blockers{};  // of the variables still to come; empty: none needed
     };
 
     // `order`: all variables; the order of a best network makes few dead ends.

@@ -4,7 +4,7 @@ The compiled core of topdag: arrays in, arrays out. Not a public interface.
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -142,10 +142,18 @@ class WalkCounts:
     @property
     def dead_ends(self) -> int: ...
 
-def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], WalkCounts]:
+@overload
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
     """finished, interrupted, floor, scores, parents by network, counts."""
 
+@overload
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
 def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
 
 class SearchCounts:
     @property
@@ -160,7 +168,7 @@ class SearchCounts:
     @property
     def oracle_calls(self) -> int: ...
 
-def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], SearchCounts, float, float]:
+def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts, float, float]:
     """
     finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
     """
@@ -168,7 +176,7 @@ def search_networks(lattice: Lattice, most: int, block: int, threads: int, secon
 class NetworkStream:
     """All networks above a threshold, in no particular order."""
 
-    def next(self, most: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]]:
+    def next(self, most: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
         """Scores and parents of the next ones; fewer than asked at the end."""
 
 def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
@@ -197,3 +205,20 @@ class Members:
     def __init__(self, graph: MixedGraph) -> None: ...
 
     def next(self) -> list[int] | None: ...
+
+class SparseLattice:
+    """Forward and backward values on the sets that matter above a threshold."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def lowest(self) -> float: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+    """
+    None when stopped. Sets in an order of growing size, with the least cost of each.
+    """
