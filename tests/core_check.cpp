@@ -581,15 +581,18 @@ std::unique_ptr<Lattice> whole_lattice(const LocalScores& scores, int threads) {
     return lattice;
 }
 
-// The first of `list` that scores at least `lowest`, at most `most`.
+// The best of `list` that score at least `lowest`, at most `most`, each once; which of the ties at the end does not matter.
 bool is_beginning(const BestList& found, const Ranked& list, std::size_t most, double lowest) {
     std::size_t expected = 0;
     while (expected < std::min(most, list.size()) && list[expected].first >= lowest) ++expected;
     if (!found.finished || found.scores.size() != expected) return false;
+    const std::set<std::pair<double, Network>> allowed(list.begin(), list.end());
+    std::set<Network> met;
     for (std::size_t i = 0; i < expected; ++i) {
         const std::size_t n = list[i].second.size();
-        if (found.scores[i] != list[i].first) return false;
-        if (!std::equal(list[i].second.begin(), list[i].second.end(), &found.parents[i * n])) return false;
+        const Network network(&found.parents[i * n], &found.parents[i * n] + n);
+        if (found.scores[i] != list[i].first || !met.insert(network).second) return false;
+        if (!allowed.contains({found.scores[i], network})) return false;
     }
     return expected == list.size() || list[expected].first <= found.floor;
 }

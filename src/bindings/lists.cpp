@@ -30,17 +30,26 @@ std::optional<NetworkStream> open_stream(const PyLattice& tables, double lowest,
     return stream;
 }
 
-std::pair<DoublesOut, NetworksOut> next_of_stream(NetworkStream& stream, std::size_t most) {
+struct Batch {
+    bool finished = false;  // none is left
     std::vector<double> scores;
     std::vector<VarSet> parents;
-    {
-        nb::gil_scoped_release released;
-        while (scores.size() < most && stream.walk->next()) {
-            scores.push_back(stream.walk->score);
-            for (VarSet mask : stream.walk->parents) parents.push_back(mask);
+};
+
+Batch next_batch(NetworkStream& stream, std::size_t most, Limits& limits) {
+    Batch batch;
+    limits.begin(Phase::listing, 0);
+    while (batch.scores.size() < most) {
+        const Walked step = stream.walk->next();
+        if (step == Walked::found) {
+            batch.scores.push_back(stream.walk->score);
+            for (VarSet mask : stream.walk->parents) batch.parents.push_back(mask);
+        } else if (step == Walked::ended || limits.reached()) {
+            batch.finished = step == Walked::ended;
+            break;
         }
     }
-    return {give_vector<double, DoublesOut>(std::move(scores)), give_networks(std::move(parents), stream.n)};
+    return batch;
 }
 
 struct SearchResult {
@@ -57,7 +66,7 @@ SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size
     const auto bounded = Limits::Clock::now();
     result.bound_seconds = std::chrono::duration<double>(bounded - begin).count();
     if (needed.families.empty()) return result;
-    NetworkSearch search(lattice, needed.families, block);
+    NetworkSearch search(lattice, needed.families, best_order(lattice), block);
     limits.begin(Phase::listing, most);
     while (result.list.scores.size() < most && search.next(limits)) {
         result.list.scores.push_back(search.score);
@@ -122,7 +131,16 @@ void bind_lists(nb::module_& m) {
         "lattice"_a, "most"_a, "block"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
         "finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
     nb::class_<NetworkStream>(m, "NetworkStream", "All networks above a threshold, in no particular order.")
-        .def("next", &next_of_stream, "most"_a, "Scores and parents of the next ones; fewer than asked at the end.");
+        .def(
+            "next",
+            [](NetworkStream& stream, std::size_t most, std::optional<double> seconds, nb::object on_tick) {
+                Batch batch = watched(watch_of(seconds, std::move(on_tick)),
+                                      [&](Limits& limits) { return next_batch(stream, most, limits); });
+                return std::make_tuple(batch.finished, give_vector<double, DoublesOut>(std::move(batch.scores)),
+                                       give_networks(std::move(batch.parents), stream.n));
+            },
+            "most"_a, "seconds"_a.none(), "on_tick"_a.none(),
+            "Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.");
     m.def(
         "open_stream",
         [](const PyLattice& t, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {

@@ -22,8 +22,8 @@ struct ListRequest {
 struct BestList {
     bool finished = false;
     double floor = 0.0;                  // everything that scores above is in the list
-    std::vector<double> scores;          // best first; ties by parents, variable by variable
-    std::vector<VarSet> parents;         // n masks each: of a network, or of one member of a class
+    std::vector<double> scores;          // best first; ties in the order of the walk, see listing.h
+    std::vector<VarSet> parents;  // n masks each: of a network, or of one member of a class
     WalkCounts counts;                   // over all passes
 };
 
@@ -36,7 +36,7 @@ struct Count {
     WalkCounts counts;
 };
 
-// How many score at least `lowest`; stores none.
+// How many score at least `lowest`; stores none. When stopped, those found so far.
 template <class AnyLattice>
 Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits);
 

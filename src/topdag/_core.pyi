@@ -176,8 +176,10 @@ def search_networks(lattice: Lattice, most: int, block: int, threads: int, secon
 class NetworkStream:
     """All networks above a threshold, in no particular order."""
 
-    def next(self, most: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
-        """Scores and parents of the next ones; fewer than asked at the end."""
+    def next(self, most: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+        """
+        Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.
+        """
 
 def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
 

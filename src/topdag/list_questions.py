@@ -292,10 +292,10 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     stream = _core.open_stream(lattice, lowest, run.threads, None, run.on_tick)
     maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
     while True:
-        values, parents = stream.next(STREAM_BATCH)
+        finished, _, parents = stream.next(STREAM_BATCH, None, run.on_tick)
         for masks in parents.tolist():
             yield maker.network_of(masks)
-        if len(values) < STREAM_BATCH:
+        if finished:
             return
 
 

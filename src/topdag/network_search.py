@@ -26,7 +26,7 @@ def search_networks(
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NetworkList:
-    """The k best networks by best-first search over partial networks; ties come in the order they are met.
+    """The k best networks by best-first search over partial networks: the list of ``k_best_networks``, ties included.
 
     ``block``: how many successors of a partial network enter the queue at a time. ``stats.work`` counts generated,
     expanded and re-expanded partial networks and calls of the oracle; memory grows with those generated.
