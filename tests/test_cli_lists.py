@@ -341,7 +341,7 @@ def test_memory_in_the_help(n: int) -> None:
         (["within", "FILE", "--at-most", "0"], "not a whole number from 1"),
         (["within", "FILE", "-k", "3"], "unrecognized"),
         (["within", "FILE", "--count", "--json", "-", "--show", "0"], "--show, --json: this is for lists"),
-        (["within", "FILE", "--count", "--at-most", "5", "--time-limit", "1"], "--at-most, --time-limit: this"),
+        (["within", "FILE", "--count", "--at-most", "5", "--show", "1"], "--at-most, --show: this"),
     ],
 )
 def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:

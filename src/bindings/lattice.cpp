@@ -100,14 +100,16 @@ void bind_lattice(nb::module_& m) {
         "scores"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>(), "None when stopped.");
     m.def(
         "edge_bounds",
-        [](const PyLattice& t, int threads, std::optional<double> seconds, nb::object on_tick) {
+        [](const PyLattice& t, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<std::pair<DoublesOut, DoublesOut>> {
             EdgeBounds bounds = watched(watch_of(seconds, std::move(on_tick)),
                                         [&](Limits& limits) { return edge_bounds(*t.lattice, threads, limits); });
+            if (bounds.with.empty()) return std::nullopt;
             return std::make_pair(give_vector<double, DoublesOut>(std::move(bounds.with)),
                                   give_vector<double, DoublesOut>(std::move(bounds.without)));
         },
         "lattice"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "The best score with and without each edge parent -> child, at parent * n + child.");
+        "The best score with and without each edge parent -> child, at parent * n + child; None when stopped.");
 }
 
 }  // namespace topdag

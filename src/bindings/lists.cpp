@@ -104,12 +104,14 @@ void bind_lists(nb::module_& m) {
     m.def(
         "count_above",
         [](const PyLattice& t, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            Count count = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return count_above(*t.lattice, what, lowest, threads, limits);
-            });
-            return std::make_pair(count.finished, count.counts);
+            bool interrupted = false;
+            Count count = watched(
+                watch_of(seconds, std::move(on_tick)),
+                [&](Limits& limits) { return count_above(*t.lattice, what, lowest, threads, limits); }, &interrupted);
+            return std::make_tuple(count.finished, interrupted, count.counts);
         },
-        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "finished, interrupted, counts: when not finished, of what was found so far.");
     nb::class_<SearchCounts>(m, "SearchCounts")
         .def_ro("generated", &SearchCounts::generated)
         .def_ro("expanded", &SearchCounts::expanded)

@@ -122,9 +122,9 @@ class Lattice:
 def build_lattice(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> Lattice | None:
     """None when stopped."""
 
-def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
     """
-    The best score with and without each edge parent -> child, at parent * n + child.
+    The best score with and without each edge parent -> child, at parent * n + child; None when stopped.
     """
 
 class Listed(enum.Enum):
@@ -146,11 +146,10 @@ class WalkCounts:
 def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
     """finished, interrupted, floor, scores, parents by network, counts."""
 
-@overload
-def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
-
-@overload
-def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
+def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
+    """
+    finished, interrupted, counts: when not finished, of what was found so far.
+    """
 
 @overload
 def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...

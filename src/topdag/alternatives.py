@@ -87,7 +87,9 @@ def edge_alternatives(
     run = Run(threads=threads, on_progress=on_progress)
     lattice = lattice_for(scores, run)
     assert lattice is not None  # no time limit
-    there, absent = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    bounds = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    assert bounds is not None  # no time limit
+    there, absent = bounds
     place = np.ix_(scores.columns, scores.columns)
     m = len(scores.columns)
     without_edge[:] = lattice.best_score  # an edge at a constant column is never there

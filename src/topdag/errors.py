@@ -25,6 +25,17 @@ class TooLarge(MemoryError):
     """The question would need more memory than allowed; the message says what would fit."""
 
 
+class OutOfTime(TimeoutError):
+    """``time_limit`` came before an answer that must be whole. ``answer`` carries what was known by then, or None.
+
+    Of a count that is the number found so far: there are at least so many. Of a stream, the number given.
+    """
+
+    def __init__(self, message: str, answer: Any = None) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a long computation. ``answer`` carries what was known by then, or None."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.engines import plan_lattice, set_bytes
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.lists import BestList, ClassList, NetworkList, grid_epsilon
@@ -20,7 +20,7 @@ from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, available_memory, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, as_table, score, score_within, scores_from_lists
+from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, as_table, score_within, scores_from_lists
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
@@ -92,27 +92,54 @@ def classes_within(
 
 
 def count_networks_within(
-    source: Any, factor: float, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> int:
-    """How many networks are within this Bayes factor of the best; none of them is stored."""
-    return _counted(_core.Listed.NETWORKS, "count_networks_within", source, factor, threads, on_progress)
+    """How many networks are within this Bayes factor of the best; none of them is stored.
+
+    When ``time_limit`` comes first, raises OutOfTime, whose ``answer`` is the number found so far; on Ctrl-C,
+    Interrupted with the same.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
+    return _counted(_core.Listed.NETWORKS, source, wanted, run)
 
 
 def count_classes_within(
-    source: Any, factor: float, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> int:
-    """How many classes are within this Bayes factor of the best; none of them is stored."""
-    return _counted(_core.Listed.CLASSES, "count_classes_within", source, factor, threads, on_progress)
+    """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
+    return _counted(_core.Listed.CLASSES, source, wanted, run)
 
 
 def iter_networks_within(
-    source: Any, factor: float, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[Network]:
     """The networks within this Bayes factor of the best, one by one, in no particular order.
 
-    Memory does not grow with their number.
+    Memory does not grow with their number. When ``time_limit`` comes before the last one, counted from the call on,
+    the stream raises OutOfTime, whose ``answer`` is how many it gave.
     """
-    run = Run(threads=threads, on_progress=on_progress)
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
     scores = scores_for(source, wanted, run)
     return _streamed(scores, wanted, run)
@@ -221,10 +248,21 @@ def _without_scores(asked: Asked) -> Scores:
 
 
 def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
-    if not isinstance(source, Scores):
-        return score(as_table(source), BDeu(), threads=run.threads, on_progress=run.on_progress)
-    require_kept(source, wanted)
-    return source
+    if isinstance(source, Scores):
+        require_kept(source, wanted)
+        return source
+    try:
+        scores = score_within(as_table(source), BDeu(), run)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
+    if scores is None:
+        raise out_of_time(wanted, run)
+    return scores
+
+
+def out_of_time(wanted: Wanted, run: Run, known: int | None = None) -> OutOfTime:
+    so_far = "nothing is known yet" if known is None else f"there are at least {known:,}"
+    return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", known)
 
 
 def require_kept(scores: Scores, wanted: Wanted) -> None:
@@ -265,20 +303,23 @@ def lattice_for(scores: Scores, run: Run) -> _core.Lattice | None:
     return lattice
 
 
-def _counted(
-    what: _core.Listed, asked_by: str, source: Any, factor: float, threads: int | None, on_progress: OnProgress | None
-) -> int:
-    run = Run(threads=threads, on_progress=on_progress)
-    wanted = Wanted(asked_by, factor=_checked_factor(factor))
+def _counted(what: _core.Listed, source: Any, wanted: Wanted, run: Run) -> int:
     scores = scores_for(source, wanted, run)
     if what is _core.Listed.CLASSES:
-        require_score_equivalent(scores, asked_by)
+        require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
     lattice = lattice_for(scores, run)
-    assert lattice is not None
+    if lattice is None:
+        raise out_of_time(wanted, run)
     lowest = wanted.lowest(lattice.best_score, scores)
-    _, counts = _core.count_above(lattice, what, lowest, run.threads, None, run.on_tick)
+    finished, interrupted, counts = _core.count_above(
+        lattice, what, lowest, run.threads, run.seconds_left, run.on_tick
+    )
+    if interrupted:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
+    if not finished:
+        raise out_of_time(wanted, run, counts.found)
     return counts.found
 
 
@@ -287,16 +328,23 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
         yield scores.network([])
         return
     lattice = lattice_for(scores, run)
-    assert lattice is not None
+    if lattice is None:
+        raise out_of_time(wanted, run)
     lowest = wanted.lowest(lattice.best_score, scores)
-    stream = _core.open_stream(lattice, lowest, run.threads, None, run.on_tick)
+    stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
+    if stream is None:
+        raise out_of_time(wanted, run)
     maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
+    given = 0
     while True:
-        finished, _, parents = stream.next(STREAM_BATCH, None, run.on_tick)
+        finished, values, parents = stream.next(STREAM_BATCH, run.seconds_left, run.on_tick)
         for masks in parents.tolist():
             yield maker.network_of(masks)
+        given += len(values)
         if finished:
             return
+        if len(values) < STREAM_BATCH:
+            raise out_of_time(wanted, run, given)
 
 
 def list_stats(scores: Scores, run: Run, engine: str, work: Mapping[str, int]) -> Stats:

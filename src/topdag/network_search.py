@@ -10,7 +10,7 @@ from typing import Any
 
 from topdag import _core
 from topdag.errors import Interrupted
-from topdag.list_questions import Wanted, checked_k, lattice_for, list_stats, scores_for
+from topdag.list_questions import Wanted, checked_k, lattice_for, list_stats, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run
@@ -34,10 +34,11 @@ def search_networks(
     if isinstance(block, bool) or not isinstance(block, int) or block < 1:
         raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    scores = scores_for(source, Wanted("search_networks", most=checked_k(k)), run)
+    wanted = Wanted("search_networks", most=checked_k(k))
+    scores = scores_for(source, wanted, run)
     lattice = lattice_for(scores, run)
     if lattice is None:
-        raise TimeoutError(f"time_limit came before the oracle was ready, after {run.seconds:.1f} s")
+        raise out_of_time(wanted, run)
     finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(
         lattice, k, block, run.threads, run.seconds_left, run.on_tick
     )
