@@ -207,19 +207,43 @@ class Members:
 
     def next(self) -> list[int] | None: ...
 
-class SparseLattice:
-    """Forward and backward values on the sets that matter above a threshold."""
+class PruningQuestion:
+    """Which families are asked for, and what may cut them off."""
+
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
+
+class PrunedFamilies:
+    """The families kept, and what was done for them."""
 
     @property
-    def best_score(self) -> float: ...
+    def memory_needed(self) -> float: ...
 
     @property
-    def lowest(self) -> float: ...
+    def grid(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def n_scored(self) -> int: ...
 
     @property
     def n_sets(self) -> int: ...
 
-def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+    @property
+    def n_cut(self) -> list[int]: ...
+
+    @property
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
-    None when stopped. Sets in an order of growing size, with the least cost of each.
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
