@@ -197,3 +197,39 @@ class Members:
     def __init__(self, graph: MixedGraph) -> None: ...
 
     def next(self) -> list[int] | None: ...
+
+class BlockLattice:
+    """Forward and backward tables over all sets; best parents as lists."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def best_alone(self) -> list[float]: ...
+
+    @property
+    def kept_sets(self) -> list[int]:
+        """By variable, how many parent sets score more than all their subsets."""
+
+    def best(self, x: int, within: int) -> float:
+        """The best local score of x with parents among these."""
+
+    def forward(self, placed: int) -> float: ...
+
+    def read_back(self, slack: float) -> tuple[float, list[int]]:
+        """The best score, and the parents of each variable in the best network."""
+
+BLOCK_BITS: int = 14
+
+def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int, block_bits: int = 14) -> float:
+    """Bytes beside the scores and the lists of parent sets."""
+
+def build_block_lattice(scores: LocalScores, backward: bool, block_bits: int, threads: int, seconds: float | None, on_tick: object | None) -> BlockLattice:
+    """None when stopped. Lists need the backward table."""
+
+def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list:
+    """
+    By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.
+    """
+
+def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
