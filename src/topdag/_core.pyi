@@ -207,43 +207,38 @@ class Members:
 
     def next(self) -> list[int] | None: ...
 
-class PruningQuestion:
-    """Which families are asked for, and what may cut them off."""
-
-    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
-
-class PrunedFamilies:
-    """The families kept, and what was done for them."""
+class BlockLattice:
+    """Forward and backward tables over all sets; best parents as lists."""
 
     @property
-    def memory_needed(self) -> float: ...
+    def best_score(self) -> float: ...
 
     @property
-    def grid(self) -> int: ...
+    def best_alone(self) -> list[float]: ...
 
     @property
-    def limit(self) -> int: ...
+    def kept_sets(self) -> list[int]:
+        """By variable, how many parent sets score more than all their subsets."""
 
-    @property
-    def n_scored(self) -> int: ...
+    def best(self, x: int, within: int) -> float:
+        """The best local score of x with parents among these."""
 
-    @property
-    def n_sets(self) -> int: ...
+    def forward(self, placed: int) -> float: ...
 
-    @property
-    def n_cut(self) -> list[int]: ...
+    def read_back(self, slack: float) -> tuple[float, list[int]]:
+        """The best score, and the parents of each variable in the best network."""
 
-    @property
-    def offsets(self) -> list[int]: ...
+BLOCK_BITS: int = 14
 
-    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int, block_bits: int = 14) -> float:
+    """Bytes beside the scores and the lists of parent sets."""
 
-    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+def build_block_lattice(scores: LocalScores, backward: bool, block_bits: int, threads: int, seconds: float | None, on_tick: object | None) -> BlockLattice:
+    """None when stopped. Lists need the backward table."""
 
-def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
-    """None when stopped."""
-
-def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list:
     """
-    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.
     """
+
+def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
