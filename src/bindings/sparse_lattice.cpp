@@ -1,7 +1,7 @@
 // sparse_lattice.cpp: the lattice on the few sets that matter, and lists from it.
 #include "binding.h"
+#include "listing_from.h"
 
-#include "../core/best_lists.h"
 #include "../core/sparse_lattice.h"
 
 namespace topdag {
@@ -13,6 +13,9 @@ struct PySparseLattice {
     std::unique_ptr<SparseLattice> lattice;
     double offset = 0.0;
 };
+
+const SparseLattice& lattice_of(const PySparseLattice& held) { return *held.lattice; }
+double offset_of(const PySparseLattice& held) { return held.offset; }
 
 }  // namespace
 
@@ -41,30 +44,7 @@ void bind_sparse_lattice(nb::module_& m) {
         },
         "candidates"_a, "sets"_a, "costs"_a, "threshold"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
         "None when stopped. Sets in an order of growing size, with the least cost of each.");
-    m.def(
-        "list_best",
-        [](const PySparseLattice& t, Listed what, std::size_t most, double lowest, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
-            bool interrupted = false;
-            const ListRequest request{what, most, std::max(lowest - t.offset, t.lattice->lowest())};
-            BestList list = watched(
-                watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return list_best(*t.lattice, request, threads, limits); }, &interrupted);
-            for (double& score : list.scores) score += t.offset;
-            return std::make_tuple(list.finished, interrupted, list.floor + t.offset,
-                                   give_vector<double, DoublesOut>(std::move(list.scores)),
-                                   give_networks(std::move(list.parents), t.lattice->n_variables()), list.counts);
-        },
-        "lattice"_a, "what"_a, "most"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
-    m.def(
-        "count_above",
-        [](const PySparseLattice& t, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            Count count = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return count_above(*t.lattice, what, std::max(lowest - t.offset, t.lattice->lowest()), threads, limits);
-            });
-            return std::make_pair(count.finished, count.counts);
-        },
-        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    bind_listing_from<PySparseLattice>(m);
 }
 
 }  // namespace topdag

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "block_family_bounds.h"
 #include "class_rule.h"
 #include "parallel.h"
 #include "sparse_lattice.h"
@@ -240,7 +241,8 @@ std::vector<int> best_order(const AnyLattice& lattice) {
 }
 
 template <class AnyLattice>
-BestList list_best(const AnyLattice& lattice, const ListRequest& request, int threads, Limits& limits) {
+BestList list_best(const AnyLattice& lattice, const ListRequest& asked, int threads, Limits& limits) {
+    const ListRequest request{asked.what, asked.most, std::max(asked.lowest, lattice.lowest())};
     const double best = lattice.forward(all_of(lattice.n_variables()));
     BestList list;
     list.floor = best;
@@ -269,9 +271,10 @@ BestList list_best(const AnyLattice& lattice, const ListRequest& request, int th
 
 template <class AnyLattice>
 Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
-    const FamilyTable families = families_reaching(lattice, lowest, threads, limits);
+    const double threshold = std::max(lowest, lattice.lowest());
+    const FamilyTable families = families_reaching(lattice, threshold, threads, limits);
     if (families.empty()) return {};
-    Counter counter(lowest);
+    Counter counter(threshold);
     const WalkCounts counts = walk_all(lattice, families, what, counter, threads, limits);
     return {!limits.stop.load(), counts};
 }
@@ -283,5 +286,8 @@ template Count count_above(const Lattice&, Listed, double, int, Limits&);
 template std::vector<int> best_order(const SparseLattice&);
 template BestList list_best(const SparseLattice&, const ListRequest&, int, Limits&);
 template Count count_above(const SparseLattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const BlockLattice&);
+template BestList list_best(const BlockLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const BlockLattice&, Listed, double, int, Limits&);
 
 }  // namespace topdag

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <memory>
+#include <limits>
 #include <vector>
 
 #include "big_array.h"
@@ -20,6 +21,7 @@ namespace topdag {
 
 class BlockLattice {
 public:
+    static constexpr int most_variables = 32;
     static constexpr int default_block_bits = 14;  // what is made of a block, then, is about 1.3 MB
 
     // The scores must outlive the lattice.
@@ -33,6 +35,8 @@ public:
     BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
 
     int n_variables() const { return n_; }
+    // Whatever scores less is not known of: here all is.
+    double lowest() const { return -std::numeric_limits<double>::infinity(); }
     const LocalScores& scores() const { return scores_; }
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }

@@ -142,18 +142,6 @@ class WalkCounts:
     @property
     def dead_ends(self) -> int: ...
 
-@overload
-def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
-    """finished, interrupted, floor, scores, parents by network, counts."""
-
-def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
-    """
-    finished, interrupted, counts: when not finished, of what was found so far.
-    """
-
-@overload
-def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
-
 class SearchCounts:
     @property
     def generated(self) -> int: ...
@@ -180,7 +168,37 @@ class NetworkStream:
         Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.
         """
 
+@overload
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
+    """finished, interrupted, floor, scores, parents by network, counts."""
+
+@overload
+def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
+    """
+    finished, interrupted, counts: when not finished, of what was found so far.
+    """
+
+@overload
 def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: BlockLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: SparseLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream:
+    """None when stopped."""
 
 class MixedGraph:
     """
@@ -206,6 +224,47 @@ class Members:
     def __init__(self, graph: MixedGraph) -> None: ...
 
     def next(self) -> list[int] | None: ...
+
+class PruningQuestion:
+    """Which families are asked for, and what may cut them off."""
+
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
+
+class PrunedFamilies:
+    """The families kept, and what was done for them."""
+
+    @property
+    def memory_needed(self) -> float: ...
+
+    @property
+    def grid(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def n_scored(self) -> int: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+    @property
+    def n_cut(self) -> list[int]: ...
+
+    @property
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
 
 class BlockLattice:
     """Forward and backward tables over all sets; best parents as lists."""
@@ -242,3 +301,20 @@ def block_families_reaching(lattice: BlockLattice, threshold: float, threads: in
     """
 
 def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
+
+class SparseLattice:
+    """Forward and backward values on the sets that matter above a threshold."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def lowest(self) -> float: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+    """
+    None when stopped. Sets in an order of growing size, with the least cost of each.
+    """
