@@ -96,7 +96,8 @@ CORE_ROOMS = {
     "class_rule": "listing var_set",
     "best_lists": "class_rule lattice listing parallel run_limits",
     "network_search": "lattice listing run_limits",
-    "classes": "var_set",
+    "big_count": "",
+    "classes": "big_count var_set",
 }
 
 
