@@ -97,7 +97,8 @@ CORE_ROOMS = {
     "sparse_lattice": "candidates family_bounds parallel run_limits var_set",
     "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
     "network_search": "lattice listing run_limits",
-    "classes": "var_set",
+    "big_count": "",
+    "classes": "big_count var_set",
 }
 
 

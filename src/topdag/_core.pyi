@@ -215,8 +215,8 @@ class MixedGraph:
 
 def class_of(parents: Sequence[int]) -> MixedGraph: ...
 
-def class_size(graph: MixedGraph) -> int | None:
-    """Networks in the class; None when 2^64 or more."""
+def class_size(graph: MixedGraph) -> int:
+    """How many networks the class has."""
 
 class Members:
     """The networks of a class, one by one."""

@@ -26,12 +26,12 @@ class TooLarge(MemoryError):
 
 
 class OutOfTime(TimeoutError):
-    """``time_limit`` came before an answer that must be whole. ``answer`` carries what was known by then, or None.
+    """``time_limit`` came before an answer that must be whole.
 
-    Of a count that is the number found so far: there are at least so many. Of a stream, the number given.
+    ``answer`` is how many were found by then: of a count, there are at least so many; of a stream, so many were given.
     """
 
-    def __init__(self, message: str, answer: Any = None) -> None:
+    def __init__(self, message: str, answer: int = 0) -> None:
         super().__init__(message)
         self.answer = answer
 

@@ -260,9 +260,9 @@ def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
     return scores
 
 
-def out_of_time(wanted: Wanted, run: Run, known: int | None = None) -> OutOfTime:
-    so_far = "nothing is known yet" if known is None else f"there are at least {known:,}"
-    return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", known)
+def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> OutOfTime:
+    so_far = f"there are at least {found:,}" if found else "nothing is known yet"
+    return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", found)
 
 
 def require_kept(scores: Scores, wanted: Wanted) -> None:
@@ -313,9 +313,7 @@ def _counted(what: _core.Listed, source: Any, wanted: Wanted, run: Run) -> int:
     if lattice is None:
         raise out_of_time(wanted, run)
     lowest = wanted.lowest(lattice.best_score, scores)
-    finished, interrupted, counts = _core.count_above(
-        lattice, what, lowest, run.threads, run.seconds_left, run.on_tick
-    )
+    finished, interrupted, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.on_tick)
     if interrupted:
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
     if not finished:

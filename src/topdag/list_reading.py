@@ -31,6 +31,7 @@ HEADER = (
     *("stats", "notes", "families"),
 )
 MOST_COLUMNS = 32
+MOST_MEMBERS = math.factorial(64)
 LIMITS_OF_GRID = range(-1000, 65)
 
 Content = dict[str, Any]
@@ -224,7 +225,7 @@ class _Items:
         self._masks.extend([self._mask(name, known, parents) for name, known in self._known.items()])
         self._scores.append(score)
         if "size" in content:
-            self.sizes.append(_count(content, "size"))
+            self.sizes.append(_count(content, "size", MOST_MEMBERS))
 
     def _mask(self, name: str, known: dict[tuple[str, ...], int], parents: Content) -> int:
         """Families come again and again, so each is checked once."""
@@ -345,9 +346,9 @@ def _texts(content: Content, key: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _count(content: Content, key: str) -> int:
+def _count(content: Content, key: str, most: int = 2**64 - 1) -> int:
     value = content[key]
-    if type(value) is not int or not 0 <= value < 2**64:
+    if type(value) is not int or not 0 <= value <= most:
         raise _Wrong(f"{key!r} should be a whole number, not {_shown(value)}")
     return value
 

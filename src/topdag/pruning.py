@@ -95,7 +95,9 @@ def store_for_k_best(
     if threshold == -math.inf:
         return store
     threshold -= slack
-    with_edge, _ = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    edges = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    assert edges is not None  # no time limit
+    with_edge, _ = edges
     families = []
     for x in range(n):
         if run.is_over:

@@ -139,7 +139,7 @@ def _count_and_exit(asked: Asked, wanted: Request, run: Run) -> tuple[int, Exit]
         _require_memory(len(scores.columns), run, held=sum(array.nbytes for array in scores.store.arrays))
         found = count(scores, wanted.factor, **_limits(run))
     except OutOfTime as stopped:
-        return stopped.answer or 0, Exit.STOPPED
+        return stopped.answer, Exit.STOPPED
     except KeyboardInterrupt as interrupted:
         return (interrupted.answer or 0) if isinstance(interrupted, Interrupted) else 0, Exit.INTERRUPTED
     return found, Exit.FINE if found else Exit.FAILED
