@@ -31,7 +31,7 @@ public:
 
     // All blocks are in: sorts by score.
     void finish();
-    std::size_t size() const { return slots_.size(); }
+    std::size_t size() const { return slots_.size() - 1; }
     // The best score inside this set; minus infinity when nothing is allowed.
     double best(VarSet slot) const;
 
@@ -44,7 +44,7 @@ private:
 
     int low_bits_;
     std::vector<std::vector<Entry>> by_top_;
-    // By falling score; ended by the empty set's slot when it is not there, so that a look-up always finds one.
+    // By falling score; at the end the empty set with minus infinity, so that a look-up always finds one.
     std::vector<std::uint32_t> slots_;
     std::vector<double> scores_;
 };
