@@ -225,96 +225,38 @@ class Members:
 
     def next(self) -> list[int] | None: ...
 
-class PruningQuestion:
-    """Which families are asked for, and what may cut them off."""
+class ClusterFamilies:
+    """Families of each variable, for cluster cuts."""
 
-    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
-class PrunedFamilies:
-    """The families kept, and what was done for them."""
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
 
-    @property
-    def memory_needed(self) -> float: ...
+    def cluster_weights(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """What the families that count for each cluster weigh together."""
 
-    @property
-    def grid(self) -> int: ...
+    def rows(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        Where the families that count for each cluster begin, and which they are.
+        """
 
-    @property
-    def limit(self) -> int: ...
+    def reduced_costs(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
 
-    @property
-    def n_scored(self) -> int: ...
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
 
-    @property
-    def n_sets(self) -> int: ...
-
-    @property
-    def n_cut(self) -> list[int]: ...
-
-    @property
-    def offsets(self) -> list[int]: ...
-
-    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
-
-    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
-    """None when stopped."""
-
-def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """
-    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    Cost and parents of the best network found by local search over orders; infinite cost: none.
     """
 
-class BlockLattice:
-    """Forward and backward tables over all sets; best parents as lists."""
-
-    @property
-    def best_score(self) -> float: ...
-
-    @property
-    def best_alone(self) -> list[float]: ...
-
-    @property
-    def kept_sets(self) -> list[int]:
-        """By variable, how many parent sets score more than all their subsets."""
-
-    def best(self, x: int, within: int) -> float:
-        """The best local score of x with parents among these."""
-
-    def forward(self, placed: int) -> float: ...
-
-    def read_back(self, slack: float) -> tuple[float, list[int]]:
-        """The best score, and the parents of each variable in the best network."""
-
-BLOCK_BITS: int = 14
-
-def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int, block_bits: int = 14) -> float:
-    """Bytes beside the scores and the lists of parent sets."""
-
-def build_block_lattice(scores: LocalScores, backward: bool, block_bits: int, threads: int, seconds: float | None, on_tick: object | None) -> BlockLattice:
-    """None when stopped. Lists need the backward table."""
-
-def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list:
-    """
-    By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.
-    """
-
-def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
-
-class SparseLattice:
-    """Forward and backward values on the sets that matter above a threshold."""
-
-    @property
-    def best_score(self) -> float: ...
-
-    @property
-    def lowest(self) -> float: ...
-
-    @property
-    def n_sets(self) -> int: ...
-
-def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
-    """
-    None when stopped. Sets in an order of growing size, with the least cost of each.
-    """
+def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+    """The local optimum from an order that fits these weights."""
