@@ -114,8 +114,6 @@ struct PyScores {
     std::unique_ptr<LocalScores> scores;
 };
 
-inline VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
-
 // The families of a list, checked once so that the core may trust them.
 inline Candidates checked_candidates(int n, const Offsets& offsets, const Masks& parents, const DoublesIn& scores) {
     require(n >= 1 && n <= 64, "1 to 64 variables");

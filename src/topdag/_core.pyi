@@ -197,3 +197,64 @@ class Members:
     def __init__(self, graph: MixedGraph) -> None: ...
 
     def next(self) -> list[int] | None: ...
+
+class Bound:
+    """The least that placing the other variables must still cost."""
+
+    def at(self, placed: int) -> float: ...
+
+    def after_each(self, placed: int) -> list[float]:
+        """at(placed + x) for each x not placed; zero for the others."""
+
+    @property
+    def is_consistent(self) -> bool: ...
+
+    @property
+    def size(self) -> int: ...
+
+def simple_bound(candidates: Candidates) -> Bound: ...
+
+def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
+
+def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
+
+class OrderResult:
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def memory_hit(self) -> bool: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def order(self) -> list[int]: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def reopened(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """By size: sets expanded, sets found and not expanded."""
+
+def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
+    """The result, and whether Ctrl-C stopped it."""
+
+def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """complete, sets by size, F of each."""
