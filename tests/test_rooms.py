@@ -108,7 +108,7 @@ CORE_ROOMS = {
     "block_family_bounds": "big_array block_lattice family_bounds parallel sweeps",
     "listing": "family_bounds var_set",
     "class_rule": "listing var_set",
-    "sparse_lattice": "candidates family_bounds parallel run_limits var_set",
+    "sparse_lattice": "candidates family_bounds parallel run_limits set_index var_set",
     "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
     "network_search": "lattice listing run_limits",
     "big_count": "",

@@ -1,8 +1,6 @@
 #include "sparse_lattice.h"
 
 #include <algorithm>
-#include <bit>
-#include <numeric>
 
 #include "parallel.h"
 
@@ -14,16 +12,6 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr std::size_t chunk = 1024;
 
 }  // namespace
-
-SetIndex::SetIndex(const std::vector<VarSet>& sets)
-    : mask_(std::bit_ceil(sets.size() + sets.size() / 2 + 2) - 1), keys_(mask_ + 1), places_(mask_ + 1, none) {
-    for (std::uint32_t place = 0; place < sets.size(); ++place) {
-        std::size_t slot = start(sets[place]);
-        while (places_[slot] != none) slot = (slot + 1) & mask_;
-        keys_[slot] = sets[place];
-        places_[slot] = place;
-    }
-}
 
 SparseLattice::SparseLattice(Candidates candidates, std::vector<VarSet> sets, std::vector<double> costs, double threshold)
     : candidates_(std::move(candidates)), threshold_(threshold), sets_(std::move(sets)), forward_(std::move(costs)), index_(sets_) {

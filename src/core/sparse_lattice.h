@@ -12,31 +12,10 @@
 #include "candidates.h"
 #include "family_bounds.h"
 #include "run_limits.h"
+#include "set_index.h"
 #include "var_set.h"
 
 namespace topdag {
-
-// Places of sets in a list, by open addressing.
-class SetIndex {
-public:
-    static constexpr std::uint32_t none = 0xffffffffU;
-
-    SetIndex() = default;
-    explicit SetIndex(const std::vector<VarSet>& sets);
-
-    std::uint32_t find(VarSet set) const {
-        for (std::size_t slot = start(set);; slot = (slot + 1) & mask_) {
-            if (places_[slot] == none || keys_[slot] == set) return places_[slot];
-        }
-    }
-
-private:
-    std::size_t start(VarSet set) const { return (set * 0x9e3779b97f4a7c15ULL >> 20) & mask_; }
-
-    std::size_t mask_ = 0;
-    std::vector<VarSet> keys_;
-    std::vector<std::uint32_t> places_;
-};
 
 class SparseLattice {
 public:
@@ -67,7 +46,7 @@ public:
 private:
     double at(const std::vector<double>& values, VarSet set) const {
         const std::uint32_t place = index_.find(set);
-        return place == SetIndex::none ? -std::numeric_limits<double>::infinity() : values[place];
+        return place == SetIndex::absent ? -std::numeric_limits<double>::infinity() : values[place];
     }
     void keep_live();
 

@@ -215,8 +215,8 @@ class MixedGraph:
 
 def class_of(parents: Sequence[int]) -> MixedGraph: ...
 
-def class_size(graph: MixedGraph) -> int:
-    """How many networks the class has."""
+def class_size(graph: MixedGraph) -> int | None:
+    """Networks in the class; None when 2^64 or more."""
 
 class Members:
     """The networks of a class, one by one."""
@@ -225,63 +225,96 @@ class Members:
 
     def next(self) -> list[int] | None: ...
 
-class Bound:
-    """The least that placing the other variables must still cost."""
+class PruningQuestion:
+    """Which families are asked for, and what may cut them off."""
 
-    def at(self, placed: int) -> float: ...
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
 
-    def after_each(self, placed: int) -> list[float]:
-        """at(placed + x) for each x not placed; zero for the others."""
-
-    @property
-    def is_consistent(self) -> bool: ...
+class PrunedFamilies:
+    """The families kept, and what was done for them."""
 
     @property
-    def size(self) -> int: ...
-
-def simple_bound(candidates: Candidates) -> Bound: ...
-
-def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
-
-def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
-
-class OrderResult:
-    @property
-    def finished(self) -> bool: ...
+    def memory_needed(self) -> float: ...
 
     @property
-    def memory_hit(self) -> bool: ...
+    def grid(self) -> int: ...
 
     @property
-    def cost(self) -> float: ...
+    def limit(self) -> int: ...
 
     @property
-    def bound(self) -> float: ...
+    def n_scored(self) -> int: ...
 
     @property
-    def order(self) -> list[int]: ...
+    def n_sets(self) -> int: ...
 
     @property
-    def parents(self) -> list[int]: ...
+    def n_cut(self) -> list[int]: ...
 
     @property
-    def expanded(self) -> int: ...
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
+
+class BlockLattice:
+    """Forward and backward tables over all sets; best parents as lists."""
 
     @property
-    def generated(self) -> int: ...
+    def best_score(self) -> float: ...
 
     @property
-    def reopened(self) -> int: ...
+    def best_alone(self) -> list[float]: ...
 
     @property
-    def bytes(self) -> int: ...
+    def kept_sets(self) -> list[int]:
+        """By variable, how many parent sets score more than all their subsets."""
+
+    def best(self, x: int, within: int) -> float:
+        """The best local score of x with parents among these."""
+
+    def forward(self, placed: int) -> float: ...
+
+    def read_back(self, slack: float) -> tuple[float, list[int]]:
+        """The best score, and the parents of each variable in the best network."""
+
+BLOCK_BITS: int = 14
+
+def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int, block_bits: int = 14) -> float:
+    """Bytes beside the scores and the lists of parent sets."""
+
+def build_block_lattice(scores: LocalScores, backward: bool, block_bits: int, threads: int, seconds: float | None, on_tick: object | None) -> BlockLattice:
+    """None when stopped. Lists need the backward table."""
+
+def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list:
+    """
+    By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.
+    """
+
+def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
+
+class SparseLattice:
+    """Forward and backward values on the sets that matter above a threshold."""
 
     @property
-    def layers(self) -> list[tuple[int, int]]:
-        """By size: sets expanded, sets found and not expanded."""
+    def best_score(self) -> float: ...
 
-def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
-    """The result, and whether Ctrl-C stopped it."""
+    @property
+    def lowest(self) -> float: ...
 
-def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-    """complete, sets by size, F of each."""
+    @property
+    def n_sets(self) -> int: ...
+
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+    """
+    None when stopped. Sets in an order of growing size, with the least cost of each.
+    """
