@@ -16,7 +16,6 @@ constexpr int size_of(VarSet set) { return std::popcount(set); }
 constexpr int first_of(VarSet set) { return std::countr_zero(set); }
 constexpr VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }
-constexpr VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
 
 // The bits of a set without bit v, closed up: where a set that lacks v stands in a table of 2^(n-1).
 constexpr VarSet without_bit(VarSet set, int v) {

@@ -215,8 +215,8 @@ class MixedGraph:
 
 def class_of(parents: Sequence[int]) -> MixedGraph: ...
 
-def class_size(graph: MixedGraph) -> int | None:
-    """Networks in the class; None when 2^64 or more."""
+def class_size(graph: MixedGraph) -> int:
+    """How many networks the class has."""
 
 class Members:
     """The networks of a class, one by one."""
@@ -265,6 +265,103 @@ def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormul
     """
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
+
+class ClusterFamilies:
+    """Families of each variable, for cluster cuts."""
+
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
+
+    def cluster_weights(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """What the families that count for each cluster weigh together."""
+
+    def rows(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        Where the families that count for each cluster begin, and which they are.
+        """
+
+    def reduced_costs(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
+
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
+
+def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+    """
+    Cost and parents of the best network found by local search over orders; infinite cost: none.
+    """
+
+def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+    """The local optimum from an order that fits these weights."""
+
+class Bound:
+    """The least that placing the other variables must still cost."""
+
+    def at(self, placed: int) -> float: ...
+
+    def after_each(self, placed: int) -> list[float]:
+        """at(placed + x) for each x not placed; zero for the others."""
+
+    @property
+    def is_consistent(self) -> bool: ...
+
+    @property
+    def size(self) -> int: ...
+
+def simple_bound(candidates: Candidates) -> Bound: ...
+
+def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
+
+def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
+
+class OrderResult:
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def memory_hit(self) -> bool: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def order(self) -> list[int]: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def reopened(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """By size: sets expanded, sets found and not expanded."""
+
+def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
+    """The result, and whether Ctrl-C stopped it."""
+
+def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """complete, sets by size, F of each."""
 
 class BlockLattice:
     """Forward and backward tables over all sets; best parents as lists."""
