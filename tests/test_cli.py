@@ -268,13 +268,15 @@ def test_names_that_stdout_cannot_encode(start: Start, tmp_path: Path, monkeypat
         ([], "best", "kept for the best network"),
         (["--keep", "all"], "all", "kept for every question"),
         (["--keep", "within(20)"], td.Within(20), "kept for networks within a Bayes factor of 20"),
+        (["--keep", "kbest(50)"], td.KBest(50), "kept for the 50 best networks or classes"),
+        (["--keep", "kbest(50)", "--score", "k2"], td.KBest(50), "kept for the 50 best networks\n"),
     ],
 )
 def test_score_says_what_was_kept(
     topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], kept: td.scores.Keep, purpose: str
 ) -> None:
     ran = topdag("score", asia, "-o", tmp_path / "out.jkl", "--max-parents", "3", *words)
-    expected = td.score(asia, td.BDeu(), max_parents=3, keep=kept)
+    expected = td.score(asia, td.K2() if "k2" in words else td.BDeu(), max_parents=3, keep=kept)
     assert ran.code == 0
     assert f"{expected.n_families:,} families of 8 variables with at most 3 parents" in ran.out
     assert purpose in ran.out
@@ -465,8 +467,11 @@ def test_memory_in_the_help(topdag: Topdag, n: int, megabytes: int) -> None:
         (["score", "FILE"], "required"),
         (["score", "FILE", "-o", "out.txt"], ".jkl, .pss, .npz"),
         (["score", "FILE", "-o", "x.jkl", "--family", "lung"], "not allowed with"),
-        (["score", "FILE", "-o", "x.jkl", "--keep", "within"], "all, best and within(20)"),
-        (["score", "FILE", "-o", "x.jkl", "--keep", "within(0.5)"], "all, best and within(20)"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "within"], "all, best, within(20)"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "within(0.5)"], "all, best, within(20)"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(0)"], "and kbest(100) with any whole number"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(2.5)"], "and kbest(100) with any whole number"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(3"], "and kbest(100) with any whole number"),
         (["score", "FILE", "--family", "lung", "--max-parents", "2"], "--max-parents: this goes with -o"),
         (["demo", "--rows", "0"], "from 1 to"),
         (["demo", "--seed", "x"], "whole number"),
@@ -607,6 +612,7 @@ def test_no_progress_line_within_the_first_second_or_without_a_terminal() -> Non
 
 def test_values() -> None:
     assert keep(" Within(2.5) ") == td.Within(2.5)
+    assert keep("KBest(7)") == td.KBest(7)
     assert score_name("fNML") == "fnml"
     assert whole(1, 5)("5") == 5
 

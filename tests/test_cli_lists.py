@@ -129,6 +129,15 @@ def test_only_constant_columns(topdag: Topdag, tmp_path: Path) -> None:
 # Counting
 
 
+def test_a_stopped_count_is_a_least_number(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("within", asia, "--count", "--time-limit", "0")
+    assert ran.code == Exit.STOPPED
+    assert ran.words.startswith("At least 0 networks within a Bayes factor of 20 of the best, among all networks on 8")
+    assert topdag("within", asia, "--count", "--quiet", "--time-limit", "0").out == "at least 0\n"
+    whole = topdag("within", asia, "--count", "--quiet", "--time-limit", "1000")
+    assert (whole.code, whole.out) == (0, "1808\n")
+
+
 def test_count(topdag: Topdag, asia: Path) -> None:
     ran = topdag("within", asia, "--count")
     assert ran.code == 0

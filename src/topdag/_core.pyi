@@ -122,6 +122,11 @@ class Lattice:
 def build_lattice(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> Lattice | None:
     """None when stopped."""
 
+def families_reaching(lattice: Lattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None:
+    """
+    By variable the families that some network scoring so much has, as masks and scores; None when stopped.
+    """
+
 def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
     """
     The best score with and without each edge parent -> child, at parent * n + child; None when stopped.

@@ -87,37 +87,15 @@ def store_for_k_best(
     n, held = store.n, sum(array.nbytes for array in store.arrays)
     plan_lattice(n, run, held=held, more=set_bytes(n) + run.threads * set_bytes(n))
     begin = run.seconds
-    core = store.core()
-    lattice = _core.build_lattice(core, run.threads, run.seconds_left, run.on_tick)
+    lattice = _core.build_lattice(store.core(), run.threads, run.seconds_left, run.on_tick)
     threshold = None if lattice is None else _kth_best_score(lattice, k, run, of_classes=of_classes, furthest=furthest)
     if lattice is None or threshold is None:
         return None
     if threshold == -math.inf:
         return store
-    threshold -= slack
-    edges = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
-    assert edges is not None  # no time limit
-    with_edge, _ = edges
-    families = []
-    for x in range(n):
-        if run.is_over:
-            return None
-        hopeless = sum(1 << p for p in range(n) if with_edge[p * n + x] < threshold)
-        families.append(families_reaching(lattice, core, x, threshold, hopeless))
+    families = _core.families_reaching(lattice, threshold - slack, run.threads, run.seconds_left, run.on_tick)
     run.timed("pruning", begin)
-    return listed_store(names, families)
-
-
-def families_reaching(
-    lattice: _core.Lattice, core: _core.LocalScores, x: int, threshold: float, hopeless: int = 0
-) -> Families:
-    """The families of x that some network scoring at least ``threshold`` has: M(x, U) >= threshold.
-
-    The factor-safe rule leaves few to look at; ``hopeless``: parents that no such network gives x.
-    """
-    masks, scores = _core.families_worth_keeping(core, x, lattice.best_score - threshold)
-    reaches = [not mask & hopeless and lattice.family_bound(x, mask) >= threshold for mask in masks.tolist()]
-    return masks[reaches], scores[reaches]
+    return None if families is None else listed_store(names, families)
 
 
 def listed_store(names: tuple[str, ...], families: Sequence[Families]) -> ListStore:
