@@ -33,17 +33,12 @@ public:
     std::uint32_t identity(std::uint32_t unit) const { return identity_[unit]; }
     const std::uint16_t* codes(int place) const { return codes_[place].data(); }
     std::size_t words() const { return (n_units() + 63) / 64; }
-    // Which units have the state, from 1 on; null where counting by bits does not pay.
-    const std::uint64_t* units_with(int place, int state) const {
-        return bits_[place].empty() ? nullptr : bits_[place].data() + static_cast<std::size_t>(state - 1) * words();
-    }
 
 private:
     std::vector<int> arities_;
     std::vector<std::vector<std::uint16_t>> codes_;
     std::vector<std::uint32_t> weights_;  // empty: all 1
     std::vector<std::uint32_t> identity_;
-    std::vector<std::vector<std::uint64_t>> bits_;
     std::uint64_t n_rows_;
 };
 
