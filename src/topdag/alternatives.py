@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.errors import ScoreError
 from topdag.graphs import require_known
-from topdag.list_questions import Wanted, lattice_for, require_kept
+from topdag.lattices import Wanted, dense_lattice, require_kept
 from topdag.runs import OnProgress, Run
 from topdag.scores import Scores
 
@@ -68,7 +68,7 @@ def family_bound(scores: Scores, variable: str, parents: Sequence[str] = (), *, 
     x, *columns = (scores.names.index(name) for name in (variable, *parents))
     if any(v not in scores.columns for v in (x, *columns)):
         raise ScoreError("Constant columns stay isolated; read the table with keep_constant=True to give them edges.")
-    lattice = lattice_for(scores, Run(threads=threads))
+    lattice = dense_lattice(scores, Run(threads=threads))
     assert lattice is not None  # no time limit
     mask = sum(1 << scores.columns.index(v) for v in columns)
     return lattice.family_bound(scores.columns.index(x), mask)
@@ -85,7 +85,7 @@ def edge_alternatives(
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
     run = Run(threads=threads, on_progress=on_progress)
-    lattice = lattice_for(scores, run)
+    lattice = dense_lattice(scores, run)
     assert lattice is not None  # no time limit
     bounds = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
     assert bounds is not None  # no time limit

@@ -10,7 +10,8 @@ from typing import Any
 
 from topdag import _core
 from topdag.errors import Interrupted
-from topdag.list_questions import Wanted, checked_k, lattice_for, list_stats, out_of_time, scores_for
+from topdag.lattices import Wanted, dense_lattice
+from topdag.list_questions import checked_k, list_stats, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run
@@ -36,7 +37,7 @@ def search_networks(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
     scores = scores_for(source, wanted, run)
-    lattice = lattice_for(scores, run)
+    lattice = dense_lattice(scores, run)
     if lattice is None:
         raise out_of_time(wanted, run)
     finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(

@@ -22,15 +22,14 @@ from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.files import read_scores
 from topdag.list_files import SUFFIXES, list_lines, write_list
+from topdag.lattices import Wanted, require_kept
 from topdag.list_questions import (
-    Wanted,
     classes_within,
     count_classes_within,
     count_networks_within,
     k_best_classes,
     k_best_networks,
     networks_within,
-    require_kept,
     require_score_equivalent,
 )
 from topdag.lists import ClassList, NetworkList
@@ -190,7 +189,7 @@ def _nothing_yet(asked: Asked, wanted: Request, run: Run, limit: str) -> Found:
     return (ClassList if wanted.classes else NetworkList)(
         source=replace(few, names=table.names, columns=columns),
         scores=np.empty(0),
-        parents=np.empty((0, len(columns)), dtype=np.uint32),
+        parents=np.empty((0, len(columns)), dtype=np.uint64),
         floor=bound,
         proof=Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked)),
         stats=Stats(run.seconds, dict(run.phases), run.threads, run.memory, peak_memory(), 0, 0, "none"),
