@@ -83,11 +83,7 @@ def test_family_bounds_say_the_same(table: td.Table, k: int) -> None:
     kept = td.score(table, td.BIC(), keep=KBest(k))
     names = [scores.names[v] for v in scores.columns]
     for name in names:
-        reaching = {
-            parents
-            for parents, _ in scores.families(name)
-            if alternatives.family_bound(scores, name, parents) >= threshold
-        }
+        reaching = {parents for parents, _ in scores.families(name) if scores.family_bound(name, parents) >= threshold}
         assert {parents for parents, _ in kept.families(name)} == reaching
 
 
@@ -105,7 +101,7 @@ def test_scores_for_the_k_best_answer_no_other_question() -> None:
         lambda: td.count_networks_within(scores, 1),
         lambda: td.count_classes_within(scores, 1),
         lambda: next(td.iter_networks_within(scores, 1)),
-        lambda: alternatives.family_bound(scores, "lung"),
+        lambda: scores.family_bound("lung"),
         lambda: alternatives.edge_alternatives(scores),
     ]
     for ask in refused:

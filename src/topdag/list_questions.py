@@ -11,16 +11,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from topdag import _core
-from topdag.engines import plan_lattice, set_bytes
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
+from topdag.lattices import lattice_of
 from topdag.lists import BestList, ClassList, NetworkList, grid_epsilon
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, available_memory, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, as_table, score_within, scores_from_lists
+from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scores_from_lists
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
@@ -158,6 +158,9 @@ class Wanted:
         asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
         return max(asked, best - scores.cutoff)
 
+    def require_kept(self, scores: Scores) -> None:
+        scores.require_kept(self.asked_by, most=self.most, factor=self.factor)
+
 
 def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run) -> AnyList:
     asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
@@ -178,7 +181,7 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     if asked.scores is None:
         return None
     scores = asked.scores
-    require_kept(scores, wanted)
+    wanted.require_kept(scores)
     if make is ClassList:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
@@ -249,7 +252,7 @@ def _without_scores(asked: Asked) -> Scores:
 
 def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
     if isinstance(source, Scores):
-        require_kept(source, wanted)
+        wanted.require_kept(source)
         return source
     try:
         scores = score_within(as_table(source), BDeu(), run)
@@ -265,24 +268,6 @@ def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> OutOfTime:
     return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", found)
 
 
-def require_kept(scores: Scores, wanted: Wanted) -> None:
-    """Scores pruned for one question must not answer another that needs more."""
-    keep = scores.keep
-    if keep == "all" or (isinstance(keep, Within) and wanted.factor <= keep.factor):
-        return
-    if isinstance(keep, KBest) and wanted.most <= keep.k:
-        return
-    kept = "the best network only"
-    if isinstance(keep, Within):
-        kept = f"networks within a factor of {keep.factor:g}"
-    if isinstance(keep, KBest):
-        kept = f"the {keep.k:,} best"
-    raise ScoreError(
-        f"{wanted.asked_by} needs more families than these scores hold: they were pruned for {kept}. "
-        'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
-    )
-
-
 def require_score_equivalent(scores: Scores, asked_by: str) -> None:
     if not scores.score_equivalent:
         name = "scores from a file that does not say what they are" if scores.kind is None else f"{scores.kind}"
@@ -293,12 +278,9 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
 
 
 def lattice_for(scores: Scores, run: Run) -> _core.Lattice | None:
-    """Best parents, forward and backward tables; None when the time is up."""
-    n = len(scores.columns)
-    held = sum(array.nbytes for array in scores.store.arrays)
-    plan_lattice(n, run, held=held, more=set_bytes(n) + run.threads * set_bytes(n))
+    """None when the time is up."""
     begin = run.seconds
-    lattice = _core.build_lattice(scores.store.core(), run.threads, run.seconds_left, run.on_tick)
+    lattice = lattice_of(scores.store, run)
     run.timed("lattice", begin)
     return lattice
 
