@@ -185,7 +185,7 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     if make is ClassList:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
-        return _only_the_empty_network(make, scores, run)
+        return only_the_empty_network(make, scores, run)
     lattice = lattice_for(scores, run)
     if lattice is None:
         return None
@@ -214,7 +214,7 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     return found
 
 
-def _only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
     proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
     return make(
         scores, np.zeros(1), np.empty((1, 0), np.uint32), -math.inf, proof, list_stats(scores, run, LISTING, {})
