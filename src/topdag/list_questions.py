@@ -14,7 +14,7 @@ from topdag import _core
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.lattices import Lattices, Prepared, Wanted, require_kept
+from topdag.list_lattices import Lattices, Prepared, Wanted
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
@@ -164,11 +164,11 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     if asked.scores is None:
         return None
     scores = asked.scores
-    require_kept(scores, wanted)
+    wanted.require_kept(scores)
     if make is ClassList:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
-        return _only_the_empty_network(make, scores, run)
+        return only_the_empty_network(make, scores, run)
     source = Lattices(scores, wanted, run)
     prepared = source.next()
     if prepared is None:
@@ -224,7 +224,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     return found
 
 
-def _only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
     proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
     return make(
         scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, list_stats(scores, run, LISTING, {})
@@ -262,7 +262,7 @@ def _without_scores(asked: Asked) -> Scores:
 
 def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
     if isinstance(source, Scores):
-        require_kept(source, wanted)
+        wanted.require_kept(source)
         return source
     try:
         scores = score_within(as_table(source), BDeu(), run)

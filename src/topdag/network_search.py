@@ -6,12 +6,14 @@ only makes sense on whole networks.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from topdag import _core
 from topdag.errors import Interrupted
-from topdag.lattices import Wanted, dense_lattice
-from topdag.list_questions import checked_k, list_stats, out_of_time, scores_for
+from topdag.lattices import lattice_of
+from topdag.list_lattices import Wanted
+from topdag.list_questions import checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run
@@ -37,7 +39,9 @@ def search_networks(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
     scores = scores_for(source, wanted, run)
-    lattice = dense_lattice(scores, run)
+    if not scores.columns:
+        return only_the_empty_network(NetworkList, scores, run)
+    lattice = lattice_of(scores.store, run)
     if lattice is None:
         raise out_of_time(wanted, run)
     finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(
@@ -50,7 +54,8 @@ def search_networks(
         "re-expanded": counts.re_expanded,
         "oracle calls": counts.oracle_calls,
     }
-    status = Status.PROVED if finished else Status.STOPPED
+    some = lattice.best_score > -math.inf
+    status = Status.STOPPED if not finished else Status.PROVED if some else Status.INFEASIBLE
     limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
     proof = Proof(status, lattice.best_score, 0.0, limit, scores.describe_space())
     stats = list_stats(scores, run, "best-first search over partial networks", work)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.engines import plan_lattice, set_bytes
 from topdag.family_lists import FamilyLists
+from topdag.lattices import lattice_of
 from topdag.runs import Run
 from topdag.stores import Floats, ListStore, Store
 
@@ -84,10 +84,8 @@ def store_for_k_best(
     lists with all ties at their ends. Networks more than ``furthest`` behind the best are not looked for: when fewer
     than k are nearer, all families stay. None when the time is up. Needs the lattice.
     """
-    n, held = store.n, sum(array.nbytes for array in store.arrays)
-    plan_lattice(n, run, held=held, more=set_bytes(n) + run.threads * set_bytes(n))
     begin = run.seconds
-    lattice = _core.build_lattice(store.core(), run.threads, run.seconds_left, run.on_tick)
+    lattice = lattice_of(store, run)
     threshold = None if lattice is None else _kth_best_score(lattice, k, run, of_classes=of_classes, furthest=furthest)
     if lattice is None or threshold is None:
         return None

@@ -18,6 +18,7 @@ from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
 from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
+from topdag.lattices import lattice_of
 from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
@@ -146,9 +147,38 @@ class Scores:
 
     def family_bound(self, variable: str, parents: Sequence[str] = ()) -> float:
         """The score of the best network in which the variable has exactly these parents; minus infinity if none."""
-        from topdag.alternatives import family_bound
+        self.require_kept("family_bound")
+        self.local(variable, parents)  # checks the names
+        columns = [self.names.index(name) for name in (variable, *parents)]
+        if any(v not in self.columns for v in columns):
+            raise ScoreError(
+                "Constant columns stay isolated; read the table with keep_constant=True to give them edges."
+            )
+        lattice = lattice_of(self.store, Run())
+        assert lattice is not None  # no time limit
+        x, *places = (self.columns.index(v) for v in columns)
+        return lattice.family_bound(x, sum(1 << place for place in places))
 
-        return family_bound(self, variable, parents)
+    def is_kept(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
+        """Whether all families are there that the best so many, or those within this factor, can need."""
+        if isinstance(self.keep, Within):
+            return factor <= self.keep.factor
+        return most <= self.keep.k if isinstance(self.keep, KBest) else self.keep == "all"
+
+    def require_kept(self, asked_by: str, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
+        """Scores pruned for one question must not answer another that needs more."""
+        if self.is_kept(most=most, factor=factor):
+            return
+        keep = self.keep
+        kept = "the best network only"
+        if isinstance(keep, Within):
+            kept = f"networks within a factor of {keep.factor:g}"
+        if isinstance(keep, KBest):
+            kept = f"the {keep.k:,} best"
+        raise ScoreError(
+            f"{asked_by} needs more families than these scores hold: they were pruned for {kept}. "
+            'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
+        )
 
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
         """The allowed parent sets of a variable with their scores on the grid."""

@@ -22,7 +22,6 @@ from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.files import read_scores
 from topdag.list_files import SUFFIXES, list_lines, write_list
-from topdag.lattices import Wanted, require_kept
 from topdag.list_questions import (
     classes_within,
     count_classes_within,
@@ -99,7 +98,7 @@ def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
         raise UsageError("--keep: a .npz file says itself what it holds")
     scores = read_scores(path, keep=args.keep or "best")
     try:
-        require_kept(scores, Wanted("A list", wanted.most or MOST_IN_A_LIST, wanted.factor or math.inf))
+        scores.require_kept("A list", most=wanted.most or MOST_IN_A_LIST, factor=wanted.factor or math.inf)
     except ScoreError as error:
         reason = str(error).partition(" Score again ")[0]
         raise ScoreError(
