@@ -47,6 +47,9 @@ ROOMS = {
     "pruning": "_core engines family_lists runs stores",
     "scores": "_core alternatives errors family_lists graphs pruning reading runs score_kinds scoring stores table",
     "mdl_pruning": "",
+    # bounds beyond the lattice
+    "relaxation": "_core runs stores",
+    "branch_and_cut": "relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     # questions
     "greedy": "",
@@ -97,6 +100,8 @@ CORE_ROOMS = {
     "best_lists": "class_rule lattice listing parallel run_limits",
     "network_search": "lattice listing run_limits",
     "classes": "var_set",
+    "clusters": "run_limits var_set",
+    "order_climbing": "candidates clusters run_limits",
 }
 
 

@@ -205,6 +205,7 @@ ReducedCosts reduced_costs(const FamilyView& families, std::span<const double> c
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
             if (families.has_family(i)) least = std::min(least, result.excess[i]);
         result.bound += least;
+        if (least == std::numeric_limits<double>::infinity()) continue;
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i) result.excess[i] -= least;
     }
     return result;
