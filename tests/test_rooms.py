@@ -49,6 +49,9 @@ ROOMS = {
     "pruning": "_core family_lists lattices runs stores",
     "scores": "_core errors family_lists graphs lattices pruning reading runs score_kinds scoring stores table",
     "mdl_pruning": "",
+    # bounds beyond the lattice
+    "relaxation": "_core runs stores",
+    "branch_and_cut": "relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     # questions
     "greedy": "",
@@ -114,6 +117,8 @@ CORE_ROOMS = {
     "network_search": "lattice listing run_limits",
     "big_count": "",
     "classes": "big_count var_set",
+    "clusters": "run_limits var_set",
+    "order_climbing": "candidates clusters run_limits",
 }
 
 
