@@ -19,11 +19,11 @@ struct PyBound {
     int n;
 };
 
-std::vector<Cluster> checked_clusters(int n, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
+std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
     require(members.shape(0) == ks.shape(0) && ks.shape(0) == multipliers.shape(0), "sizes differ");
-    std::vector<Cluster> clusters;
+    std::vector<WeightedCluster> clusters;
     for (std::size_t i = 0; i < members.shape(0); ++i) {
-        const Cluster cluster{members.data()[i], static_cast<int>(ks.data()[i]), multipliers.data()[i]};
+        const WeightedCluster cluster{members.data()[i], static_cast<int>(ks.data()[i]), multipliers.data()[i]};
         require(is_subset(cluster.members, all_of(n)), "a cluster out of range");
         require(ks.data()[i] >= 1 && ks.data()[i] <= size_of(cluster.members), "k must be 1 to the cluster's size");
         require(cluster.multiplier >= 0.0 && std::isfinite(cluster.multiplier), "a multiplier is negative or not finite");

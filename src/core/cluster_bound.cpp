@@ -8,10 +8,10 @@ namespace topdag {
 namespace {
 
 // Half the exponent of doubles is left to sums: costs lie on a grid by themselves, multipliers are put on one.
-double grid_step(const Candidates& candidates, const std::vector<Cluster>& clusters) {
+double grid_step(const Candidates& candidates, const std::vector<WeightedCluster>& clusters) {
     double most = 1.0;
     for (int x = 0; x < candidates.n_variables(); ++x) most += candidates.of(x).back().cost;
-    for (const Cluster& cluster : clusters) most += cluster.multiplier * cluster.k * size_of(cluster.members);
+    for (const WeightedCluster& cluster : clusters) most += cluster.multiplier * cluster.k * size_of(cluster.members);
     return std::ldexp(1.0, std::ilogb(most) - 50);
 }
 
@@ -30,10 +30,10 @@ bool is_within(const std::uint64_t* inner, const std::uint64_t* outer, std::size
 
 }  // namespace
 
-ClusterBound::ClusterBound(const Candidates& candidates, std::vector<Cluster> clusters)
+ClusterBound::ClusterBound(const Candidates& candidates, std::vector<WeightedCluster> clusters)
     : n_(candidates.n_variables()), shares_(n_) {
     const double step = grid_step(candidates, clusters);
-    for (Cluster& cluster : clusters) {
+    for (WeightedCluster& cluster : clusters) {
         cluster.multiplier = std::floor(cluster.multiplier / step) * step;
         if (cluster.multiplier > 0.0) clusters_.push_back(cluster);
     }
@@ -47,8 +47,8 @@ ClusterBound::ClusterBound(const Candidates& candidates, std::vector<Cluster> cl
 
 void ClusterBound::fill_share(int v, const Candidates& candidates) {
     Share& share = shares_[v];
-    std::vector<Cluster> own;
-    for (const Cluster& cluster : clusters_)
+    std::vector<WeightedCluster> own;
+    for (const WeightedCluster& cluster : clusters_)
         if (has(cluster.members, v)) own.push_back(cluster);
     share.words = (own.size() + 63) / 64;
     share.closed_by.assign(share.words * n_, 0);
@@ -133,7 +133,7 @@ double ClusterBound::least(const Share& share, const Word* closed) const {
 
 double ClusterBound::open_clusters(VarSet placed) const {
     double open = 0.0;
-    for (const Cluster& cluster : clusters_)
+    for (const WeightedCluster& cluster : clusters_)
         open += cluster.multiplier * std::max(0, cluster.k - size_of(cluster.members & placed));
     return open;
 }

@@ -18,7 +18,7 @@
 
 namespace topdag {
 
-struct Cluster {
+struct WeightedCluster {
     VarSet members;
     int k;              // 1 to the number of members
     double multiplier;  // not negative
@@ -29,7 +29,7 @@ struct Cluster {
 class ClusterBound : public Bound {
 public:
     // Multipliers are rounded down to a grid on which all sums are exact; clusters left with zero are dropped.
-    ClusterBound(const Candidates& candidates, std::vector<Cluster> clusters);
+    ClusterBound(const Candidates& candidates, std::vector<WeightedCluster> clusters);
 
     double at(VarSet placed) const override;
     void after_each(VarSet placed, VarSet wanted, double* after) const override;
@@ -71,7 +71,7 @@ private:
     double open_clusters(VarSet placed) const;
 
     int n_;
-    std::vector<Cluster> clusters_;
+    std::vector<WeightedCluster> clusters_;
     std::vector<Share> shares_;
     std::size_t words_ = 0;       // of all variables together
     std::size_t most_words_ = 1;  // of one
