@@ -78,7 +78,15 @@ void bind_block_lattice(nb::module_& m) {
                 BestNetwork network = t.read_back(slack);
                 return std::make_pair(network.score, std::move(network.parents));
             },
-            "slack"_a, "The best score, and the parents of each variable in the best network.");
+            "slack"_a, "The best score, and the parents of each variable in the best network.")
+        .def(
+            "order_backward",
+            [](BlockLattice& t, int threads, std::optional<double> seconds, nb::object on_tick) {
+                return watched(watch_of(seconds, std::move(on_tick)),
+                               [&](Limits& limits) { return t.order_backward(threads, limits); });
+            },
+            "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+            "Fills the backward table, which lists need; False when stopped.");
     m.def("block_lattice_bytes", &BlockLattice::bytes, "n_variables"_a, "with_backward"_a, "threads"_a,
           "Bytes beside the scores and the lists of parent sets.");
     m.def(

@@ -219,6 +219,9 @@ class BlockLattice:
     def read_back(self, slack: float) -> tuple[float, list[int]]:
         """The best score, and the parents of each variable in the best network."""
 
+    def order_backward(self, threads: int, seconds: float | None, on_tick: object | None) -> bool:
+        """Fills the backward table, which lists need; False when stopped."""
+
 def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int) -> float:
     """Bytes beside the scores and the lists of parent sets."""
 
