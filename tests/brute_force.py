@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from topdag.scores import Scores
 
-Ranked = tuple[NDArray[np.float64], NDArray[np.uint32]]
+Ranked = tuple[NDArray[np.float64], NDArray[np.uint64]]
 
 
 @cache
-def networks(n: int) -> NDArray[np.uint32]:
+def networks(n: int) -> NDArray[np.uint64]:
     """One row of parent masks per network, sorted by them variable by variable."""
-    masks = np.array(reference.all_networks(n), dtype=np.uint32).reshape(-1, n)
+    masks = np.array(reference.all_networks(n), dtype=np.uint64).reshape(-1, n)
     return masks[np.lexsort(masks.T[::-1])] if n else masks
 
 
@@ -29,7 +29,7 @@ def values_of(scores: Scores) -> NDArray[np.float64]:
     return np.array(own).reshape(n, 2**n)
 
 
-def network_scores(values: NDArray[np.float64], masks: NDArray[np.uint32]) -> NDArray[np.float64]:
+def network_scores(values: NDArray[np.float64], masks: NDArray[np.uint64]) -> NDArray[np.float64]:
     """The score of each row; sums of values on the grid are exact in any order."""
     return sum((values[x][masks[:, x]] for x in range(len(values))), start=np.zeros(len(masks)))
 
@@ -45,7 +45,7 @@ def ranked(scores: Scores) -> Ranked:
     return found[order], masks[order]
 
 
-def path_columns(values: NDArray[np.float64], masks: NDArray[np.uint32]) -> list[NDArray[Any]]:
+def path_columns(values: NDArray[np.float64], masks: NDArray[np.uint64]) -> list[NDArray[Any]]:
     """The paths on which networks are built, as columns to sort by: how ties stand [docs/method.md].
 
     A path takes, of the variables whose parents are placed, always the first in the order of the best network. Of two
@@ -55,14 +55,14 @@ def path_columns(values: NDArray[np.float64], masks: NDArray[np.uint32]) -> list
     n = len(values)
     best = best_within(values)
     rest = best_rest(best)
-    placed, columns = np.zeros(len(masks), np.uint32), []
+    placed, columns = np.zeros(len(masks), np.uint64), []
     for _ in range(n):
         chosen = np.full(len(masks), -1)
         for x in best_order(best):
             can_come = (placed >> x & 1 == 0) & (masks[:, x] & ~placed == 0) & (chosen < 0)
             chosen[can_come] = x
         parents = masks[np.arange(len(masks)), chosen]
-        placed = placed | np.uint32(1) << chosen.astype(np.uint32)
+        placed = placed | np.uint64(1) << chosen.astype(np.uint64)
         columns += [-(values[chosen, parents] + rest[placed]), chosen, parents]
     return columns
 

@@ -1,56 +1,14 @@
 // lists.cpp: lists, counts and streams of networks and classes.
 #include "binding.h"
+#include "listing_from.h"
 
 #include "../core/best_lists.h"
 #include "../core/family_bounds.h"
-#include "../core/listing.h"
 #include "../core/network_search.h"
 
 namespace topdag {
 
 namespace {
-
-// A walk that waits in between, for streams.
-struct NetworkStream {
-    FamilyTable families;
-    std::vector<int> order;
-    std::unique_ptr<NetworkRule<Lattice>> rule;
-    std::unique_ptr<Walk<Lattice, NetworkRule<Lattice>>> walk;
-    std::size_t n = 0;
-};
-
-std::optional<NetworkStream> open_stream(const PyLattice& tables, double lowest, int threads, const Watch& watch) {
-    NetworkStream stream;
-    const Lattice& lattice = *tables.lattice;
-    stream.n = static_cast<std::size_t>(lattice.n_variables());
-    stream.families = watched(watch, [&](Limits& limits) { return families_reaching(lattice, lowest, threads, limits); });
-    if (stream.families.empty()) return std::nullopt;
-    stream.order = best_order(lattice);
-    stream.rule = std::make_unique<NetworkRule<Lattice>>(lattice, stream.families, stream.order);
-    return stream;
-}
-
-struct Batch {
-    bool finished = false;  // none is left
-    std::vector<double> scores;
-    std::vector<std::uint32_t> parents;
-};
-
-Batch next_batch(NetworkStream& stream, std::size_t most, Limits& limits) {
-    Batch batch;
-    limits.begin(Phase::listing, 0);
-    while (batch.scores.size() < most) {
-        const Walked step = stream.walk->next();
-        if (step == Walked::found) {
-            batch.scores.push_back(stream.walk->score);
-            for (VarSet mask : stream.walk->parents) batch.parents.push_back(static_cast<std::uint32_t>(mask));
-        } else if (step == Walked::ended || limits.reached()) {
-            batch.finished = step == Walked::ended;
-            break;
-        }
-    }
-    return batch;
-}
 
 struct SearchResult {
     BestList list;
@@ -88,30 +46,6 @@ void bind_lists(nb::module_& m) {
         .def_ro("found", &WalkCounts::found)
         .def_ro("expanded", &WalkCounts::expanded)
         .def_ro("dead_ends", &WalkCounts::dead_ends);
-    m.def(
-        "list_best",
-        [](const PyLattice& t, Listed what, std::size_t most, double lowest, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
-            bool interrupted = false;
-            BestList list = watched(
-                watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return list_best(*t.lattice, {what, most, lowest}, threads, limits); }, &interrupted);
-            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
-                                   give_networks(std::move(list.parents), t.lattice->n_variables()), list.counts);
-        },
-        "lattice"_a, "what"_a, "most"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "finished, interrupted, floor, scores, parents by network, counts.");
-    m.def(
-        "count_above",
-        [](const PyLattice& t, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            bool interrupted = false;
-            Count count = watched(
-                watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return count_above(*t.lattice, what, lowest, threads, limits); }, &interrupted);
-            return std::make_tuple(count.finished, interrupted, count.counts);
-        },
-        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "finished, interrupted, counts: when not finished, of what was found so far.");
     nb::class_<SearchCounts>(m, "SearchCounts")
         .def_ro("generated", &SearchCounts::generated)
         .def_ro("expanded", &SearchCounts::expanded)
@@ -137,23 +71,13 @@ void bind_lists(nb::module_& m) {
             "next",
             [](NetworkStream& stream, std::size_t most, std::optional<double> seconds, nb::object on_tick) {
                 Batch batch = watched(watch_of(seconds, std::move(on_tick)),
-                                      [&](Limits& limits) { return next_batch(stream, most, limits); });
+                                      [&](Limits& limits) { return stream.next(most, limits); });
                 return std::make_tuple(batch.finished, give_vector<double, DoublesOut>(std::move(batch.scores)),
-                                       give_networks(std::move(batch.parents), stream.n));
+                                       give_networks(std::move(batch.parents), stream.n_variables()));
             },
             "most"_a, "seconds"_a.none(), "on_tick"_a.none(),
             "Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.");
-    m.def(
-        "open_stream",
-        [](const PyLattice& t, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            std::optional<NetworkStream> stream = open_stream(t, lowest, threads, watch_of(seconds, std::move(on_tick)));
-            if (!stream) return std::unique_ptr<NetworkStream>();
-            auto opened = std::make_unique<NetworkStream>(std::move(*stream));
-            opened->walk = std::make_unique<Walk<Lattice, NetworkRule<Lattice>>>(*t.lattice, opened->families, *opened->rule, lowest);
-            opened->walk->begin({NetworkRule<Lattice>::State{}, std::vector<VarSet>(opened->n, 0)});
-            return opened;
-        },
-        "lattice"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>());
+    bind_listing_from<PyLattice>(m);
 }
 
 }  // namespace topdag

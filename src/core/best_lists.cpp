@@ -8,8 +8,10 @@
 #include <mutex>
 #include <numeric>
 
+#include "block_family_bounds.h"
 #include "class_rule.h"
 #include "parallel.h"
+#include "sparse_lattice.h"
 
 namespace topdag {
 
@@ -32,12 +34,12 @@ struct Finds {
     Place next;  // the place of the next find
     std::vector<double> scores;
     std::vector<Place> places;
-    std::vector<std::uint32_t> parents;
+    std::vector<VarSet> parents;
 
     void add(double score, const std::vector<VarSet>& masks) {
         scores.push_back(score);
         places.push_back(next++);
-        for (VarSet mask : masks) parents.push_back(static_cast<std::uint32_t>(mask));
+        for (VarSet mask : masks) parents.push_back(mask);
     }
 
     void clear() {
@@ -107,8 +109,8 @@ private:
         return result;
     }
 
-    std::vector<std::uint32_t> picked_parents(const std::vector<std::size_t>& order) const {
-        std::vector<std::uint32_t> picked;
+    std::vector<VarSet> picked_parents(const std::vector<std::size_t>& order) const {
+        std::vector<VarSet> picked;
         picked.reserve(order.size() * n_);
         for (std::size_t i : order) picked.insert(picked.end(), &parents_[i * n_], &parents_[i * n_] + n_);
         return picked;
@@ -121,7 +123,7 @@ private:
     std::mutex lock_;
     std::vector<double> scores_;
     std::vector<Place> places_;
-    std::vector<std::uint32_t> parents_;
+    std::vector<VarSet> parents_;
 };
 
 // Takes no finds, only counts them.
@@ -139,10 +141,10 @@ template <class Sink>
 constexpr bool stores_finds = requires(Sink& sink, BestList& list) { sink.finish(list); };
 
 // Everything above the sink's threshold goes into the sink; threads share the beginnings.
-template <class Rule, class Sink>
-WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
+template <class AnyLattice, class Rule, class Sink>
+WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
                            Limits& limits) {
-    using OneWalk = Walk<Lattice, Rule>;
+    using OneWalk = Walk<AnyLattice, Rule>;
     const auto n = static_cast<std::size_t>(lattice.n_variables());
     OneWalk scout(lattice, families, rule, sink.threshold(0));
     std::vector<typename OneWalk::Start> starts{{typename Rule::State{}, std::vector<VarSet>(n, 0)}};
@@ -180,12 +182,12 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
     return counts;
 }
 
-template <class Sink>
-WalkCounts walk_all(const Lattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
+template <class AnyLattice, class Sink>
+WalkCounts walk_all(const AnyLattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
     const std::vector<int> order = best_order(lattice);
     if (what == Listed::classes)
-        return walk_everything(lattice, families, ClassRule<Lattice>(lattice, families, order), sink, threads, limits);
-    return walk_everything(lattice, families, NetworkRule<Lattice>(lattice, families, order), sink, threads, limits);
+        return walk_everything(lattice, families, ClassRule<AnyLattice>(lattice, families, order), sink, threads, limits);
+    return walk_everything(lattice, families, NetworkRule<AnyLattice>(lattice, families, order), sink, threads, limits);
 }
 
 FamilyTable above(const FamilyTable& families, double threshold) {
@@ -210,7 +212,8 @@ std::vector<double> thresholds(const FamilyTable& families, double best, double 
 }
 
 // Everything above the threshold into the list; false when a limit stopped it.
-bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
+template <class AnyLattice>
+bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
               Limits& limits, BestList& list) {
     Collector collector(lattice.n_variables(), request.most, threshold);
     list.counts += walk_all(lattice, above(families, threshold), request.what, collector, threads, limits);
@@ -225,9 +228,10 @@ bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListReq
 
 }  // namespace
 
-std::vector<int> best_order(const Lattice& lattice) {
+template <class AnyLattice>
+std::vector<int> best_order(const AnyLattice& lattice) {
     std::vector<int> order;
-    for (VarSet placed = n_sets(lattice.n_variables()) - 1; placed != 0;) {
+    for (VarSet placed = all_of(lattice.n_variables()); placed != 0;) {
         const int x = lattice.last_variable(placed);
         order.push_back(x);
         placed &= ~only(x);
@@ -236,8 +240,10 @@ std::vector<int> best_order(const Lattice& lattice) {
     return order;
 }
 
-BestList list_best(const Lattice& lattice, const ListRequest& request, int threads, Limits& limits) {
-    const double best = lattice.forward(n_sets(lattice.n_variables()) - 1);
+template <class AnyLattice>
+BestList list_best(const AnyLattice& lattice, const ListRequest& asked, int threads, Limits& limits) {
+    const ListRequest request{asked.what, asked.most, std::max(asked.lowest, lattice.lowest())};
+    const double best = lattice.forward(all_of(lattice.n_variables()));
     BestList list;
     list.floor = best;
     if (best == minus_infinity) {
@@ -263,12 +269,25 @@ BestList list_best(const Lattice& lattice, const ListRequest& request, int threa
     return list;
 }
 
-Count count_above(const Lattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
-    const FamilyTable families = families_reaching(lattice, lowest, threads, limits);
+template <class AnyLattice>
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
+    const double threshold = std::max(lowest, lattice.lowest());
+    const FamilyTable families = families_reaching(lattice, threshold, threads, limits);
     if (families.empty()) return {};
-    Counter counter(lowest);
+    Counter counter(threshold);
     const WalkCounts counts = walk_all(lattice, families, what, counter, threads, limits);
     return {!limits.stop.load(), counts};
 }
+
+// What can be listed from.
+template std::vector<int> best_order(const Lattice&);
+template BestList list_best(const Lattice&, const ListRequest&, int, Limits&);
+template Count count_above(const Lattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const SparseLattice&);
+template BestList list_best(const SparseLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const SparseLattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const BlockLattice&);
+template BestList list_best(const BlockLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const BlockLattice&, Listed, double, int, Limits&);
 
 }  // namespace topdag

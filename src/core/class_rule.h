@@ -28,9 +28,9 @@ public:
         VarSet placed = 0;
         double score = 0.0;
         VarSet leaves = 0;
-        std::array<VarSet, most_listed> adjacent{};
-        std::array<VarSet, most_listed> compelled{};   // parents by compelled edges
-        std::array<VarSet, most_listed> reversible{};  // neighbours by reversible edges
+        std::array<VarSet, Lattice::most_variables> adjacent{};
+        std::array<VarSet, Lattice::most_variables> compelled{};   // parents by compelled edges
+        std::array<VarSet, Lattice::most_variables> reversible{};  // neighbours by reversible edges
     };
 
     ClassRule(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order)

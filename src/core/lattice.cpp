@@ -165,35 +165,4 @@ void Lattice::order_block_backward(VarSet block) {
     }
 }
 
-BestNetwork Lattice::read_back(double slack) const {
-    VarSet placed = n_sets(n_) - 1;
-    BestNetwork network{forward_[placed], std::vector<VarSet>(n_, 0)};
-    if (network.score == minus_infinity) return network;
-    while (placed != 0) {
-        const int x = last_variable(placed);
-        placed &= ~only(x);
-        network.parents[x] = fewest_parents(x, placed, slack);
-    }
-    return network;
-}
-
-int Lattice::last_variable(VarSet placed) const {
-    for (int x = n_ - 1;; --x) {
-        if (!has(placed, x)) continue;
-        const VarSet before = placed & ~only(x);
-        if (best(x, before) + forward_[before] == forward_[placed]) return x;
-    }
-}
-
-// What is left cannot lose one more variable, so no proper subset of it scores as much: it is its own best subset.
-VarSet Lattice::fewest_parents(int x, VarSet available, double slack) const {
-    const double enough = best(x, available) - slack;
-    for (int v = n_ - 1; v >= 0; --v) {
-        if (!has(available, v)) continue;
-        const VarSet fewer = available & ~only(v);
-        if (best(x, fewer) >= enough) available = fewer;
-    }
-    return available;
-}
-
 }  // namespace topdag

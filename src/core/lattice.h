@@ -5,28 +5,25 @@
 //   H(Y)       = the most that the variables outside Y can add when those of Y come first
 //              = max over x outside Y of best(x, Y) + H(Y + x)
 //
-// [Silander & Myllymaki 2006; Yuan & Malone 2013]. Ties are broken in a fixed way that no thread can change: the
-// last variable of an order is the last column that may be last, and parents are dropped from the last column on
-// while the best score stays the same, up to the slack that rounding asks for.
+// [Silander & Myllymaki 2006; Yuan & Malone 2013]. How ties are broken: reading_back.h.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "big_array.h"
 #include "local_scores.h"
+#include "reading_back.h"
 #include "run_limits.h"
 #include "var_set.h"
 
 namespace topdag {
 
-struct BestNetwork {
-    double score = 0.0;            // minus infinity when no network is allowed
-    std::vector<VarSet> parents;   // by variable
-};
-
 class Lattice {
 public:
+    static constexpr int most_variables = 32;
+
     // The scores must outlive the lattice.
     explicit Lattice(const LocalScores& scores);
 
@@ -35,14 +32,16 @@ public:
     // Fills F; false when a limit stopped it. Needs best.
     bool order(int threads, Limits& limits);
     // Parents that add no more than `slack` to a local score are left out. Needs F.
-    BestNetwork read_back(double slack) const;
+    BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
     // Fills H; false when a limit stopped it. Needs best.
     bool order_backward(int threads, Limits& limits);
 
     int n_variables() const { return n_; }
+    // Whatever scores less is not known of: here all is.
+    double lowest() const { return -std::numeric_limits<double>::infinity(); }
     const LocalScores& scores() const { return scores_; }
-    // The variable that comes last in the best order of these, ties broken as said above. Needs F.
-    int last_variable(VarSet placed) const;
+    // The variable that comes last in the best order of these, ties broken as ever. Needs F.
+    int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }
     double best(int x, VarSet within) const { return best_[x][without_bit(within, x)]; }
     double forward(VarSet placed) const { return forward_[placed]; }
     double backward(VarSet placed) const { return backward_[placed]; }
@@ -58,7 +57,6 @@ private:
     bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
     void order_block(VarSet block);
     void order_block_backward(VarSet block);
-    VarSet fewest_parents(int x, VarSet available, double slack) const;
 
     int n_;
     const LocalScores& scores_;

@@ -16,7 +16,8 @@
 // step where two paths part. Networks that tie stand in this order, so a full list may be left at once by a walk that
 // is behind its last one and can only meet ties with it.
 //
-// Lattice is anything with n_variables(), best(x, set), forward(set) and backward(set).
+// Lattice is anything with most_variables, n_variables(), best(x, set), forward(set), backward(set) and
+// last_variable(set), and with families_reaching and families_for_k_best of its own (family_bounds.h).
 #pragma once
 
 #include <algorithm>
@@ -125,7 +126,7 @@ public:
     Walk(const Lattice& lattice, const FamilyTable& families, const Rule& rule, double threshold)
         : steps_(lattice, families, threshold),
           rule_(rule),
-          everything_(n_sets(lattice.n_variables()) - 1),
+          everything_(all_of(lattice.n_variables())),
           threshold_(threshold) {}
 
     void begin(const Start& start) {
@@ -206,8 +207,6 @@ private:
     std::vector<Frame> frames_;
 };
 
-constexpr int most_listed = 32;  // variables of a lattice, at most
-
 // The rule for networks: canonical orders, as said above.
 template <class Lattice>
 class NetworkRule {
@@ -215,7 +214,7 @@ public:
     struct State {
         VarSet placed = 0;
         double score = 0.0;
-        std::array<VarSet, most_listed> blockers{};  // of the variables still to come; empty: none needed
+        std::array<VarSet, Lattice::most_variables> blockers{};  // of the variables still to come; empty: none needed
     };
 
     // `order`: all variables; the order of a best network makes few dead ends.

@@ -4,7 +4,7 @@ The compiled core of topdag: arrays in, arrays out. Not a public interface.
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -147,14 +147,6 @@ class WalkCounts:
     @property
     def dead_ends(self) -> int: ...
 
-def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], WalkCounts]:
-    """finished, interrupted, floor, scores, parents by network, counts."""
-
-def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
-    """
-    finished, interrupted, counts: when not finished, of what was found so far.
-    """
-
 class SearchCounts:
     @property
     def generated(self) -> int: ...
@@ -168,7 +160,7 @@ class SearchCounts:
     @property
     def oracle_calls(self) -> int: ...
 
-def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], SearchCounts, float, float]:
+def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts, float, float]:
     """
     finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
     """
@@ -176,12 +168,42 @@ def search_networks(lattice: Lattice, most: int, block: int, threads: int, secon
 class NetworkStream:
     """All networks above a threshold, in no particular order."""
 
-    def next(self, most: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]]:
+    def next(self, most: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
         """
         Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.
         """
 
+@overload
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
+    """finished, interrupted, floor, scores, parents by network, counts."""
+
+@overload
+def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
+    """
+    finished, interrupted, counts: when not finished, of what was found so far.
+    """
+
+@overload
 def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: BlockLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: SparseLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream:
+    """None when stopped."""
 
 class MixedGraph:
     """
@@ -207,3 +229,194 @@ class Members:
     def __init__(self, graph: MixedGraph) -> None: ...
 
     def next(self) -> list[int] | None: ...
+
+class PruningQuestion:
+    """Which families are asked for, and what may cut them off."""
+
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
+
+class PrunedFamilies:
+    """The families kept, and what was done for them."""
+
+    @property
+    def memory_needed(self) -> float: ...
+
+    @property
+    def grid(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def n_scored(self) -> int: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+    @property
+    def n_cut(self) -> list[int]: ...
+
+    @property
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
+
+class ClusterFamilies:
+    """Families of each variable, for cluster cuts."""
+
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
+
+    def cluster_weights(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """What the families that count for each cluster weigh together."""
+
+    def rows(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        Where the families that count for each cluster begin, and which they are.
+        """
+
+    def reduced_costs(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
+
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
+
+def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+    """
+    Cost and parents of the best network found by local search over orders; infinite cost: none.
+    """
+
+def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+    """The local optimum from an order that fits these weights."""
+
+class Bound:
+    """The least that placing the other variables must still cost."""
+
+    def at(self, placed: int) -> float: ...
+
+    def after_each(self, placed: int) -> list[float]:
+        """at(placed + x) for each x not placed; zero for the others."""
+
+    @property
+    def is_consistent(self) -> bool: ...
+
+    @property
+    def size(self) -> int: ...
+
+def simple_bound(candidates: Candidates) -> Bound: ...
+
+def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
+
+def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
+
+class OrderResult:
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def memory_hit(self) -> bool: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def order(self) -> list[int]: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def reopened(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """By size: sets expanded, sets found and not expanded."""
+
+def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
+    """The result, and whether Ctrl-C stopped it."""
+
+def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """complete, sets by size, F of each."""
+
+class BlockLattice:
+    """Forward and backward tables over all sets; best parents as lists."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def best_alone(self) -> list[float]: ...
+
+    @property
+    def kept_sets(self) -> list[int]:
+        """By variable, how many parent sets score more than all their subsets."""
+
+    def best(self, x: int, within: int) -> float:
+        """The best local score of x with parents among these."""
+
+    def forward(self, placed: int) -> float: ...
+
+    def read_back(self, slack: float) -> tuple[float, list[int]]:
+        """The best score, and the parents of each variable in the best network."""
+
+BLOCK_BITS: int = 14
+
+def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int, block_bits: int = 14) -> float:
+    """Bytes beside the scores and the lists of parent sets."""
+
+def build_block_lattice(scores: LocalScores, backward: bool, block_bits: int, threads: int, seconds: float | None, on_tick: object | None) -> BlockLattice:
+    """None when stopped. Lists need the backward table."""
+
+def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list:
+    """
+    By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.
+    """
+
+def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
+
+class SparseLattice:
+    """Forward and backward values on the sets that matter above a threshold."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def lowest(self) -> float: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+    """
+    None when stopped. Sets in an order of growing size, with the least cost of each.
+    """

@@ -217,14 +217,14 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
     proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
     return make(
-        scores, np.zeros(1), np.empty((1, 0), np.uint32), -math.inf, proof, list_stats(scores, run, LISTING, {})
+        scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, list_stats(scores, run, LISTING, {})
     )
 
 
 def _room_for(n: int, run: Run) -> int:
     """How many networks memory has room for, while they are sorted too; at least one."""
     available = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
-    return max(1, int(0.8 * available) // (4 * (4 * n + 16)))
+    return max(1, int(0.8 * available) // (4 * (8 * n + 16)))
 
 
 def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
@@ -238,7 +238,7 @@ def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> 
     bound = upper_bound(asked)
     proof = Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked))
     scores = asked.scores or _without_scores(asked)
-    none = np.empty((0, len(scores.columns)), dtype=np.uint32)
+    none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, bound, proof, list_stats(scores, run, LISTING, {}))
 
 

@@ -204,7 +204,7 @@ class _Items:
 
     @property
     def parents(self) -> Masks:
-        return np.array(self._masks, dtype=np.uint32).reshape(len(self), len(self._names))
+        return np.array(self._masks, dtype=np.uint64).reshape(len(self), len(self._names))
 
     def sums(self) -> NDArray[np.float64]:
         """Of each item the sum of its local scores."""
@@ -275,10 +275,10 @@ def _check_items(found: NetworkList | ClassList, items: _Items) -> None:
 def is_acyclic(parents: Masks) -> NDArray[np.bool_]:
     """Of each item: take away variables without parents left, again and again; what remains lies on cycles."""
     n = parents.shape[1]
-    left = np.full(len(parents), (1 << n) - 1, dtype=np.uint32)
+    left = np.full(len(parents), (1 << n) - 1, dtype=np.uint64)
     for _ in range(n):
         for x in range(n):
-            left[parents[:, x] & left == 0] &= ~np.uint32(1 << x)
+            left[parents[:, x] & left == 0] &= ~np.uint64(1 << x)
         if not left.any():
             break
     return np.equal(left, 0)

@@ -18,7 +18,7 @@ from topdag.results import Proof, Stats
 from topdag.scores import Scores
 
 Item = TypeVar("Item")
-Masks = NDArray[np.uint32]
+Masks = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)

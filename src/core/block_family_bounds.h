@@ -1,0 +1,19 @@
+// block_family_bounds.h: family_bounds.h for the block lattice, with no table over all sets of parents.
+//
+// A family with M(x, U) >= t has a set Y of variables that may come before x: U in Y and F(Y) + local(x | U) + H(Y + x)
+// >= t. Then F(Y) + best(x, Y) + H(Y + x) >= t too. So first all such Y are gathered, from those blocks that reach t;
+// then M is made block by block from the gathered ones alone, where a block has a local score that may reach t.
+#pragma once
+
+#include "block_lattice.h"
+#include "family_bounds.h"
+
+namespace topdag {
+
+// The families with M >= threshold. Needs F and H. Empty when a limit stopped it. Memory grows with what is found.
+FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int threads, Limits& limits);
+
+// The families that the k best networks, or classes, can need. The floor is the best over all x, as for the lattice.
+KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits);
+
+}  // namespace topdag

@@ -1,0 +1,185 @@
+#include "block_lattice.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "parallel.h"
+#include "simd.h"
+#include "sweeps.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr int lane_bits = 3;  // sets that differ in these low bits are handled side by side
+
+// What the best order of a set gets from x being last, if x is in it: best[x] is a table over the sets without x.
+double with_last(const double* own, const double* const* best, VarSet set, int x) {
+    const VarSet before = set & ~only(x);
+    return best[x][without_bit(before, x)] + own[before];
+}
+
+double with_next(const double* own, const double* const* best, VarSet set, int x) {
+    return best[x][without_bit(set, x)] + own[set | only(x)];
+}
+
+// F inside a block: own[set] has what the variables above the block offer as last ones; now those in the block.
+TOPDAG_SIMD void order_within(double* own, const double* const* best, int bits) {
+    const int lanes = std::min(bits, lane_bits);
+    for (VarSet group = 0; group < n_sets(bits); group += n_sets(lanes)) {
+        double* to = own + group;
+        for (VarSet rest = group; rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
+            const double* from = own + (group & ~only(x));
+            const double* with_x = best[x] + without_bit(group & ~only(x), x);
+            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
+                const double sum = with_x[lane] + from[lane];
+                to[lane] = to[lane] < sum ? sum : to[lane];
+            }
+        }
+        for (VarSet set = group + 1; set < group + n_sets(lanes); ++set)
+            for (int x = 0; x < lanes; ++x)
+                if (has(set, x)) own[set] = std::max(own[set], with_last(own, best, set, x));
+    }
+}
+
+// H likewise, from the sets with one more variable.
+TOPDAG_SIMD void order_within_backward(double* own, const double* const* best, int bits) {
+    const int lanes = std::min(bits, lane_bits);
+    for (VarSet group = n_sets(bits); group != 0;) {
+        group -= n_sets(lanes);
+        double* to = own + group;
+        for (VarSet rest = (n_sets(bits) - 1) & ~group & ~(n_sets(lanes) - 1); rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
+            const double* from = own + (group | only(x));
+            const double* with_x = best[x] + without_bit(group, x);
+            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
+                const double sum = with_x[lane] + from[lane];
+                to[lane] = to[lane] < sum ? sum : to[lane];
+            }
+        }
+        for (VarSet set = group + n_sets(lanes); set-- > group;)
+            for (int x = 0; x < lanes; ++x)
+                if (!has(set, x)) own[set] = std::max(own[set], with_next(own, best, set, x));
+    }
+}
+
+// The most over the sets of a block without x, one of its variables, of F + best + H with x.
+double reach_within(const double* forward, const double* best, const double* backward, int x, int bits) {
+    double most = minus_infinity;
+    const std::size_t run = only(x);  // sets without x that are neighbours in both tables
+    for (VarSet slot = 0; slot < n_sets(bits - 1); slot += run) {
+        const VarSet set = with_gap(slot, x);
+        most = std::max(most, largest_sum(forward + set, best + slot, backward + (set | only(x)), run));
+    }
+    return most;
+}
+
+std::vector<const double*> pointers_to(const std::vector<BigArray>& tables) {
+    std::vector<const double*> pointers;
+    for (const BigArray& table : tables) pointers.push_back(table.data());
+    return pointers;
+}
+
+}  // namespace
+
+BlockLattice::BlockLattice(const LocalScores& scores, int block_bits)
+    : n_(scores.n_variables()), low_(std::min(n_, block_bits)), scores_(scores) {
+    for (int x = 0; x < n_; ++x) parents_.emplace_back(n_, x < low_ ? low_ - 1 : low_);
+}
+
+double BlockLattice::bytes(int n, bool with_backward, int threads, int block_bits) {
+    const int low = std::min(n, block_bits);
+    const double per_thread = 8.0 * (2.0 + low / 2.0) * static_cast<double>(n_sets(low));
+    const double per_block = (sizeof(std::vector<double>) + 8.0) * n * static_cast<double>(n_sets(n - low));
+    return (with_backward ? 16.0 : 8.0) * static_cast<double>(n_sets(n)) + per_block + threads * per_thread;
+}
+
+BlockLattice::Workspace BlockLattice::workspace() const {
+    Workspace work{BigArray(n_sets(low_)), BigArray(n_sets(low_)), {}};
+    for (int x = 0; x < low_; ++x) work.low_best.emplace_back(n_sets(low_ - 1));
+    return work;
+}
+
+// Calls fill_block for all blocks, layer by layer: those with fewer variables above the block's own first, or last.
+// Blocks of one layer do not need each other, so threads share them.
+template <class FillBlock>
+bool BlockLattice::fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block) {
+    limits.begin(Phase::ordering, n_sets(n_));
+    std::vector<std::vector<VarSet>> layers(n_ - low_ + 1);
+    for (VarSet block = 0; block < n_sets(n_ - low_); ++block) layers[size_of(block)].push_back(block);
+    if (!from_empty) std::reverse(layers.begin(), layers.end());
+    std::vector<Workspace> workspaces(threads);
+    for (const std::vector<VarSet>& layer : layers)
+        parallel_for(layer.size(), threads, limits, [&](std::size_t i, int worker) {
+            Workspace& work = workspaces[worker];
+            if (work.local.size() == 0) work = workspace();
+            fill_block(layer[i], work);
+            limits.done += n_sets(low_);
+        });
+    return !limits.stop.load();
+}
+
+bool BlockLattice::order(int threads, Limits& limits) {
+    forward_ = BigArray(n_sets(n_));
+    if (!fill_in_layers(true, threads, limits, [&](VarSet block, Workspace& work) { order_block(block, work); }))
+        return false;
+    for (UndominatedSets& own : parents_) own.finish();
+    return true;
+}
+
+bool BlockLattice::order_backward(int threads, Limits& limits) {
+    backward_ = BigArray(n_sets(n_));
+    reach_.clear();
+    for (const UndominatedSets& own : parents_) reach_.emplace_back(own.n_tops(), minus_infinity);
+    return fill_in_layers(false, threads, limits, [&](VarSet block, Workspace& work) { order_block_backward(block, work); });
+}
+
+// best(x, .) for the sets of x's block that holds `before`, whose parts have been settled.
+void BlockLattice::settle(int x, VarSet before, Workspace& work, double* table) {
+    UndominatedSets& own = parents_[x];
+    const VarSet top = top_of(x, before);
+    own.scatter(top, table);
+    scores_.fill(x, top << own.low_bits(), n_sets(own.low_bits()), work.local.data());
+    own.settle(top, work.local.data(), table);
+}
+
+// F for all sets of a block.
+void BlockLattice::order_block(VarSet block, Workspace& work) {
+    const VarSet base = block << low_;
+    double* own = &forward_[base];
+    std::fill(own, own + n_sets(low_), minus_infinity);
+    if (block == 0) own[0] = 0.0;
+    for (VarSet rest = base; rest != 0; rest &= rest - 1) {
+        const int x = first_of(rest);
+        const VarSet before = base & ~only(x);
+        settle(x, before, work, work.table.data());
+        raise_to_sum(own, work.table.data(), &forward_[before], n_sets(low_));
+    }
+    for (int x = 0; x < low_; ++x) settle(x, base, work, work.low_best[x].data());
+    order_within(own, pointers_to(work.low_best).data(), low_);
+}
+
+// H for the same sets, and how far the blocks of x reach.
+void BlockLattice::order_block_backward(VarSet block, Workspace& work) {
+    const VarSet base = block << low_;
+    const VarSet everything = n_sets(n_) - 1;
+    double* own = &backward_[base];
+    double* table = work.table.data();
+    std::fill(own, own + n_sets(low_), minus_infinity);
+    if (base + n_sets(low_) - 1 == everything) own[n_sets(low_) - 1] = 0.0;
+    for (VarSet rest = everything & ~base & ~(n_sets(low_) - 1); rest != 0; rest &= rest - 1) {
+        const int x = first_of(rest);
+        const double* after = &backward_[base | only(x)];
+        parents_[x].fill(top_of(x, base), table);
+        raise_to_sum(own, table, after, n_sets(low_));
+        reach_[x][top_of(x, base)] = largest_sum(&forward_[base], table, after, n_sets(low_));
+    }
+    for (int x = 0; x < low_; ++x) parents_[x].fill(block, work.low_best[x].data());
+    order_within_backward(own, pointers_to(work.low_best).data(), low_);
+    for (int x = 0; x < low_; ++x)
+        reach_[x][block] = reach_within(&forward_[base], work.low_best[x].data(), own, x, low_);
+}
+
+}  // namespace topdag

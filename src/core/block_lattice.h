@@ -1,0 +1,82 @@
+// block_lattice.h: the lattice of lattice.h for more variables: F and H are stored, best(x, .) is not.
+//
+// Sets fall into blocks: those of one block have the same variables above the first `block_bits`. Blocks are taken in
+// layers, by how many variables that is. For each block, best(x, .) is made anew in a core's own cache, from the few
+// parent sets that no proper subset of theirs reaches (undominated_sets.h). Those are found on the way: when F of a block
+// is made, all smaller blocks have given theirs.
+#pragma once
+
+#include <memory>
+#include <limits>
+#include <vector>
+
+#include "big_array.h"
+#include "local_scores.h"
+#include "reading_back.h"
+#include "run_limits.h"
+#include "undominated_sets.h"
+#include "var_set.h"
+
+namespace topdag {
+
+class BlockLattice {
+public:
+    static constexpr int most_variables = 32;
+    static constexpr int default_block_bits = 14;  // what is made of a block, then, is about 1.3 MB
+
+    // The scores must outlive the lattice.
+    explicit BlockLattice(const LocalScores& scores, int block_bits = default_block_bits);
+
+    // Fills F and finds the undominated parent sets; false when a limit stopped it.
+    bool order(int threads, Limits& limits);
+    // Fills H; false when a limit stopped it. Needs F.
+    bool order_backward(int threads, Limits& limits);
+    // Needs F.
+    BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
+
+    int n_variables() const { return n_; }
+    // Whatever scores less is not known of: here all is.
+    double lowest() const { return -std::numeric_limits<double>::infinity(); }
+    const LocalScores& scores() const { return scores_; }
+    // The variable that comes last in the best order of these, ties broken as ever. Needs F.
+    int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }
+    // A look through a list, not into a table. Needs F.
+    double best(int x, VarSet within) const { return parents_[x].best(without_bit(within, x)); }
+    double best_alone(int x) const { return parents_[x].best(n_sets(n_ - 1) - 1); }
+    double forward(VarSet placed) const { return forward_[placed]; }
+    double backward(VarSet placed) const { return backward_[placed]; }
+    // Needs F.
+    const UndominatedSets& parents_of(int x) const { return parents_[x]; }
+    // The best network in which the variables of some Y come first, then x: the most over all Y of one block of x's
+    // slots. Needs H.
+    double reach(int x, VarSet top) const { return reach_[x][top]; }
+
+    // Bytes of F, or of F and H, beside the undominated sets.
+    static double bytes(int n, bool with_backward, int threads, int block_bits = default_block_bits);
+
+private:
+    // One thread's tables over a block.
+    struct Workspace {
+        BigArray local;
+        BigArray table;
+        std::vector<BigArray> low_best;  // by variable of the block
+    };
+
+    template <class FillBlock>
+    bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
+    void order_block(VarSet block, Workspace& work);
+    void order_block_backward(VarSet block, Workspace& work);
+    void settle(int x, VarSet before, Workspace& work, double* table);
+    VarSet top_of(int x, VarSet set) const { return without_bit(set, x) >> parents_[x].low_bits(); }
+    Workspace workspace() const;
+
+    int n_;
+    int low_;  // variables of a block
+    const LocalScores& scores_;
+    std::vector<UndominatedSets> parents_;    // by variable
+    std::vector<std::vector<double>> reach_;  // by variable and top
+    BigArray forward_;
+    BigArray backward_;
+};
+
+}  // namespace topdag
