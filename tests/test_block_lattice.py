@@ -25,7 +25,7 @@ Found = dict[tuple[int, int], tuple[float, float]]
 def block_lattice_of(
     scores: _core.LocalScores, block_bits: int, *, backward: bool = True, threads: int = 1
 ) -> _core.BlockLattice:
-    lattice = _core.build_block_lattice(scores, backward, block_bits, threads, None, None)
+    lattice = _core.build_block_lattice(scores, backward, threads, None, None, block_bits)
     assert lattice is not None
     return lattice
 
@@ -177,7 +177,7 @@ def test_tables(kind: td.BDeu | td.BIC | td.K2, max_parents: int | None) -> None
 
 def test_a_stopped_lattice_is_none() -> None:
     scores = noisy_store(10, 1).core()
-    assert _core.build_block_lattice(scores, True, 3, 2, 0.0, None) is None
+    assert _core.build_block_lattice(scores, True, 2, 0.0, None, 3) is None
     lattice = block_lattice_of(scores, 3)
     assert _core.block_families_reaching(lattice, -math.inf, 2, 0.0, None) == []
     assert _core.block_families_for_k_best(lattice, 5, False, 2, 0.0, None)[1] == []
@@ -202,4 +202,4 @@ def test_sets_and_families_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="no such set"):
         lattice.forward(16)
     with pytest.raises(ValueError, match="no such block"):
-        _core.build_block_lattice(noisy_store(4, 1).core(), False, 0, 1, None, None)
+        _core.build_block_lattice(noisy_store(4, 1).core(), False, 1, None, None, 0)

@@ -42,22 +42,31 @@ ROOMS = {
     "score_kinds": "_core errors parameters table",
     "results": "graphs score_kinds",
     "runs": "errors results",
-    "engines": "_core errors runs",
+    "engines": "_core errors runs score_kinds",
     "scoring": "_core engines errors runs score_kinds stores table",
     "block_lattice": "_core engines runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
-    "scores": "_core errors family_lists graphs lattices pruning reading runs score_kinds scoring stores table",
+    "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
+    "scores": "_core engines errors family_lists graphs lattices pruned_scoring pruning reading runs score_kinds "
+    "scoring stores table",
     "mdl_pruning": "",
+    # bounds beyond the lattice
+    "relaxation": "_core runs stores",
+    "branch_and_cut": "relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
+    "searching": "_core branch_and_cut relaxation runs stores",
     # questions
     "greedy": "",
-    "questions": "_core engines errors graphs greedy results runs score_kinds scores stores table",
+    "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "
+    "table",
     "lists": "_core classes graphs results scores",
-    "list_questions": "_core errors family_lists graphs lattices lists questions results runs score_kinds scores",
-    "network_search": "_core errors list_questions lists results runs",
+    "list_lattices": "_core block_lattice engines errors lattices lists relaxation runs scores searching stores",
+    "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
+    "network_search": "_core errors lattices list_lattices list_questions lists results runs",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
+    "planning": "block_lattice engines errors runs score_kinds scores",
     # answers and files
     "checking": "errors graphs results score_kinds table",
     "files": "_core errors family_lists graphs score_files score_kinds scores scoring stores table",
@@ -65,7 +74,7 @@ ROOMS = {
     "list_files": "errors files list_reading lists score_kinds scores",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "checking comparing engines errors discretize example family_lists files graphs list_files "
-    "list_questions lists messages questions reading results runs score_kinds scores table cli",
+    "list_questions lists messages planning questions reading results runs score_kinds scores table cli",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -89,7 +98,8 @@ CORE_ROOMS = {
     "set_scores": "arity_classes cell_function counts parallel run_limits simd table var_set",
     "bde": "parallel set_scores",
     # search
-    "local_scores": "simd var_set",
+    "slot_runs": "",
+    "local_scores": "simd slot_runs var_set",
     "candidates": "var_set",
     "parent_lookup": "candidates var_set",
     "bounds": "var_set",
@@ -100,11 +110,11 @@ CORE_ROOMS = {
     "order_paths": "candidates parent_lookup var_set",
     "order_search": "bounds candidates order_paths parent_lookup run_limits set_map var_set",
     "parent_sets": "big_array local_scores var_set",
-    "sweeps": "simd var_set",
+    "sweeps": "simd slot_runs var_set",
     "reading_back": "var_set",
-    "lattice": "big_array local_scores parallel reading_back run_limits simd var_set",
+    "lattice": "big_array local_scores parallel reading_back run_limits simd sweeps var_set",
     "undominated_sets": "simd sweeps var_set",
-    "block_lattice": "big_array local_scores parallel reading_back run_limits simd sweeps undominated_sets var_set",
+    "block_lattice": "big_array local_scores parallel reading_back run_limits sweeps undominated_sets var_set",
     "family_bounds": "lattice parallel simd",
     "block_family_bounds": "big_array block_lattice family_bounds parallel sweeps",
     "listing": "family_bounds var_set",
@@ -114,6 +124,8 @@ CORE_ROOMS = {
     "network_search": "lattice listing run_limits",
     "big_count": "",
     "classes": "big_count var_set",
+    "clusters": "run_limits var_set",
+    "order_climbing": "candidates clusters run_limits",
 }
 
 

@@ -12,12 +12,14 @@ inline double offset_of(const BlockLattice&) { return 0.0; }
 
 namespace {
 
-std::unique_ptr<BlockLattice> build_block_lattice(const PyScores& scores, bool backward, int block_bits, int threads,
-                                                  const Watch& watch) {
-    require(block_bits >= 1 && block_bits <= lattice_limit, "no such block");
+std::unique_ptr<BlockLattice> build_block_lattice(const PyScores& scores, bool backward, std::optional<int> block_bits,
+                                                  int threads, const Watch& watch) {
+    require(!block_bits || (*block_bits >= 1 && *block_bits <= lattice_limit), "no such block");
     return watched(watch, [&](Limits& limits) {
-        auto lattice = std::make_unique<BlockLattice>(*scores.scores, block_bits);
-        const bool finished = lattice->order(threads, limits) && (!backward || lattice->order_backward(threads, limits));
+        const int bits = block_bits ? *block_bits : BlockLattice::block_bits_for(scores.scores->n_variables());
+        auto lattice = std::make_unique<BlockLattice>(*scores.scores, bits);
+        const bool finished =
+            lattice->order(threads, limits) && (!backward || lattice->order_backward(threads, limits));
         return finished ? std::move(lattice) : nullptr;
     });
 }
@@ -39,8 +41,10 @@ std::vector<std::size_t> kept_sets(const BlockLattice& lattice) {
 }
 
 // By variable: parents, local scores, bounds.
-nb::list give_families(const FamilyTable& families) {
-    nb::list all;
+using FamiliesOut = std::vector<std::tuple<MasksOut, DoublesOut, DoublesOut>>;
+
+FamiliesOut give_families(const FamilyTable& families) {
+    FamiliesOut all;
     for (const std::vector<ScoredFamily>& own : families) {
         std::vector<std::uint64_t> parents;
         std::vector<double> scores, bounds;
@@ -49,9 +53,9 @@ nb::list give_families(const FamilyTable& families) {
             scores.push_back(family.score);
             bounds.push_back(family.bound);
         }
-        all.append(std::make_tuple(give_vector<std::uint64_t, MasksOut>(std::move(parents)),
-                                   give_vector<double, DoublesOut>(std::move(scores)),
-                                   give_vector<double, DoublesOut>(std::move(bounds))));
+        all.emplace_back(give_vector<std::uint64_t, MasksOut>(std::move(parents)),
+                         give_vector<double, DoublesOut>(std::move(scores)),
+                         give_vector<double, DoublesOut>(std::move(bounds)));
     }
     return all;
 }
@@ -69,24 +73,33 @@ void bind_block_lattice(nb::module_& m) {
                      })
         .def_prop_ro("kept_sets", &kept_sets, "By variable, how many parent sets score more than all their subsets.")
         .def("best", &checked_best, "x"_a, "within"_a, "The best local score of x with parents among these.")
-        .def("forward", [](const BlockLattice& t, std::uint64_t set) { return t.forward(checked_set(t, set)); }, "placed"_a)
+        .def(
+            "forward", [](const BlockLattice& t, std::uint64_t set) { return t.forward(checked_set(t, set)); },
+            "placed"_a)
         .def(
             "read_back",
             [](const BlockLattice& t, double slack) {
                 BestNetwork network = t.read_back(slack);
                 return std::make_pair(network.score, std::move(network.parents));
             },
-            "slack"_a, "The best score, and the parents of each variable in the best network.");
-    m.attr("BLOCK_BITS") = BlockLattice::default_block_bits;
+            "slack"_a, "The best score, and the parents of each variable in the best network.")
+        .def(
+            "order_backward",
+            [](BlockLattice& t, int threads, std::optional<double> seconds, nb::object on_tick) {
+                return watched(watch_of(seconds, std::move(on_tick)),
+                               [&](Limits& limits) { return t.order_backward(threads, limits); });
+            },
+            "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+            "Fills the backward table, which lists need; False when stopped.");
     m.def("block_lattice_bytes", &BlockLattice::bytes, "n_variables"_a, "with_backward"_a, "threads"_a,
-          "block_bits"_a = BlockLattice::default_block_bits, "Bytes beside the scores and the lists of parent sets.");
+          "Bytes beside the scores and the lists of parent sets.");
     m.def(
         "build_block_lattice",
-        [](const PyScores& scores, bool backward, int block_bits, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const PyScores& scores, bool backward, int threads, std::optional<double> seconds, nb::object on_tick,
+           std::optional<int> block_bits) {
             return build_block_lattice(scores, backward, block_bits, threads, watch_of(seconds, std::move(on_tick)));
         },
-        "scores"_a, "backward"_a, "block_bits"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "scores"_a, "backward"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "block_bits"_a = nb::none(),
         nb::keep_alive<0, 1>(), "None when stopped. Lists need the backward table.");
     m.def(
         "block_families_reaching",
@@ -96,7 +109,7 @@ void bind_block_lattice(nb::module_& m) {
             }));
         },
         "lattice"_a, "threshold"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.");
+        "By variable: parents, local scores, bounds of the families in networks with such a score; empty when stopped.");
     m.def(
         "block_families_for_k_best",
         [](const BlockLattice& t, std::size_t k, bool of_classes, int threads, std::optional<double> seconds,

@@ -21,11 +21,16 @@ constexpr double deepest = 1 << 14;      // then all are taken
 class FamiliesOfVariable {
 public:
     FamiliesOfVariable(const BlockLattice& lattice, int x, int threads, Limits& limits)
-        : lattice_(lattice), parents_(lattice.parents_of(x)), x_(x), threads_(threads), limits_(limits), workspaces_(threads) {}
+        : lattice_(lattice),
+          parents_(lattice.parents_of(x)),
+          x_(x),
+          threads_(threads),
+          limits_(limits),
+          workspaces_(threads) {}
 
     // Best local score first, ties by their bits; incomplete when a limit stopped it.
     std::vector<ScoredFamily> reaching(double threshold) {
-        threshold_ = threshold;
+        threshold_ = std::max(threshold, std::numeric_limits<double>::lowest());  // what is not allowed reaches none
         gather();
         bound_tops();
         return sift();
@@ -43,7 +48,7 @@ private:
 
     std::size_t block_size() const { return n_sets(parents_.low_bits()); }
     VarSet set_at(VarSet top, std::size_t low) const { return with_gap((top << parents_.low_bits()) | low, x_); }
-    bool is_reached(double value) const { return value >= threshold_ && value > minus_infinity; }
+    bool is_reached(double value) const { return value >= threshold_; }
 
     template <class Visit>
     void for_each_top(Visit&& visit) {
@@ -60,11 +65,10 @@ private:
         for_each_top([&](VarSet top, Workspace& work) {
             if (!is_reached(lattice_.reach(x_, top))) return;
             parents_.fill(top, work.table.data());
-            for (std::size_t low = 0; low < block_size(); ++low) {
-                const VarSet placed = set_at(top, low);
-                const double value = lattice_.forward(placed) + lattice_.backward(placed | only(x_));
-                if (is_reached(value + work.table[low])) before_[top].push_back({value, static_cast<std::uint32_t>(low)});
-            }
+            lattice_.fill_around(x_, top, work.local.data());
+            for_each_sum_reaching(work.local.data(), work.table.data(), threshold_, block_size(), [&](std::size_t low) {
+                before_[top].push_back({work.local[low], static_cast<std::uint32_t>(low)});
+            });
         });
     }
 
@@ -79,12 +83,9 @@ private:
     }
 
     std::vector<ScoredFamily> sift() {
-        const double best_alone = lattice_.best_alone(x_);
         std::vector<std::vector<ScoredFamily>> found(before_.size());
         for_each_top([&](VarSet top, Workspace& work) {
-            if (!is_reached(most_[top] + best_alone)) return;
-            lattice_.scores().fill(x_, top << parents_.low_bits(), block_size(), work.local.data());
-            if (is_reached(most_[top] + largest(work.local.data(), block_size()))) found[top] = sift_block(top, work);
+            if (is_reached(most_[top] + parents_.largest_local(top))) found[top] = sift_block(top, work);
         });
         std::vector<ScoredFamily> families;
         for (const auto& some : found) families.insert(families.end(), some.begin(), some.end());
@@ -108,11 +109,13 @@ private:
             if (more == 0) break;
         }
         max_over_subsets(table, parents_.low_bits());
+        std::reverse(table, table + block_size());
+        const double* local = work.local.data();
+        lattice_.scores().fill(x_, top << parents_.low_bits(), block_size(), work.local.data());
         std::vector<ScoredFamily> families;
-        for (std::size_t low = 0; low < block_size(); ++low) {
-            const double bound = work.local[low] + table[all_low ^ low];
-            if (is_reached(bound)) families.push_back({set_at(top, low), work.local[low], bound});
-        }
+        for_each_sum_reaching(local, table, threshold_, block_size(), [&](std::size_t low) {
+            families.push_back({set_at(top, low), local[low], local[low] + table[low]});
+        });
         return families;
     }
 
@@ -121,7 +124,7 @@ private:
     int x_;
     int threads_;
     Limits& limits_;
-    double threshold_ = minus_infinity;
+    double threshold_ = 0.0;
     std::vector<Workspace> workspaces_;
     std::vector<std::vector<Before>> before_;  // by top
     std::vector<double> most_;                 // by top
@@ -178,7 +181,8 @@ FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int
     return families;
 }
 
-KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits) {
+KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads,
+                                  Limits& limits) {
     const int n = lattice.n_variables();
     limits.begin(Phase::bounding, n);
     KBestFamilies result{FamilyTable(n), some_floor(lattice, k, of_classes, threads, limits)};

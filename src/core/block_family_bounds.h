@@ -14,6 +14,7 @@ namespace topdag {
 FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int threads, Limits& limits);
 
 // The families that the k best networks, or classes, can need. The floor is the best over all x, as for the lattice.
-KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits);
+KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads,
+                                  Limits& limits);
 
 }  // namespace topdag

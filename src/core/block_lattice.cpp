@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "parallel.h"
-#include "simd.h"
 #include "sweeps.h"
 
 namespace topdag {
@@ -12,69 +11,6 @@ namespace topdag {
 namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-constexpr int lane_bits = 3;  // sets that differ in these low bits are handled side by side
-
-// What the best order of a set gets from x being last, if x is in it: best[x] is a table over the sets without x.
-double with_last(const double* own, const double* const* best, VarSet set, int x) {
-    const VarSet before = set & ~only(x);
-    return best[x][without_bit(before, x)] + own[before];
-}
-
-double with_next(const double* own, const double* const* best, VarSet set, int x) {
-    return best[x][without_bit(set, x)] + own[set | only(x)];
-}
-
-// F inside a block: own[set] has what the variables above the block offer as last ones; now those in the block.
-TOPDAG_SIMD void order_within(double* own, const double* const* best, int bits) {
-    const int lanes = std::min(bits, lane_bits);
-    for (VarSet group = 0; group < n_sets(bits); group += n_sets(lanes)) {
-        double* to = own + group;
-        for (VarSet rest = group; rest != 0; rest &= rest - 1) {
-            const int x = first_of(rest);
-            const double* from = own + (group & ~only(x));
-            const double* with_x = best[x] + without_bit(group & ~only(x), x);
-            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
-                const double sum = with_x[lane] + from[lane];
-                to[lane] = to[lane] < sum ? sum : to[lane];
-            }
-        }
-        for (VarSet set = group + 1; set < group + n_sets(lanes); ++set)
-            for (int x = 0; x < lanes; ++x)
-                if (has(set, x)) own[set] = std::max(own[set], with_last(own, best, set, x));
-    }
-}
-
-// H likewise, from the sets with one more variable.
-TOPDAG_SIMD void order_within_backward(double* own, const double* const* best, int bits) {
-    const int lanes = std::min(bits, lane_bits);
-    for (VarSet group = n_sets(bits); group != 0;) {
-        group -= n_sets(lanes);
-        double* to = own + group;
-        for (VarSet rest = (n_sets(bits) - 1) & ~group & ~(n_sets(lanes) - 1); rest != 0; rest &= rest - 1) {
-            const int x = first_of(rest);
-            const double* from = own + (group | only(x));
-            const double* with_x = best[x] + without_bit(group, x);
-            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
-                const double sum = with_x[lane] + from[lane];
-                to[lane] = to[lane] < sum ? sum : to[lane];
-            }
-        }
-        for (VarSet set = group + n_sets(lanes); set-- > group;)
-            for (int x = 0; x < lanes; ++x)
-                if (!has(set, x)) own[set] = std::max(own[set], with_next(own, best, set, x));
-    }
-}
-
-// The most over the sets of a block without x, one of its variables, of F + best + H with x.
-double reach_within(const double* forward, const double* best, const double* backward, int x, int bits) {
-    double most = minus_infinity;
-    const std::size_t run = only(x);  // sets without x that are neighbours in both tables
-    for (VarSet slot = 0; slot < n_sets(bits - 1); slot += run) {
-        const VarSet set = with_gap(slot, x);
-        most = std::max(most, largest_sum(forward + set, best + slot, backward + (set | only(x)), run));
-    }
-    return most;
-}
 
 std::vector<const double*> pointers_to(const std::vector<BigArray>& tables) {
     std::vector<const double*> pointers;
@@ -89,10 +25,10 @@ BlockLattice::BlockLattice(const LocalScores& scores, int block_bits)
     for (int x = 0; x < n_; ++x) parents_.emplace_back(n_, x < low_ ? low_ - 1 : low_);
 }
 
-double BlockLattice::bytes(int n, bool with_backward, int threads, int block_bits) {
-    const int low = std::min(n, block_bits);
+double BlockLattice::bytes(int n, bool with_backward, int threads) {
+    const int low = std::min(n, block_bits_for(n));
     const double per_thread = 8.0 * (2.0 + low / 2.0) * static_cast<double>(n_sets(low));
-    const double per_block = (sizeof(std::vector<double>) + 8.0) * n * static_cast<double>(n_sets(n - low));
+    const double per_block = (sizeof(std::vector<double>) + 16.0) * n * static_cast<double>(n_sets(n - low));
     return (with_backward ? 16.0 : 8.0) * static_cast<double>(n_sets(n)) + per_block + threads * per_thread;
 }
 
@@ -133,7 +69,8 @@ bool BlockLattice::order_backward(int threads, Limits& limits) {
     backward_ = BigArray(n_sets(n_));
     reach_.clear();
     for (const UndominatedSets& own : parents_) reach_.emplace_back(own.n_tops(), minus_infinity);
-    return fill_in_layers(false, threads, limits, [&](VarSet block, Workspace& work) { order_block_backward(block, work); });
+    return fill_in_layers(false, threads, limits,
+                          [&](VarSet block, Workspace& work) { order_block_backward(block, work); });
 }
 
 // best(x, .) for the sets of x's block that holds `before`, whose parts have been settled.
@@ -174,12 +111,23 @@ void BlockLattice::order_block_backward(VarSet block, Workspace& work) {
         const double* after = &backward_[base | only(x)];
         parents_[x].fill(top_of(x, base), table);
         raise_to_sum(own, table, after, n_sets(low_));
-        reach_[x][top_of(x, base)] = largest_sum(&forward_[base], table, after, n_sets(low_));
+        reach_[x][top_of(x, base)] = reach_of(x, base, table, work.local.data());
     }
     for (int x = 0; x < low_; ++x) parents_[x].fill(block, work.low_best[x].data());
     order_within_backward(own, pointers_to(work.low_best).data(), low_);
-    for (int x = 0; x < low_; ++x)
-        reach_[x][block] = reach_within(&forward_[base], work.low_best[x].data(), own, x, low_);
+    for (int x = 0; x < low_; ++x) reach_[x][block] = reach_of(x, base, work.low_best[x].data(), work.local.data());
+}
+
+double BlockLattice::reach_of(int x, VarSet base, const double* best, double* scratch) const {
+    fill_around(x, top_of(x, base), scratch);
+    return largest_sum(best, scratch, n_sets(parents_[x].low_bits()));
+}
+
+void BlockLattice::fill_around(int x, VarSet top, double* out) const {
+    const std::size_t count = n_sets(parents_[x].low_bits());
+    const std::size_t run = std::min<std::size_t>(only(x), count);
+    const VarSet first = with_gap(top * count, x);
+    add_by_slots(forward_.data() + first, backward_.data() + (first | only(x)), run, count, out);
 }
 
 }  // namespace topdag

@@ -2,11 +2,11 @@
 //
 // Sets fall into blocks: those of one block have the same variables above the first `block_bits`. Blocks are taken in
 // layers, by how many variables that is. For each block, best(x, .) is made anew in a core's own cache, from the few
-// parent sets that no proper subset of theirs reaches (undominated_sets.h). Those are found on the way: when F of a block
-// is made, all smaller blocks have given theirs.
+// parent sets that no proper subset of theirs reaches (undominated_sets.h). Those are found on the way: when F of a
+// block is made, all smaller blocks have given theirs.
 #pragma once
 
-#include <memory>
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -22,10 +22,14 @@ namespace topdag {
 class BlockLattice {
 public:
     static constexpr int most_variables = 32;
-    static constexpr int default_block_bits = 14;  // what is made of a block, then, is about 1.3 MB
 
     // The scores must outlive the lattice.
-    explicit BlockLattice(const LocalScores& scores, int block_bits = default_block_bits);
+    explicit BlockLattice(const LocalScores& scores) : BlockLattice(scores, block_bits_for(scores.n_variables())) {}
+    BlockLattice(const LocalScores& scores, int block_bits);
+
+    // What is made of a block should stay in a core's own cache: 0.3 MB for 2^12 sets, 2.6 MB for 2^15. For each
+    // block all parts of its top are looked up, 3^15 in all for each variable when there are 2^15 blocks.
+    static constexpr int block_bits_for(int n) { return std::clamp(n - 15, 12, 15); }
 
     // Fills F and finds the undominated parent sets; false when a limit stopped it.
     bool order(int threads, Limits& limits);
@@ -50,9 +54,11 @@ public:
     // The best network in which the variables of some Y come first, then x: the most over all Y of one block of x's
     // slots. Needs H.
     double reach(int x, VarSet top) const { return reach_[x][top]; }
+    // out[low] = F(Y) + H(Y + x) for the sets Y of one block of x's slots. Needs H.
+    void fill_around(int x, VarSet top, double* out) const;
 
     // Bytes of F, or of F and H, beside the undominated sets.
-    static double bytes(int n, bool with_backward, int threads, int block_bits = default_block_bits);
+    static double bytes(int n, bool with_backward, int threads);
 
 private:
     // One thread's tables over a block.
@@ -66,6 +72,7 @@ private:
     bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
     void order_block(VarSet block, Workspace& work);
     void order_block_backward(VarSet block, Workspace& work);
+    double reach_of(int x, VarSet base, const double* best, double* scratch) const;
     void settle(int x, VarSet before, Workspace& work, double* table);
     VarSet top_of(int x, VarSet set) const { return without_bit(set, x) >> parents_[x].low_bits(); }
     Workspace workspace() const;

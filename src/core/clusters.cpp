@@ -10,12 +10,36 @@ namespace {
 
 constexpr double tiny_weight = 1e-9;
 
+// Sets of variables that lean on each other in circles, as far as the support goes. A violated 1-cluster has a violated
+// part inside one of them: the part of its members that lean on no other member outside that part.
+std::vector<VarSet> circles(const Support& support) {
+    const int n = static_cast<int>(support.size());
+    std::vector<VarSet> before(n, 0);
+    for (int v = 0; v < n; ++v)
+        for (const WeightedFamily& family : support[v]) before[v] |= family.parents;
+    for (int middle = 0; middle < n; ++middle)
+        for (int v = 0; v < n; ++v)
+            if (has(before[v], middle)) before[v] |= before[middle];
+    std::vector<VarSet> found;
+    VarSet seen = 0;
+    for (int v = 0; v < n; ++v) {
+        if (has(seen, v) || !has(before[v], v)) continue;
+        VarSet circle = 0;
+        for (VarSet rest = before[v]; rest; rest &= rest - 1)
+            if (has(before[first_of(rest)], v)) circle |= only(first_of(rest));
+        found.push_back(circle);
+        seen |= circle;
+    }
+    return found;
+}
+
 struct Pair {
     int u, v;
+    VarSet circle;
     double weight;
 };
 
-// Pairs by how much either leans on the other, strongest first.
+// Pairs of one circle by how much either leans on the other, strongest first.
 std::vector<Pair> leaning_pairs(const Support& support) {
     const int n = static_cast<int>(support.size());
     std::vector<double> arc(static_cast<std::size_t>(n) * n, 0.0);
@@ -23,9 +47,13 @@ std::vector<Pair> leaning_pairs(const Support& support) {
         for (const WeightedFamily& family : support[v])
             for (VarSet rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
     std::vector<Pair> pairs;
-    for (int u = 0; u < n; ++u)
-        for (int v = u + 1; v < n; ++v)
-            if (const double weight = arc[u * n + v] + arc[v * n + u]; weight > tiny_weight) pairs.push_back({u, v, weight});
+    for (const VarSet circle : circles(support))
+        for (VarSet some = circle; some; some &= some - 1)
+            for (VarSet others = some & (some - 1); others; others &= others - 1) {
+                const int u = first_of(some), v = first_of(others);
+                const double weight = arc[u * n + v] + arc[v * n + u];
+                if (weight > tiny_weight) pairs.push_back({u, v, circle, weight});
+            }
     std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.weight > b.weight; });
     return pairs;
 }
@@ -49,19 +77,19 @@ void changes_on_joining(const Cluster& cluster, const Support& support, std::vec
     }
 }
 
-int best_to_join(VarSet members, const std::vector<double>& change) {
+int best_to_join(VarSet others, const std::vector<double>& change) {
     int best = -1;
-    for (int v = 0; v < static_cast<int>(change.size()); ++v)
-        if (!has(members, v) && (best < 0 || change[v] < change[best] - tiny_weight)) best = v;
+    for (VarSet rest = others; rest; rest &= rest - 1)
+        if (const int v = first_of(rest); best < 0 || change[v] < change[best] - tiny_weight) best = v;
     return best;
 }
 
-// Adds the variable that helps most until the cluster is violated; false when it never is.
-bool grow(Cluster& cluster, const Support& support, double least_violation, std::vector<double>& change) {
+// Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
+bool grow(Cluster& cluster, VarSet circle, const Support& support, double least_violation, std::vector<double>& change) {
     double weight = cluster_weight(cluster, support);
     while (size_of(cluster.members) < cluster.k || weight > cluster.k - least_violation) {
         changes_on_joining(cluster, support, change);
-        const int v = best_to_join(cluster.members, change);
+        const int v = best_to_join(circle & ~cluster.members, change);
         if (v < 0) return false;
         cluster.members |= only(v);
         weight += change[v];
@@ -75,7 +103,7 @@ bool add_new(std::vector<Cluster>& found, const Cluster& cluster) {
     return true;
 }
 
-// Depth-first over sets that hold a root and none of the roots before it. A set's weight can only fall by what
+// Depth-first over sets inside a circle that hold a root and none of the roots before it. A set's weight can only fall by what
 // undecided variables may still take away, so a branch ends when even that leaves too much.
 class ClusterSearch {
 public:
@@ -83,12 +111,12 @@ public:
         : support_(support), k_(k), options_(options), limits_(limits) {}
 
     SearchedClusters run() {
-        const int n = static_cast<int>(support_.size());
-        VarSet undecided = n == 64 ? ~VarSet{0} : only(n) - 1;
-        for (int root = 0; root < n && goes_on(); ++root) {
-            undecided &= ~only(root);
-            extend(only(root), undecided);
-        }
+        for (const VarSet circle : circles(support_))
+            for (VarSet undecided = circle; undecided && goes_on();) {
+                const int root = first_of(undecided);
+                undecided &= ~only(root);
+                extend(only(root), undecided);
+            }
         return {std::move(found_), steps_ < options_.most_steps && !limits_.stop.load()};
     }
 
@@ -179,7 +207,7 @@ std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptio
         for (const Pair& pair : pairs) {
             if (found.size() >= options.most_cuts) return found;
             Cluster cluster{only(pair.u) | only(pair.v), k};
-            if (grow(cluster, support, options.least_violation, change)) add_new(found, cluster);
+            if (grow(cluster, pair.circle, support, options.least_violation, change)) add_new(found, cluster);
         }
     return found;
 }
@@ -205,6 +233,7 @@ ReducedCosts reduced_costs(const FamilyView& families, std::span<const double> c
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
             if (families.has_family(i)) least = std::min(least, result.excess[i]);
         result.bound += least;
+        if (least == std::numeric_limits<double>::infinity()) continue;
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i) result.excess[i] -= least;
     }
     return result;

@@ -58,7 +58,8 @@ struct SearchedClusters {
     bool complete;  // every set was looked at or ruled out
 };
 
-// Violated clusters by branch and bound over sets; when complete and none is found, none is violated.
+// Violated clusters by branch and bound over sets; when complete and none is found, no 1-cluster is violated. Those of
+// larger k are looked for inside circles only.
 SearchedClusters search_clusters(const Support& support, int k, const SeparationOptions& options, Limits& limits);
 
 // How much the families that count for a cluster weigh.

@@ -5,6 +5,7 @@
 
 #include "parallel.h"
 #include "simd.h"
+#include "sweeps.h"
 
 namespace topdag {
 
@@ -13,37 +14,13 @@ namespace {
 constexpr int cache_bits = 15;     // 2^15 doubles are swept at a time: 256 KiB, inside a core's own cache
 constexpr std::size_t cache_doubles = 1 << 17;  // what a core's own cache holds of a strip across all blocks
 constexpr int block_bits = 12;     // the forward table is filled in blocks of 2^12 sets
-constexpr int lane_bits = 3;       // sets that differ in these low bits are handled side by side
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 TOPDAG_SIMD void raise_to(double* upper, const double* lower, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) upper[i] = upper[i] < lower[i] ? lower[i] : upper[i];
 }
 
-// to[i] = max(to[i], best[i] + before[i])
-TOPDAG_SIMD void raise_to_sum(double* to, const double* best, const double* before, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const double sum = best[i] + before[i];
-        to[i] = to[i] < sum ? sum : to[i];
-    }
-}
-
-// Maxima over subsets of a contiguous table, bit by bit.
-TOPDAG_SIMD void sweep_bits(double* values, int bits) {
-    const std::size_t size = n_sets(bits);
-    for (std::size_t half = 1; half < size && half < 8; half <<= 1)
-        for (std::size_t base = 0; base < size; base += 2 * half)
-            for (std::size_t i = base; i < base + half; ++i)
-                values[i + half] = values[i + half] < values[i] ? values[i] : values[i + half];
-    for (std::size_t half = 8; half < size; half <<= 1)
-        for (std::size_t base = 0; base < size; base += 2 * half) {
-            double* upper = values + base + half;
-            const double* lower = values + base;
-            for (std::size_t i = 0; i < half; ++i) upper[i] = upper[i] < lower[i] ? lower[i] : upper[i];
-        }
-}
-
-// The same across rows that lie `stride` apart, `width` columns at a time.
+// Maxima over subsets across rows that lie `stride` apart, `width` columns at a time.
 void sweep_rows(double* values, int bits, std::size_t width, std::size_t stride) {
     for (std::size_t half = 1; half < n_sets(bits); half <<= 1)
         for (std::size_t base = 0; base < n_sets(bits); base += 2 * half)
@@ -66,7 +43,7 @@ bool Lattice::sweep(int threads, Limits& limits) {
         const auto x = static_cast<int>(task / blocks);
         const std::size_t begin = task % blocks << low;
         scores_.fill(x, begin, n_sets(low), &best_[x][begin]);
-        sweep_bits(&best_[x][begin], low);
+        max_over_subsets(&best_[x][begin], low);
         limits.done += n_sets(low);
     });
     // All high bits at once on a strip of columns narrow enough to stay in cache.
@@ -108,6 +85,13 @@ bool Lattice::order_backward(int threads, Limits& limits) {
     return fill_in_layers(false, threads, limits, [&](VarSet block) { order_block_backward(block); });
 }
 
+// best(x, .) over the sets of a block, for its own variables.
+std::vector<const double*> Lattice::tables_within(VarSet base) const {
+    std::vector<const double*> tables;
+    for (int x = 0; x < std::min(n_, block_bits); ++x) tables.push_back(best_[x].data() + without_bit(base, x));
+    return tables;
+}
+
 // F for all sets whose variables above the block's bits are those of `block`.
 void Lattice::order_block(VarSet block) {
     const int low = std::min(n_, block_bits);
@@ -120,20 +104,7 @@ void Lattice::order_block(VarSet block) {
         const VarSet before = base & ~only(x);
         raise_to_sum(own, &best_[x][without_bit(before, x)], &forward_[before], n_sets(low));
     }
-    const int lanes = std::min(low, lane_bits);
-    for (VarSet group = 0; group < n_sets(low); group += n_sets(lanes)) {
-        for (VarSet rest = group; rest != 0; rest &= rest - 1) {
-            const int x = first_of(rest);
-            const VarSet before = base | (group & ~only(x));
-            raise_to_sum(own + group, &best_[x][without_bit(before, x)], &forward_[before], n_sets(lanes));
-        }
-        for (VarSet lane = 1; lane < n_sets(lanes); ++lane)
-            for (int x = 0; x < lanes; ++x) {
-                if (!has(lane, x)) continue;
-                const VarSet before = base | group | (lane & ~only(x));
-                own[group + lane] = std::max(own[group + lane], best_[x][without_bit(before, x)] + forward_[before]);
-            }
-    }
+    order_within(own, tables_within(base).data(), low);
 }
 
 // H for the same sets, from those with one more variable.
@@ -148,21 +119,7 @@ void Lattice::order_block_backward(VarSet block) {
         const int x = first_of(rest);
         raise_to_sum(own, &best_[x][without_bit(base, x)], &backward_[base | only(x)], n_sets(low));
     }
-    const int lanes = std::min(low, lane_bits);
-    for (VarSet group = n_sets(low); group != 0;) {
-        group -= n_sets(lanes);
-        for (VarSet rest = (n_sets(low) - 1) & ~group & ~(n_sets(lanes) - 1); rest != 0; rest &= rest - 1) {
-            const int x = first_of(rest);
-            const VarSet placed = base | group;
-            raise_to_sum(own + group, &best_[x][without_bit(placed, x)], &backward_[placed | only(x)], n_sets(lanes));
-        }
-        for (VarSet lane = n_sets(lanes); lane-- > 0;)
-            for (int x = 0; x < lanes; ++x) {
-                if (has(lane, x)) continue;
-                const VarSet placed = base | group | lane;
-                own[group + lane] = std::max(own[group + lane], best_[x][without_bit(placed, x)] + backward_[placed | only(x)]);
-            }
-    }
+    order_within_backward(own, tables_within(base).data(), low);
 }
 
 }  // namespace topdag

@@ -56,6 +56,7 @@ private:
     template <class FillBlock>
     bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
     void order_block(VarSet block);
+    std::vector<const double*> tables_within(VarSet base) const;
     void order_block_backward(VarSet block);
 
     int n_;

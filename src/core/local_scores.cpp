@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "simd.h"
+#include "slot_runs.h"
 
 namespace topdag {
 
@@ -11,14 +12,12 @@ namespace {
 
 constexpr double not_allowed = -std::numeric_limits<double>::infinity();
 
-// out[i] = joint - below over runs of `run` neighbours, every other run of the sources being passed over.
-// Where joint is minus infinity, below may be too; their difference must not become NaN.
+// out = joint - below by slots. Where joint is minus infinity, below may be too; their difference must not become NaN.
 TOPDAG_SIMD void subtract(const double* joint, const double* below, std::size_t run, std::size_t count, double* out) {
-    for (std::size_t done = 0; done < count; done += run)
-        for (std::size_t i = 0; i < run; ++i) {
-            const double value = joint[2 * done + i];
-            out[done + i] = value == not_allowed ? not_allowed : value - below[2 * done + i];
-        }
+    for_each_in_runs(run, count, [=](std::size_t slot, std::size_t set) __attribute__((always_inline)) {
+        const double value = joint[set];
+        out[slot] = value == not_allowed ? not_allowed : value - below[set];
+    });
 }
 
 }  // namespace

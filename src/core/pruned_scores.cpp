@@ -9,6 +9,7 @@
 
 #include "parallel.h"
 #include "set_index.h"
+#include "simd.h"
 #include "sparse_counts.h"
 
 namespace topdag {
@@ -17,6 +18,7 @@ namespace {
 
 constexpr double not_known = -std::numeric_limits<double>::infinity();
 constexpr std::size_t sets_per_batch = 128;
+constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double slack_steps = 8;  // rules hold for exact scores; so many grid steps cover what rounding can do
 
 double n_log_n(double n) { return n > 0 ? n * std::log(n) : 0.0; }
@@ -198,9 +200,49 @@ struct Batch {
     }
 };
 
-void sort_each_once(std::vector<VarSet>& sets) {
-    std::sort(sets.begin(), sets.end());
-    sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+// For each of these variables the most that a subset standing at `subsets` scores, one after the other.
+TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subsets, int size, VarSet variables, double* best) {
+    for (VarSet rest = variables; rest != 0; rest &= rest - 1, ++best) {
+        const VarSet lower = (rest & -rest) - 1;
+        double most = not_known;
+        for (int g = 0; g < size; ++g) {
+            const std::size_t at = subsets[g];
+            const std::size_t entry = before.offset[at] + static_cast<std::size_t>(__builtin_popcountll(before.open[at] & lower));
+            most = std::max(most, before.best[entry]);
+        }
+        *best = most;
+    }
+}
+
+// The sets that the batches want, ascending, each once. They are dealt out by their two highest members first.
+std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits& limits) {
+    constexpr std::size_t n_parts = 64 * 64;
+    const auto part_of = [](VarSet set) {
+        const int highest = 63 - std::countl_zero(set);
+        const VarSet rest = set & ~only(highest);
+        return static_cast<std::size_t>(highest) * 64 + static_cast<std::size_t>(rest == 0 ? 0 : 63 - std::countl_zero(rest));
+    };
+    std::vector<std::size_t> ends(n_parts + 1, 0);
+    for (const Batch& batch : batches)
+        for (VarSet set : batch.wanted) ++ends[part_of(set) + 1];
+    for (std::size_t part = 0; part < n_parts; ++part) ends[part + 1] += ends[part];
+    std::vector<VarSet> wanted(ends[n_parts]);
+    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+    for (Batch& batch : batches) {
+        for (VarSet set : batch.wanted) wanted[next[part_of(set)]++] = set;
+        std::vector<VarSet>().swap(batch.wanted);
+    }
+    parallel_for(n_parts, threads, limits, [&](std::size_t part, int) {
+        const auto begin = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part]);
+        const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part + 1]);
+        std::sort(begin, end);
+        next[part] = static_cast<std::size_t>(std::unique(begin, end) - wanted.begin());
+    });
+    std::size_t size = 0;
+    for (std::size_t part = 0; part < n_parts; ++part)
+        for (std::size_t i = ends[part]; i < next[part]; ++i) wanted[size++] = wanted[i];
+    wanted.resize(size);
+    return wanted;
 }
 
 class Walker {
@@ -367,25 +409,26 @@ private:
             const std::uint32_t* subsets = &batch.subsets[i * size];
             const double cells = scorer_.cells(batch.sets[i]);
             const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, subsets, cells) : 0.0;
+            VarSet hopeful = batch.candidates[i];
+            for (VarSet rest = hopeful; rest != 0 && needless > 0.0; rest &= rest - 1)
+                if ((arity(first_of(rest)) - 1) * needless > 1.0) hopeful &= ~(rest & -rest);
+            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~hopeful);
+            double best[64];
+            best_of_subsets(last(), subsets, size, hopeful, best);
             VarSet left = 0;
-            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1) {
+            const double* below = best;
+            for (VarSet rest = hopeful; rest != 0; rest &= rest - 1, ++below) {
                 const int x = first_of(rest);
-                if ((arity(x) - 1) * needless > 1.0) {
-                    ++batch.n_cut[static_cast<int>(CutRule::entropy)];
-                    continue;
-                }
-                const double below = best_of_subsets(subsets, size, x);
-                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), below)) {
+                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) {
                     ++batch.n_cut[static_cast<int>(CutRule::penalty)];
                     continue;
                 }
                 left |= only(x);
-                batch.below.push_back(below);
+                batch.below.push_back(*below);
                 batch.wanted.push_back(batch.sets[i] | only(x));
             }
             batch.candidates[i] = left;
         }
-        sort_each_once(batch.wanted);
     }
 
     // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
@@ -408,13 +451,6 @@ private:
             most = std::max(most, cost / (explained + epsilon_ + slack_));
         }
         return most;
-    }
-
-    double best_of_subsets(const std::uint32_t* subsets, int size, int x) const {
-        const Level& before = levels_.back();
-        double best = not_known;
-        for (int g = 0; g < size; ++g) best = std::max(best, before.best[before.entry(subsets[g], x)]);
-        return best;
     }
 
     // Whether families of x that score at most `most` can go, given that all subsets of `parents` may be used instead,
@@ -443,12 +479,7 @@ private:
     bool score_all(std::vector<Batch>& batches, int size) {
         if (size == 0)
             for (int x = 0; x < n_; ++x) batches[0].wanted.push_back(only(x));
-        std::vector<VarSet> wanted;
-        for (Batch& batch : batches) {
-            wanted.insert(wanted.end(), batch.wanted.begin(), batch.wanted.end());
-            std::vector<VarSet>().swap(batch.wanted);
-        }
-        sort_each_once(wanted);
+        const std::vector<VarSet> wanted = all_wanted(batches, threads_, limits_);
         if (!is_allowed(batches, 16.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size()))) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
         if (uses_cells() && !count_occurring(scorer_.rows(), wanted, threads_, limits_, occurring_)) return false;
@@ -468,7 +499,10 @@ private:
     void score_batch(Batch& batch, std::size_t first) {
         std::size_t next = 0;
         batch.open.assign(batch.sets.size(), 0);
-        for (std::size_t i = 0; i < batch.sets.size(); ++i)
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            if (i + sets_ahead < batch.sets.size())
+                for (VarSet rest = batch.candidates[i + sets_ahead]; rest != 0; rest &= rest - 1)
+                    joint_index_.prefetch(batch.sets[i + sets_ahead] | (rest & -rest));
             for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1) {
                 const int x = first_of(rest);
                 const double below = batch.below[next++];
@@ -485,6 +519,7 @@ private:
                 batch.best.push_back(best);
                 if (question_.k > 0) batch.local.push_back(local);
             }
+        }
     }
 
     bool is_kept(int x, VarSet parents, double local, double below) const {

@@ -25,6 +25,11 @@ public:
             if (slots_[s].at == absent || slots_[s].set == set) return slots_[s].at;
     }
 
+    // Asks for the place where a set will be looked up soon.
+    void prefetch(VarSet set) const {
+        if (!slots_.empty()) __builtin_prefetch(&slots_[start(set)]);
+    }
+
     static double bytes(std::size_t n) { return 2.0 * sizeof(Slot) * static_cast<double>(std::bit_ceil(n + 1)); }
 
 private:

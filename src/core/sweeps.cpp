@@ -1,8 +1,11 @@
 #include "sweeps.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 
 #include "simd.h"
+#include "slot_runs.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -13,6 +16,7 @@ namespace {
 using Eight = double __attribute__((vector_size(64), aligned(8), may_alias));
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr int lane_bits = 3;  // sets that differ in these low bits are handled side by side
 constexpr int register_bits = 6;  // eight registers of eight sets: what is swept without going back to memory
 
 // Three bits a pass while they lie in different registers, so that each number is fetched once for three comparisons.
@@ -60,24 +64,14 @@ void sweep_few(double* values, int bits) {
             if ((set & half) != 0 && values[set] < values[set - half]) values[set] = values[set - half];
 }
 
-// Maxima in eight lanes side by side: the compiler may not reorder a single chain of comparisons.
-template <class Value>
-[[gnu::always_inline]] inline double largest_of(std::size_t count, Value&& value) {
-    double lane[8];
-    for (double& most : lane) most = minus_infinity;
-    std::size_t i = 0;
-    for (; i + 8 <= count; i += 8)
-        for (std::size_t l = 0; l < 8; ++l) {
-            const double v = value(i + l);
-            lane[l] = lane[l] < v ? v : lane[l];
-        }
-    for (; i < count; ++i) {
-        const double v = value(i);
-        lane[0] = lane[0] < v ? v : lane[0];
-    }
-    double most = lane[0];
-    for (double other : lane) most = most < other ? other : most;
-    return most;
+// What the best order of a set gets from x being last, if x is in it: best[x] is a table over the sets without x.
+double with_last(const double* own, const double* const* best, VarSet set, int x) {
+    const VarSet before = set & ~only(x);
+    return best[x][without_bit(before, x)] + own[before];
+}
+
+double with_next(const double* own, const double* const* best, VarSet set, int x) {
+    return best[x][without_bit(set, x)] + own[set | only(x)];
 }
 
 }  // namespace
@@ -95,16 +89,84 @@ TOPDAG_SIMD void raise_to_sum(double* to, const double* a, const double* b, std:
     }
 }
 
-TOPDAG_SIMD double largest_sum(const double* a, const double* b, std::size_t count) {
-    return largest_of(count, [=](std::size_t i) __attribute__((always_inline)) { return a[i] + b[i]; });
-}
-
-TOPDAG_SIMD double largest_sum(const double* a, const double* b, const double* c, std::size_t count) {
-    return largest_of(count, [=](std::size_t i) __attribute__((always_inline)) { return a[i] + b[i] + c[i]; });
-}
-
+// Maxima in eight lanes side by side: the compiler may not reorder a single chain of comparisons.
 TOPDAG_SIMD double largest(const double* values, std::size_t count) {
-    return largest_of(count, [=](std::size_t i) __attribute__((always_inline)) { return values[i]; });
+    double lane[8];
+    for (double& most : lane) most = minus_infinity;
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        for (std::size_t l = 0; l < 8; ++l) lane[l] = lane[l] < values[i + l] ? values[i + l] : lane[l];
+    double most = *std::max_element(lane, lane + 8);
+    for (; i < count; ++i) most = std::max(most, values[i]);
+    return most;
+}
+
+TOPDAG_SIMD double largest_sum(const double* a, const double* b, std::size_t count) {
+    double lane[8];
+    for (double& most : lane) most = minus_infinity;
+    std::size_t i = 0;
+    for (; i + 8 <= count; i += 8)
+        for (std::size_t l = 0; l < 8; ++l) {
+            const double sum = a[i + l] + b[i + l];
+            lane[l] = lane[l] < sum ? sum : lane[l];
+        }
+    double most = *std::max_element(lane, lane + 8);
+    for (; i < count; ++i) most = std::max(most, a[i] + b[i]);
+    return most;
+}
+
+TOPDAG_SIMD void add_by_slots(const double* a, const double* b, std::size_t run, std::size_t count, double* out) {
+    for_each_in_runs(run, count, [=](std::size_t slot, std::size_t set) __attribute__((always_inline)) {
+        out[slot] = a[set] + b[set];
+    });
+}
+
+TOPDAG_SIMD void flag_sums_reaching(const double* a, const double* b, double least, std::size_t count, bool* flags) {
+    for (std::size_t begin = 0; begin < count; begin += sums_in_chunk) {
+        const std::size_t end = std::min(count, begin + sums_in_chunk);
+        std::int64_t reaching = 0;
+        for (std::size_t i = begin; i < end; ++i) reaching += a[i] + b[i] >= least ? 1 : 0;
+        flags[begin / sums_in_chunk] = reaching != 0;
+    }
+}
+
+TOPDAG_SIMD void order_within(double* own, const double* const* best, int bits) {
+    const int lanes = std::min(bits, lane_bits);
+    for (VarSet group = 0; group < n_sets(bits); group += n_sets(lanes)) {
+        double* to = own + group;
+        for (VarSet rest = group; rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
+            const double* from = own + (group & ~only(x));
+            const double* with_x = best[x] + without_bit(group & ~only(x), x);
+            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
+                const double sum = with_x[lane] + from[lane];
+                to[lane] = to[lane] < sum ? sum : to[lane];
+            }
+        }
+        for (VarSet set = group + 1; set < group + n_sets(lanes); ++set)
+            for (int x = 0; x < lanes; ++x)
+                if (has(set, x)) own[set] = std::max(own[set], with_last(own, best, set, x));
+    }
+}
+
+TOPDAG_SIMD void order_within_backward(double* own, const double* const* best, int bits) {
+    const int lanes = std::min(bits, lane_bits);
+    for (VarSet group = n_sets(bits); group != 0;) {
+        group -= n_sets(lanes);
+        double* to = own + group;
+        for (VarSet rest = (n_sets(bits) - 1) & ~group & ~(n_sets(lanes) - 1); rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
+            const double* from = own + (group | only(x));
+            const double* with_x = best[x] + without_bit(group, x);
+            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
+                const double sum = with_x[lane] + from[lane];
+                to[lane] = to[lane] < sum ? sum : to[lane];
+            }
+        }
+        for (VarSet set = group + n_sets(lanes); set-- > group;)
+            for (int x = 0; x < lanes; ++x)
+                if (!has(set, x)) own[set] = std::max(own[set], with_next(own, best, set, x));
+    }
 }
 
 }  // namespace topdag

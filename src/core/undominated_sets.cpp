@@ -48,7 +48,8 @@ TOPDAG_SIMD std::size_t first_inside(const std::uint32_t* slots, std::size_t cou
 
 }  // namespace
 
-UndominatedSets::UndominatedSets(int n, int low_bits) : low_bits_(low_bits), by_top_(n_sets(n - 1 - low_bits)) {}
+UndominatedSets::UndominatedSets(int n, int low_bits)
+    : low_bits_(low_bits), by_top_(n_sets(n - 1 - low_bits)), largest_local_(by_top_.size(), minus_infinity) {}
 
 void UndominatedSets::scatter(VarSet top, double* table) const {
     std::fill(table, table + n_sets(low_bits_), minus_infinity);
@@ -58,10 +59,11 @@ void UndominatedSets::scatter(VarSet top, double* table) const {
     }
 }
 
-// A set is dominated by one with the same place in a smaller block, which merge has seen, or by one with fewer low bits,
-// which is inside the set without some low bit.
+// A set is dominated by one with the same place in a smaller block, which merge has seen, or by one with fewer low
+// bits, which is inside the set without some low bit.
 void UndominatedSets::settle(VarSet top, double* local, double* table) {
     const std::size_t size = n_sets(low_bits_);
+    largest_local_[top] = largest(local, size);
     merge(local, table, size);
     max_over_subsets(table, low_bits_);
     auto take_from = [&](std::size_t begin, std::size_t end) {
@@ -99,8 +101,9 @@ void UndominatedSets::finish() {
     for (VarSet top = 0; top < by_top_.size(); ++top)
         for (const Entry& entry : by_top_[top])
             all.push_back({entry.score, static_cast<std::uint32_t>(top << low_bits_) | entry.low});
-    std::sort(all.begin(), all.end(),
-              [](const Scored& a, const Scored& b) { return a.score != b.score ? a.score > b.score : a.slot < b.slot; });
+    std::sort(all.begin(), all.end(), [](const Scored& a, const Scored& b) {
+        return a.score != b.score ? a.score > b.score : a.slot < b.slot;
+    });
     all.push_back({minus_infinity, 0});
     slots_.reserve(all.size());
     scores_.reserve(all.size());

@@ -2,8 +2,8 @@
 // the best of those inside Y.
 //
 // They are kept in two forms: by block, for tables over the sets of one block, and by falling score, for one set.
-// Sets are slots (local_scores.h); the low bits of a slot say where it stands in its block, the others, its *top*, which
-// block that is.
+// Sets are slots (local_scores.h); the low bits of a slot say where it stands in its block, the others, its *top*,
+// which block that is.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,9 @@ public:
     // The best score over all subsets, for each set of the block. All parts of the top and the top itself must be in.
     void fill(VarSet top, double* table) const;
 
+    // The largest local score in a block that is in.
+    double largest_local(VarSet top) const { return largest_local_[top]; }
+
     // All blocks are in: sorts by score.
     void finish();
     std::size_t size() const { return slots_.size() - 1; }
@@ -44,6 +47,7 @@ private:
 
     int low_bits_;
     std::vector<std::vector<Entry>> by_top_;
+    std::vector<double> largest_local_;  // by top
     // By falling score; at the end the empty set with minus infinity, so that a look-up always finds one.
     std::vector<std::uint32_t> slots_;
     std::vector<double> scores_;

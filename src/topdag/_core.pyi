@@ -389,20 +389,21 @@ class BlockLattice:
     def read_back(self, slack: float) -> tuple[float, list[int]]:
         """The best score, and the parents of each variable in the best network."""
 
-BLOCK_BITS: int = 14
+    def order_backward(self, threads: int, seconds: float | None, on_tick: object | None) -> bool:
+        """Fills the backward table, which lists need; False when stopped."""
 
-def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int, block_bits: int = 14) -> float:
+def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int) -> float:
     """Bytes beside the scores and the lists of parent sets."""
 
-def build_block_lattice(scores: LocalScores, backward: bool, block_bits: int, threads: int, seconds: float | None, on_tick: object | None) -> BlockLattice:
+def build_block_lattice(scores: LocalScores, backward: bool, threads: int, seconds: float | None, on_tick: object | None, block_bits: int | None = None) -> BlockLattice:
     """None when stopped. Lists need the backward table."""
 
-def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list:
+def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]:
     """
-    By variable parents, local scores and bounds of the families in networks with such a score; empty when stopped.
+    By variable: parents, local scores, bounds of the families in networks with such a score; empty when stopped.
     """
 
-def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list]: ...
+def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]]: ...
 
 class SparseLattice:
     """Forward and backward values on the sets that matter above a threshold."""

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 
 from topdag import _core
-from topdag.errors import Interrupted, OutOfTime, ScoreError
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.lattices import lattice_of
-from topdag.lists import BestList, ClassList, NetworkList, grid_epsilon
+from topdag.list_lattices import Lattices, Prepared, Wanted
+from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, available_memory, peak_memory
@@ -145,23 +145,6 @@ def iter_networks_within(
     return _streamed(scores, wanted, run)
 
 
-@dataclass(frozen=True)
-class Wanted:
-    """What a list should hold: at most so many, none further behind the best than this factor."""
-
-    asked_by: str
-    most: int = MOST_IN_A_LIST
-    factor: float = math.inf
-
-    def lowest(self, best: float, scores: Scores) -> float:
-        """None that scores less is asked for, or can be told of."""
-        asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
-        return max(asked, best - scores.cutoff)
-
-    def require_kept(self, scores: Scores) -> None:
-        scores.require_kept(self.asked_by, most=self.most, factor=self.factor)
-
-
 def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run) -> AnyList:
     asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
     try:
@@ -186,10 +169,37 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return only_the_empty_network(make, scores, run)
-    lattice = lattice_for(scores, run)
-    if lattice is None:
+    source = Lattices(scores, wanted, run)
+    prepared = source.next()
+    if prepared is None:
         return None
-    lowest = wanted.lowest(lattice.best_score, scores)
+    found = _read_from(prepared, make, wanted, run)
+    while _asks_for_more(found, prepared, wanted):
+        try:
+            prepared = source.next(len(found))
+        except TooLarge:
+            return _cut_short(found, "memory_limit")
+        if prepared is None:
+            return _cut_short(found, "time_limit")
+        found = _read_from(prepared, make, wanted, run)
+    return found
+
+
+def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
+    """Whether a lattice that reaches further may hold more of what is wanted."""
+    is_whole = found.proof.status is Status.PROVED and len(found) < wanted.most
+    return is_whole and math.log(wanted.factor) > prepared.reach
+
+
+def _cut_short(found: AnyList, limit: str) -> AnyList:
+    """The list as it is: complete above its floor, but a limit came before it was full."""
+    return replace(found, proof=replace(found.proof, status=Status.STOPPED, limit=limit))
+
+
+def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted, run: Run) -> AnyList:
+    """The list that this lattice gives; on Ctrl-C raises Interrupted with what there is."""
+    scores, lattice, best = prepared.scores, prepared.lattice, prepared.lattice.best_score
+    lowest = wanted.lowest(best, scores)
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
@@ -197,7 +207,6 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
         lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
     )
     run.timed("listing", begin)
-    best = lattice.best_score
     limit = None
     if not finished:
         limit = "Ctrl-C" if interrupted else "time_limit"
@@ -208,7 +217,8 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, limit, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
-    found = make(scores, values, parents, floor, proof, list_stats(scores, run, LISTING, work))
+    engine = f"{prepared.engine} and depth-first listing"
+    found = make(scores, values, parents, floor, proof, list_stats(scores, run, engine, work))
     if interrupted:
         raise _interrupted(found, run)
     return found
@@ -277,24 +287,17 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
         )
 
 
-def lattice_for(scores: Scores, run: Run) -> _core.Lattice | None:
-    """None when the time is up."""
-    begin = run.seconds
-    lattice = lattice_of(scores.store, run)
-    run.timed("lattice", begin)
-    return lattice
-
-
 def _counted(what: _core.Listed, source: Any, wanted: Wanted, run: Run) -> int:
     scores = scores_for(source, wanted, run)
     if what is _core.Listed.CLASSES:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
-    lattice = lattice_for(scores, run)
-    if lattice is None:
+    prepared = Lattices(scores, wanted, run).next()
+    if prepared is None:
         raise out_of_time(wanted, run)
-    lowest = wanted.lowest(lattice.best_score, scores)
+    lattice = prepared.lattice
+    lowest = wanted.lowest(lattice.best_score, prepared.scores)
     finished, interrupted, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.on_tick)
     if interrupted:
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
@@ -307,10 +310,11 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if not scores.columns:
         yield scores.network([])
         return
-    lattice = lattice_for(scores, run)
-    if lattice is None:
+    prepared = Lattices(scores, wanted, run).next()
+    if prepared is None:
         raise out_of_time(wanted, run)
-    lowest = wanted.lowest(lattice.best_score, scores)
+    lattice = prepared.lattice
+    lowest = wanted.lowest(lattice.best_score, prepared.scores)
     stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
     if stream is None:
         raise out_of_time(wanted, run)

@@ -11,15 +11,9 @@ from typing import Any
 
 from topdag import _core
 from topdag.errors import Interrupted
-from topdag.list_questions import (
-    Wanted,
-    checked_k,
-    lattice_for,
-    list_stats,
-    only_the_empty_network,
-    out_of_time,
-    scores_for,
-)
+from topdag.lattices import lattice_of
+from topdag.list_lattices import Wanted
+from topdag.list_questions import checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run
@@ -47,7 +41,7 @@ def search_networks(
     scores = scores_for(source, wanted, run)
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
-    lattice = lattice_for(scores, run)
+    lattice = lattice_of(scores.store, run)
     if lattice is None:
         raise out_of_time(wanted, run)
     finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(

@@ -73,18 +73,18 @@ def plan(
     table = as_table(source)
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
-    known = {"question": QUESTIONS[question], "n_variables": n, "n_rows": table.n_rows, "kind": kind}
+    asked = (QUESTIONS[question], n, table.n_rows, kind)
     try:
         choice = scores_by_lists(n, kind, max_parents, everything=False)
         if choice.engine is not Engine.SEARCH:
             choice = engine_for_best(n, listed=False)
     except TooLarge as error:
-        return Plan(**known, engine="none", reason=str(error), seconds=None, memory=0, fits=False, advice=_advice(n))
+        return Plan(*asked, engine="none", reason=str(error), seconds=None, memory=0, fits=False, advice=_advice(n))
     memory = _bytes(choice.engine, n, question)
     per_set = SECONDS_PER_SET.get(choice.engine)
     fits = memory <= allowed
     return Plan(
-        **known,
+        *asked,
         engine=choice.engine.value,
         reason=choice.reason,
         seconds=None if per_set is None else per_set * 2**n * max(1, 2 / usable_cores()) + 0.01,

@@ -10,6 +10,7 @@ multipliers rounded to a grid, and any multipliers from 0 on give a valid bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +28,7 @@ Whole = NDArray[np.int64]
 CLIMBS = 1_000
 SEED = 1
 EXACT_BITS = 52  # sums of this many bits are exact in doubles
+HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 MOST_K = 3
 CUTS_A_ROUND = 200
 LEAST_VIOLATION = 1e-4
@@ -34,8 +36,11 @@ SEARCH_STEPS = 20_000
 SLACK_ROUNDS = 4  # a cut that has been slack for so long is dropped
 PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
 PATIENCE_GAIN = 0.01
+FIRST_FAMILIES = 10  # of each variable, which the program begins with
+MOST_ADMITTED = 500  # families that enter at a time
 SECONDS_A_TICK = 0.2
 TINY = 1e-9
+CLOSE, CLOSE_SHARE = 1e-9, 1e-12  # networks that cost this much less, and this share of the cost, count as equal
 SOLVER_OPTIONS: dict[str, Any] = {
     "output_flag": False,
     "threads": 1,
@@ -66,10 +71,9 @@ class Families:
 
     @classmethod
     def of_store(cls, store: ListStore) -> Families:
-        offsets = np.ascontiguousarray(store.lists.offsets)
-        costs = np.repeat(best_scores(store), np.diff(offsets)) - store.rounded
-        largest = 4.0 * (np.maximum.reduceat(costs, offsets[:-1]).sum() + 1.0)
-        exponent = EXACT_BITS - math.ceil(math.log2(largest))
+        offsets, costs = np.ascontiguousarray(store.lists.offsets), costs_of(store)
+        largest = HEADROOM * (np.maximum.reduceat(costs, offsets[:-1]).sum() + 1.0)
+        exponent = max(-exponent_of(common_step(costs)), EXACT_BITS - exponent_of(largest))
         return cls.build(offsets, np.ascontiguousarray(store.lists.masks[:, 0]), costs, exponent)
 
     @classmethod
@@ -84,12 +88,14 @@ class Families:
     def owners(self) -> Whole:
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
 
-    @property
-    def step(self) -> float:
-        """Costs of networks are multiples of it: the largest power of two that divides every family's."""
-        fractions, exponents = np.frexp(self.costs[self.costs > 0])
-        whole = np.ldexp(fractions, 53).astype(np.int64)
-        return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
+    def places(self, masks: Sequence[int]) -> Marks:
+        """Marks the families of a network."""
+        marks: Marks = self.parents == np.array(masks, dtype=np.uint64)[self.owners]
+        return marks
+
+    def first(self, most: int) -> Marks:
+        """The first families of each variable, so many at most."""
+        return np.arange(self.size) - np.repeat(self.offsets[:-1], np.diff(self.offsets)) < most
 
     def only(self, kept: Marks) -> Families:
         """Just these families; their costs stay what they are."""
@@ -105,14 +111,31 @@ class Families:
     def on_grid(self, multipliers: Floats, ks: Whole) -> Floats:
         """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
-        fits = float(rounded @ ks) < math.ldexp(1.0, EXACT_BITS - 1 - self.exponent)
+        fits = float(rounded @ ks) < math.ldexp(1.0, EXACT_BITS - self.exponent)
         return rounded if fits else np.zeros_like(rounded)
+
+
+def common_step(costs: Floats) -> float:
+    """The largest power of two, up to 1, that divides all costs; so it divides those of networks."""
+    fractions, exponents = np.frexp(costs[costs > 0])
+    whole = np.ldexp(fractions, 53).astype(np.int64)
+    return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
+
+
+def exponent_of(size: float) -> int:
+    """The least e with 2**e >= size."""
+    return math.ceil(math.log2(size))
 
 
 def best_scores(store: ListStore) -> Floats:
     """The score of each variable's best family."""
     scores: Floats = np.maximum.reduceat(store.rounded, store.lists.offsets[:-1])
     return scores
+
+
+def costs_of(store: ListStore) -> Floats:
+    costs: Floats = np.repeat(best_scores(store), np.diff(store.lists.offsets)) - store.rounded
+    return costs
 
 
 def candidates_of(store: ListStore) -> _core.Candidates:
@@ -130,6 +153,7 @@ class Known:
         self.incumbent = incumbent
         self.bound = bound
         self.candidates = candidates_of(store)
+        self.step = common_step(costs_of(store))
         self._run = run
         self._best_score = float(best_scores(store).sum())
         self._next_tick = 0.0
@@ -151,6 +175,11 @@ class Known:
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""
         return self.offer(*_core.climb_from_weights(self.candidates, families.core, weights))
+
+    @property
+    def cutoff(self) -> float:
+        """What a better network may cost at most; nearer ones count as equally good."""
+        return self.cost - max(self.step, CLOSE + CLOSE_SHARE * self.cost) if self.incumbent else math.inf
 
     def raise_bound(self, bound: float) -> None:
         self.bound = max(self.bound, min(bound, self.cost))
@@ -202,8 +231,8 @@ class Solution:
 class Program:
     """The linear program: weights of families, a row for each variable, then one for each cut.
 
-    Each variable has a stopgap besides, a family without parents that costs more than any network of interest, so
-    that there always is a solution.
+    It begins with few families; ``admit`` brings in others. Each variable has a stopgap besides, a family without
+    parents that costs more than any network of interest, so that there always is a solution.
     """
 
     def __init__(self, families: Families, stopgap_cost: float) -> None:
@@ -213,23 +242,65 @@ class Program:
         self.cuts = Cuts()
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
-        self._solver = highspy.Highs()
+        self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in SOLVER_OPTIONS.items():
             self._solver.setOptionValue(option, value)
-        self._open = np.ones(families.size, dtype=np.bool_)
-        self._fill(stopgap_cost)
+        n, size = families.n, families.size
+        self._columns: Whole = np.zeros(0, dtype=np.int64)  # the family of each column after the stopgaps
+        self._column_of = np.concatenate([np.full(size, -1), np.arange(n)])  # of families, then of stopgaps
+        self._open = np.ones(size, dtype=np.bool_)
+        ones, nothing = np.ones(n), np.zeros(0, dtype=np.int32)
+        self._solver.addRows(n, ones, ones, 0, np.zeros(n, dtype=np.int32), nothing, np.zeros(0))
+        self._add_columns(np.full(n, stopgap_cost), np.arange(n), np.arange(n))
 
-    def _fill(self, stopgap_cost: float) -> None:
-        families, n, size = self.families, self.families.n, self.families.size + self.families.n
-        nothing = np.zeros(0, dtype=np.int32)
-        self._solver.addRows(n, np.ones(n), np.ones(n), 0, np.zeros(n, dtype=np.int32), nothing, np.zeros(0))
-        costs = np.concatenate([families.costs, np.full(n, stopgap_cost)])
-        rows = np.concatenate([families.owners, np.arange(n)]).astype(np.int32)
+    def _add_columns(self, costs: Floats, starts: Whole, rows: Whole) -> None:
+        size, ones = len(costs), np.ones(len(rows))
         bounds = np.zeros(size), np.full(size, self._infinity)
-        self._solver.addCols(size, costs, *bounds, size, np.arange(size, dtype=np.int32), rows, np.ones(size))
+        self._solver.addCols(size, costs, *bounds, len(rows), starts.astype(np.int32), rows.astype(np.int32), ones)
+
+    @property
+    def is_in(self) -> Marks:
+        """Which families have a column."""
+        return self._column_of[: self.families.size] >= 0
+
+    def admit(self, wanted: Marks) -> int:
+        """Brings in these families where they are not in already; how many that were."""
+        new = wanted & ~self.is_in
+        places = np.flatnonzero(new)
+        if len(places):
+            # The rows of each new column: its variable, then the cuts it counts for.
+            starts, members = self.families.only(new).core.rows(self.cuts.members, self.cuts.ks)
+            cut_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(members)))
+            is_family = members < len(places)
+            columns = np.concatenate([np.arange(len(places)), members[is_family]])
+            rows = np.concatenate([self.families.owners[places], self.families.n + cut_of[is_family]])
+            order = np.argsort(columns, kind="stable")
+            begins = np.searchsorted(columns[order], np.arange(len(places)))
+            self._add_columns(self.families.costs[places], begins, rows[order])
+            self._column_of[places] = self.families.n + len(self._columns) + np.arange(len(places))
+            self._columns = np.concatenate([self._columns, places])
+            self._close(self._column_of[places[~self._open[places]]])
+        return len(places)
+
+    def price(self, family_bounds: Floats) -> int:
+        """Brings in families that would lower the solution's value, the strongest first; how many that were."""
+        inside, outside = self._open & self.is_in, self._open & ~self.is_in
+        least = np.minimum.reduceat(np.where(inside, family_bounds, np.inf), self.families.offsets[:-1])
+        gain = np.repeat(least, np.diff(self.families.offsets)) - family_bounds
+        places = np.flatnonzero(outside & (gain > TINY))
+        strongest = places[np.argsort(-gain[places], kind="stable")[:MOST_ADMITTED]]
+        return self.admit(np.isin(np.arange(self.families.size), strongest))
+
+    def _close(self, columns: Whole) -> None:
+        zeros = np.zeros(len(columns))
+        self._solver.changeColsBounds(len(columns), columns.astype(np.int32), zeros, zeros)
 
     def add_cuts(self, members: Masks, ks: Whole) -> None:
-        starts, columns = self.families.core.rows(members, ks)
+        starts, counted = self.families.core.rows(members, ks)
+        columns = self._column_of[counted]
+        is_in = columns >= 0
+        starts = np.concatenate([[0], np.cumsum(is_in)])[starts].astype(np.int32)
+        columns = columns[is_in].astype(np.int32)
         lower, upper = ks.astype(np.float64), np.full(len(ks), self._infinity)
         self._solver.addRows(len(ks), lower, upper, len(columns), starts, columns, np.ones(len(columns)))
         self.cuts.add(members, ks)
@@ -243,11 +314,12 @@ class Program:
 
     def allow(self, allowed: Marks) -> None:
         """Only these families may have weight."""
-        changed = np.flatnonzero(allowed != self._open).astype(np.int32)
+        changed = np.flatnonzero((allowed != self._open) & self.is_in)
         if len(changed):
             upper = np.where(allowed[changed], self._infinity, 0.0)
-            self._solver.changeColsBounds(len(changed), changed, np.zeros(len(changed)), upper)
-            self._open = allowed.copy()
+            columns = self._column_of[changed].astype(np.int32)
+            self._solver.changeColsBounds(len(changed), columns, np.zeros(len(changed)), upper)
+        self._open = allowed.copy()
 
     def solve(self, run: Run) -> Solution | None:
         """None when the clock ran out or the solver gave up."""
@@ -259,7 +331,9 @@ class Program:
         found = self._solver.getSolution()
         multipliers = np.array(found.row_dual[self.families.n :])
         self.cuts.slack_rounds = np.where(multipliers > TINY, 0, self.cuts.slack_rounds + 1)
-        return Solution(np.array(found.col_value[: self.families.size]), multipliers)
+        weights = np.zeros(self.families.size)
+        weights[self._columns] = found.col_value[self.families.n :]
+        return Solution(weights, multipliers)
 
 
 @dataclass(frozen=True)
@@ -308,6 +382,7 @@ def solve_root(
     if not root.has_network():
         known.bound = math.inf
         return root.relaxation()
+    known.round(root.families, np.zeros(root.families.size))
     known.climb()
     root.begin()
     while root.goes_on() and not run.is_over and root.solve(run):
@@ -322,7 +397,6 @@ class _Root:
         self.families = families
         self.known = known
         self.epsilon = epsilon
-        self.step = families.step
         self.family_bounds = np.zeros(families.size)
         self.cuts = Cuts()
         self.multipliers: Floats = np.zeros(0)
@@ -331,18 +405,21 @@ class _Root:
         self.rounds = 0
         self.n_cuts = 0
         self._history: list[float] = []
-        self._is_separated = False
+        self._is_separated = self._is_priced = False
 
     def has_network(self) -> bool:
         return self.families.core.propagate(np.ones(self.families.size, dtype=np.uint8))
 
     def begin(self) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
+        assert self.known.incumbent is not None
+        mine = self.families.places(self.known.incumbent.masks)
+        self.program.admit(mine | self.families.first(FIRST_FAMILIES))
         self._lower_threshold()
 
     def goes_on(self) -> bool:
         """Until the best network is proved, no cut is violated or the bound hardly moves."""
-        if self.bound > self.known.cost - self.step or self._is_separated:
+        if self.bound > self.known.cutoff or (self._is_separated and self._is_priced):
             return False
         if len(self._history) <= PATIENCE:
             return True
@@ -365,8 +442,11 @@ class _Root:
 
     def _learn(self, allowed: Marks, solution: Solution) -> None:
         bound, family_bounds = self.families.bound(allowed, self.program.cuts, solution.multipliers)
+        self._is_priced = self.program.price(family_bounds) == 0
         # Families left out make a bound good only up to the threshold they were left out for.
-        np.maximum(self.family_bounds, np.minimum(family_bounds, self.threshold + self.step), out=self.family_bounds)
+        np.maximum(
+            self.family_bounds, np.minimum(family_bounds, self.threshold + self.known.step), out=self.family_bounds
+        )
         if bound >= self.bound:
             self.bound = bound
             self.cuts = self.program.cuts.copy()

@@ -159,13 +159,17 @@ class Scores:
         x, *places = (self.columns.index(v) for v in columns)
         return lattice.family_bound(x, sum(1 << place for place in places))
 
+    def is_kept(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
+        """Whether all families are there that the best so many, or those within this factor, can need."""
+        if isinstance(self.keep, Within):
+            return factor <= self.keep.factor
+        return most <= self.keep.k if isinstance(self.keep, KBest) else self.keep == "all"
+
     def require_kept(self, asked_by: str, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
         """Scores pruned for one question must not answer another that needs more."""
+        if self.is_kept(most=most, factor=factor):
+            return
         keep = self.keep
-        if keep == "all" or (isinstance(keep, Within) and factor <= keep.factor):
-            return
-        if isinstance(keep, KBest) and most <= keep.k:
-            return
         kept = "the best network only"
         if isinstance(keep, Within):
             kept = f"networks within a factor of {keep.factor:g}"

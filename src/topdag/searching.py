@@ -108,31 +108,34 @@ def cluster_bound(candidates: _core.Candidates, root: Relaxation) -> _core.Bound
     return _core.cluster_bound(candidates, members, ks, root.multipliers)
 
 
-def kept_store(store: ListStore, root: Relaxation, threshold: float) -> _core.Candidates:
-    """The families that networks of at most this cost may have, as costs against the best of all."""
+def kept_candidates(store: ListStore, root: Relaxation, threshold: float) -> tuple[_core.Candidates, float]:
+    """The families that networks of at most this cost may have, and what even the best of them cost together.
+
+    Candidates count costs from the best of their own, so costs of networks are less by just that.
+    """
     kept = root.kept_families(threshold)
-    every = Families.of_store(store)
-    left = every.only(kept)
-    return _core.Candidates(store.n, left.offsets, left.parents, -left.costs)
+    left = Families.of_store(store).only(kept)
+    shift = float(np.minimum.reduceat(left.costs, left.offsets[:-1]).sum())
+    return _core.Candidates(store.n, left.offsets, left.parents, store.rounded[kept]), shift
 
 
 def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -> bool:
     standing.method = "order search"
-    candidates = standing.store.candidates
+    candidates, shift = kept_candidates(standing.store, root, standing.known.cost)
     memory = min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * _memory_left(run)))
     found, interrupted = _core.search_orders(
         candidates,
         cluster_bound(candidates, root),
-        standing.known.cost,
+        standing.known.cost - shift,
         True,
         memory,
         run.seconds_left,
         run.on_tick,
     )
     standing.counted(sets_expanded=found.expanded, sets_met=found.generated)
-    standing.known.raise_bound(found.bound)
+    standing.known.raise_bound(found.bound + shift)
     if found.finished and found.parents:
-        standing.known.offer(found.cost, found.parents)
+        standing.known.offer(found.cost + shift, found.parents)
     if interrupted:
         raise KeyboardInterrupt
     if found.finished:

@@ -188,7 +188,7 @@ def _nothing_yet(asked: Asked, wanted: Request, run: Run, limit: str) -> Found:
     return (ClassList if wanted.classes else NetworkList)(
         source=replace(few, names=table.names, columns=columns),
         scores=np.empty(0),
-        parents=np.empty((0, len(columns)), dtype=np.uint32),
+        parents=np.empty((0, len(columns)), dtype=np.uint64),
         floor=bound,
         proof=Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked)),
         stats=Stats(run.seconds, dict(run.phases), run.threads, run.memory, peak_memory(), 0, 0, "none"),

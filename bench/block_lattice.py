@@ -1,0 +1,79 @@
+"""The lattice made block by block, BDeu with all parent sets: what it costs, and how many parent sets it keeps."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from datetime import date
+from typing import Any, TypeVar
+
+from bench.measure import DATA, in_fresh_process, machine
+
+CASES = [("hepatitis", 20), ("parkinsons", 23), ("sensors", 25), *(("flag", n) for n in range(20, 30))]
+SPARE = 1.5e9
+"""Bytes left to others: a case that does not fit beside them is passed over."""
+
+Result = TypeVar("Result")
+
+
+def measure(name: str, n: int, threads: int) -> dict[str, Any]:
+    import topdag as td
+    from topdag import _core
+    from topdag.runs import peak_memory
+    from topdag.score_kinds import coded
+    from topdag.stores import SetStore
+
+    seconds: list[float] = []
+
+    def timed(work: Callable[[], Result]) -> Result:
+        begin = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - begin)
+        return result
+
+    table = td.read_table(DATA / f"{name}.csv")
+    view = coded(table, tuple(range(n)))
+    formula = td.BDeu(1.0).joint(table.n_rows)
+    joint = timed(lambda: _core.score_all_sets(view, formula, n, threads, None, None))
+    assert joint is not None
+    timed(lambda: _core.round_together([joint], n, threads))
+    scores = SetStore(n, joint, (None,) * n).core()
+    lattice = timed(lambda: _core.build_block_lattice(scores, False, threads, None, None))
+    assert lattice is not None
+    best_peak = peak_memory()
+    assert timed(lambda: lattice.order_backward(threads, None, None))
+    floor, families = timed(lambda: _core.block_families_for_k_best(lattice, 1000, False, threads, None, None))
+    return {
+        "seconds": seconds,
+        "kept": lattice.kept_sets,
+        "families": sum(len(own[0]) for own in families),
+        "depth": lattice.best_score - floor,
+        "best_peak": best_peak,
+        "peak": peak_memory(),
+        "score": lattice.best_score,
+    }
+
+
+def main(threads: int = 2) -> None:
+    from topdag.block_lattice import block_lattice_bytes
+    from topdag.runs import available_memory
+
+    print(f"\nBlock lattice: BDeu(1), first n columns, {threads} threads. {date.today()}. {machine()}")
+    print("seconds for set scores, their grid, F, H and the families that 1,000 best networks need; parent sets kept,")
+    print("in all and for the variable with most; those families, and nats from the best score down to their floor")
+    print(
+        f"{'table':10} {'n':>2} {'scores':>7} {'grid':>6} {'F':>7} {'H':>7} {'fams':>7} {'total':>7} {'kept':>9} {'most':>8} "
+        f"{'families':>8} {'nats':>6} {'GB best':>7} {'GB lists':>8} {'best score':>12}"
+    )
+    for name, n in CASES:
+        if 8 * 2**n + block_lattice_bytes(n, backward=True, threads=threads) + SPARE > available_memory():
+            print(f"{name:10} {n:2} does not fit now")
+            continue
+        r = in_fresh_process("bench.block_lattice", name=name, n=n, threads=threads)
+        scoring, grid, forward, backward, bounding = r["seconds"]
+        print(
+            f"{name:10} {n:2} {scoring:7.2f} {grid:6.2f} {forward:7.2f} {backward:7.2f} {bounding:7.2f} "
+            f"{sum(r['seconds']):7.1f} {sum(r['kept']):9} {max(r['kept']):8} {r['families']:8} {r['depth']:6.2f} "
+            f"{r['best_peak'] / 1e9:7.2f} {r['peak'] / 1e9:8.2f} {r['score']:12.5f}",
+            flush=True,
+        )
