@@ -17,8 +17,8 @@ from topdag.engines import Engine, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
-from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.lattices import lattice_of
+from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
