@@ -50,14 +50,15 @@ def problems(draw: st.DrawFn, variables: tuple[int, int] = (1, 5), *, always_emp
 
 
 def random_problem(n: int, seed: int, *, families: int, most_parents: int = 3, levels: int = 40) -> Problem:
-    """Larger than hypothesis draws: a few families each, costs with ties, the empty set always among them."""
+    """Larger than hypothesis draws: costs with ties, less with more parents, so that what is wanted makes cycles."""
     rng = np.random.default_rng(seed)
     listed = []
     for x in range(n):
         others = [v for v in range(n) if v != x]
-        sets = {tuple(sorted(rng.choice(others, rng.integers(1, most_parents + 1), False).tolist())) for _ in range(families)}
-        listed += [(x, parents, -float(rng.integers(0, levels)) / 4) for parents in sorted(sets)]
-        listed.append((x, (), -float(levels) / 4 - float(rng.integers(0, levels))))
+        sets = {tuple(sorted(rng.choice(others, rng.integers(1, most_parents + 1), False))) for _ in range(families)}
+        for parents in sorted({(), *sets}):
+            cost = rng.integers(0, levels) + levels * (most_parents - len(parents))
+            listed.append((x, tuple(map(int, parents)), -float(cost) / 4))
     return problem_of(FamilyLists.build([f"V{v}" for v in range(n)], listed))
 
 

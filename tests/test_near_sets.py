@@ -50,5 +50,7 @@ def test_stops_when_there_are_more_than_asked_for() -> None:
 
 def test_stops_at_once_without_time() -> None:
     problem = random_problem(8, 1, families=10)
-    complete, _, _ = _core.sets_within(problem.candidates, _core.simple_bound(problem.candidates), 9.0, 99, 1, 0.0, None)
+    complete, _, _ = _core.sets_within(
+        problem.candidates, _core.simple_bound(problem.candidates), 9.0, 99, 1, 0.0, None
+    )
     assert not complete

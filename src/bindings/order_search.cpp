@@ -5,12 +5,18 @@
 
 #include "../core/bounds.h"
 #include "../core/cluster_bound.h"
+#include "../core/components.h"
 #include "../core/near_sets.h"
+#include "../core/order_paths.h"
 #include "../core/order_search.h"
+#include "../core/pattern_bounds.h"
 
 namespace topdag {
 
 namespace {
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+using OffsetsOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
 // Bounds are shared: the largest of several holds them too.
 using BoundPtr = std::shared_ptr<const Bound>;
@@ -32,9 +38,28 @@ std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const
     return clusters;
 }
 
-}  // namespace
+std::vector<VarSet> checked_groups(int n, const std::vector<VarSet>& groups) {
+    VarSet seen = 0;
+    for (VarSet group : groups) {
+        require(is_subset(group, all_of(n)) && (group & seen) == 0, "groups overlap or are out of range");
+        require(size_of(group) <= GroupBound::largest_group, "a group is too large");
+        seen |= group;
+    }
+    return groups;
+}
 
-void bind_order_search(nb::module_& m) {
+using Search = OrderResult (*)(const Candidates&, const Bound&, const OrderQuestion&, Limits&);
+
+std::pair<OrderResult, bool> run_search(Search search, const Candidates& c, const PyBound& b, const OrderQuestion& question,
+                                        const Watch& watch) {
+    require(b.n == c.n_variables(), "a bound for other variables");
+    require(!std::isnan(question.upper), "upper is not a number");
+    bool interrupted = false;
+    OrderResult result = watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); }, &interrupted);
+    return {std::move(result), interrupted};
+}
+
+void bind_bounds(nb::module_& m) {
     nb::class_<PyBound>(m, "Bound", "The least that placing the other variables must still cost.")
         .def("at", [](const PyBound& b, VarSet placed) { return b.bound->at(placed & all_of(b.n)); }, "placed"_a)
         .def(
@@ -69,6 +94,72 @@ void bind_order_search(nb::module_& m) {
         },
         "bounds"_a);
 
+    m.def(
+        "group_bound",
+        [](const Candidates& c, const std::vector<VarSet>& groups) {
+            const std::vector<VarSet> checked = checked_groups(c.n_variables(), groups);
+            nb::gil_scoped_release released;
+            return PyBound{std::make_shared<GroupBound>(c, checked), c.n_variables()};
+        },
+        "candidates"_a, "groups"_a, "Static patterns: all subsets of each group.");
+    m.def("groups_by_strongest_parents", &groups_by_strongest_parents, "candidates"_a, "most"_a);
+    m.def(
+        "cycle_bound",
+        [](const Candidates& c, int k, bool optimal) {
+            require(k >= 1 && k <= 4, "patterns of 1 to 4 variables");
+            nb::gil_scoped_release released;
+            const PatternChoice choice = optimal ? PatternChoice::optimal : PatternChoice::greedy;
+            return PyBound{std::make_shared<CycleBound>(c, k, choice), c.n_variables()};
+        },
+        "candidates"_a, "k"_a, "optimal"_a, "Dynamic patterns: k-cycle conflicts.");
+}
+
+void bind_components(nb::module_& m) {
+    m.def(
+        "components",
+        [](const Candidates& c) {
+            std::vector<std::pair<VarSet, VarSet>> found;
+            for (const Component& component : components(c)) found.emplace_back(component.variables, component.before);
+            return found;
+        },
+        "candidates"_a, "Groups of variables to be placed one after another: their variables, all that come before.");
+    m.def(
+        "component_families",
+        [](const Candidates& c, VarSet variables, VarSet before) {
+            require(variables != 0 && is_subset(variables | before, all_of(c.n_variables())), "a component out of range");
+            std::vector<std::int64_t> offsets{0};
+            std::vector<VarSet> parents;
+            std::vector<double> scores;
+            VarSet rest = variables;
+            for (const auto& families : families_of(c, {variables, before})) {
+                for (const Candidate& family : families) {
+                    parents.push_back(family.parents);
+                    scores.push_back(c.best_score(first_of(rest)) - family.cost);
+                }
+                offsets.push_back(static_cast<std::int64_t>(parents.size()));
+                rest &= rest - 1;
+            }
+            return std::make_tuple(give_vector<std::int64_t, OffsetsOut>(std::move(offsets)),
+                                   give_vector<VarSet, MasksOut>(std::move(parents)),
+                                   give_vector<double, DoublesOut>(std::move(scores)));
+        },
+        "candidates"_a, "variables"_a, "before"_a, "offsets, parents within the component, scores.");
+    m.def(
+        "network_in_order",
+        [](const Candidates& c, const std::vector<int>& order) {
+            VarSet seen = 0;
+            for (int x : order) seen |= x >= 0 && x < c.n_variables() ? only(x) : 0;
+            require(static_cast<int>(order.size()) == c.n_variables() && seen == all_of(c.n_variables()), "not an order");
+            return network_in_order(c, order);
+        },
+        "candidates"_a, "order"_a, "The cost of the best network in an order, and its parents by variable.");
+}
+
+}  // namespace
+
+void bind_order_search(nb::module_& m) {
+    bind_bounds(m);
+    bind_components(m);
     nb::class_<OrderResult>(m, "OrderResult")
         .def_ro("finished", &OrderResult::finished)
         .def_ro("memory_hit", &OrderResult::memory_hit)
@@ -89,17 +180,20 @@ void bind_order_search(nb::module_& m) {
         "search_orders",
         [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
            std::optional<double> seconds, nb::object on_tick) {
-            require(b.n == c.n_variables(), "a bound for other variables");
-            OrderQuestion question{upper, extend_paths};
-            if (memory) question.memory = *memory;
-            bool interrupted = false;
-            OrderResult result = watched(
-                watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return search_orders(c, *b.bound, question, limits); }, &interrupted);
-            return std::make_pair(std::move(result), interrupted);
+            const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), 1};
+            return run_search(search_orders, c, b, question, watch_of(seconds, std::move(on_tick)));
         },
         "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "seconds"_a.none(), "on_tick"_a.none(),
-        "The result, and whether Ctrl-C stopped it.");
+        "Best first. The result, and whether Ctrl-C stopped it.");
+    m.def(
+        "search_in_layers",
+        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
+            const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), threads};
+            return run_search(search_in_layers, c, b, question, watch_of(seconds, std::move(on_tick)));
+        },
+        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "threads"_a, "seconds"_a.none(),
+        "on_tick"_a.none(), "Breadth first, two layers at a time. The result, and whether Ctrl-C stopped it.");
     m.def(
         "sets_within",
         [](const Candidates& c, const PyBound& b, double threshold, std::size_t most_sets, int threads,

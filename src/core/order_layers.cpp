@@ -72,10 +72,14 @@ private:
     std::size_t size_ = 0;
 };
 
-using Buckets = std::vector<std::vector<Step>>;  // steps by part
+// What one thread finds.
+struct Found {
+    std::vector<std::vector<Step>> steps{parts};  // by part
+    double least_value = std::numeric_limits<double>::infinity();
+};
 
 void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& from, std::size_t i, const LayerRule& rule,
-            Buckets& buckets) {
+            Found& found) {
     const VarSet placed = from.sets[i];
     double forward[64];
     double after[64];
@@ -96,7 +100,8 @@ void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& fr
         const int x = first_of(rest);
         if (forward[x] + after[x] > rule.threshold) continue;
         const VarSet next = placed | only(x);
-        buckets[scrambled(next) % parts].push_back({next, forward[x], rule.carry_relays ? from.relays[i] : 0});
+        found.steps[scrambled(next) % parts].push_back({next, forward[x], rule.carry_relays ? from.relays[i] : 0});
+        found.least_value = std::min(found.least_value, forward[x] + after[x]);
     }
 }
 
@@ -122,7 +127,7 @@ std::vector<Step> merged(std::vector<std::vector<Step>> sorted, int threads, Lim
 bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& limits, OrderLayer& to) const {
     const std::size_t blocks = (from.size() + block_size - 1) / block_size;
     const int threads = blocks < 8 ? 1 : threads_;
-    std::vector<Buckets> found(threads, Buckets(parts));
+    std::vector<Found> found(threads);
     std::vector<StepTable> tables(parts);
     for (std::size_t round = 0; round < blocks; round += round_size) {
         parallel_for(std::min(round_size, blocks - round), threads, limits, [&](std::size_t block, int worker) {
@@ -132,9 +137,9 @@ bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& 
         });
         if (limits.reached()) return false;
         parallel_for(parts, threads, limits, [&](std::size_t part, int) {
-            for (Buckets& buckets : found) {
-                for (const Step& step : buckets[part]) tables[part].add(step);
-                buckets[part].clear();
+            for (Found& one : found) {
+                for (const Step& step : one.steps[part]) tables[part].add(step);
+                one.steps[part].clear();
             }
         });
         if (limits.reached()) return false;
@@ -148,6 +153,7 @@ bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& 
     const std::vector<Step> steps = merged(std::move(sorted), threads, limits);
     if (limits.reached()) return false;
     to = {};
+    for (const Found& one : found) to.least_value = std::min(to.least_value, one.least_value);
     to.sets.reserve(steps.size());
     to.forward.reserve(steps.size());
     for (const Step& step : steps) {

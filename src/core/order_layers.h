@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 #include "bounds.h"
@@ -16,6 +17,7 @@ struct OrderLayer {
     std::vector<VarSet> sets;
     std::vector<double> forward;
     std::vector<VarSet> relays;  // a set on the best way here, carried along; empty when nobody asked for it
+    double least_value = std::numeric_limits<double>::infinity();  // of cost plus bound, over all sets
 
     std::size_t size() const { return sets.size(); }
 };
@@ -34,6 +36,9 @@ class OrderLayers {
 public:
     OrderLayers(const ParentLookup& lookup, const Bound& bound, int threads)
         : lookup_(lookup), bound_(bound), threads_(threads) {}
+
+    // What one set of a layer may take while the next layer is made.
+    static constexpr std::size_t bytes_a_set = 128;
 
     // Fills `to` with the sets that follow those of `from` and keep to the rule. The same for any number of threads.
     // False when a limit was reached or there are more than allowed.

@@ -65,4 +65,16 @@ std::vector<VarSet> OrderPaths::parents_in(const std::vector<int>& order) const 
     return parents;
 }
 
+std::pair<double, std::vector<VarSet>> network_in_order(const Candidates& candidates, const std::vector<int>& order) {
+    const ParentLookup lookup(candidates);
+    double cost = 0.0;
+    VarSet placed = 0;
+    for (int x : order) {
+        cost += lookup.least_cost(x, placed);
+        placed |= only(x);
+    }
+    if (cost == Candidates::no_family) return {cost, {}};
+    return {cost, OrderPaths(candidates, lookup, false).parents_in(order)};
+}
+
 }  // namespace topdag

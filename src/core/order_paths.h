@@ -1,6 +1,7 @@
 // order_paths.h: ways through sets of placed variables, and the orders and networks they stand for.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "candidates.h"
@@ -34,5 +35,8 @@ private:
     VarSet everyone_;
     std::vector<std::vector<VarSet>> free_parents_;  // by variable: parents of the families that cost nothing
 };
+
+// What the best network in an order costs, and its parents by variable; infinite, and no parents, when there is none.
+std::pair<double, std::vector<VarSet>> network_in_order(const Candidates& candidates, const std::vector<int>& order);
 
 }  // namespace topdag

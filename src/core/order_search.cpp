@@ -18,6 +18,7 @@ struct Waiting {
     std::uint32_t low;
     SetMap::Id id;
 
+    Waiting() = default;
     Waiting(double value, SetMap::Id id_in) : id(id_in) {
         const auto bits = std::bit_cast<std::uint64_t>(value);
         high = static_cast<std::uint32_t>(bits >> 32);
@@ -61,6 +62,7 @@ private:
     void begin() {
         const VarSet start = paths_.extended(0);
         const double value = bound_.at(start);
+        result_.bound = std::min(value, question_.upper);
         if (value > question_.upper) return;
         wait(value, sets_.add(start, 0.0, 0));
         result_.generated = 1;
@@ -68,14 +70,14 @@ private:
 
     // Expands the first set that waits; the search is finished when that is the goal or nothing waits.
     void step() {
-        while (!queue_.empty() && sets_.is_closed(queue_.front().id)) take();
-        if (queue_.empty()) {
+        while (queue_.size() > 0 && sets_.is_closed(queue_[0].id)) take();
+        if (queue_.size() == 0) {
             result_.bound = question_.upper;
             result_.finished = true;
             return;
         }
         // With a bound that is not consistent the least value may fall; what was proved stays proved.
-        result_.bound = std::max(result_.bound, queue_.front().value());
+        result_.bound = std::max(result_.bound, queue_[0].value());
         const SetMap::Id id = take();
         if (sets_.set(id) == everyone_) {
             finish(id);
@@ -123,20 +125,31 @@ private:
         wait(value, id);
     }
 
-    bool is_behind(const Waiting& a, const Waiting& b) const {
-        if (a.bits() != b.bits()) return a.bits() > b.bits();
+    bool is_ahead(const Waiting& a, const Waiting& b) const {
+        if (a.bits() != b.bits()) return a.bits() < b.bits();
         const int size_a = size_of(sets_.set(a.id)), size_b = size_of(sets_.set(b.id));
-        return size_a != size_b ? size_a < size_b : a.id < b.id;
+        return size_a != size_b ? size_a > size_b : a.id > b.id;
     }
     void wait(double value, SetMap::Id id) {
-        queue_.emplace_back(value, id);
-        std::push_heap(queue_.begin(), queue_.end(), [this](const auto& a, const auto& b) { return is_behind(a, b); });
+        const Waiting added(value, id);
+        queue_.push_back(added);
+        std::size_t at = queue_.size() - 1;
+        for (; at > 0 && is_ahead(added, queue_[(at - 1) / 2]); at = (at - 1) / 2) queue_[at] = queue_[(at - 1) / 2];
+        queue_[at] = added;
     }
     SetMap::Id take() {
-        std::pop_heap(queue_.begin(), queue_.end(), [this](const auto& a, const auto& b) { return is_behind(a, b); });
-        const SetMap::Id id = queue_.back().id;
+        const SetMap::Id first = queue_[0].id;
+        const Waiting moved = queue_[queue_.size() - 1];
         queue_.pop_back();
-        return id;
+        const std::size_t size = queue_.size();
+        std::size_t at = 0;
+        for (std::size_t next; (next = 2 * at + 1) < size; at = next) {
+            if (next + 1 < size && is_ahead(queue_[next + 1], queue_[next])) ++next;
+            if (!is_ahead(queue_[next], moved)) break;
+            queue_[at] = queue_[next];
+        }
+        if (size > 0) queue_[at] = moved;
+        return first;
     }
 
     void finish(SetMap::Id goal) {
@@ -150,11 +163,8 @@ private:
     }
 
     bool is_out_of_memory() {
-        const std::size_t queue = queue_.capacity() * sizeof(Waiting);
-        result_.bytes = std::max(result_.bytes, sets_.bytes() + queue);
-        if (sets_.is_full()) return true;
-        // A step adds up to n sets; both parts may double then, with the old one still there.
-        return sets_.bytes_to_grow() + (queue_.size() + 64 > queue_.capacity() ? 3 : 1) * queue > question_.memory;
+        result_.bytes = std::max(result_.bytes, sets_.bytes() + queue_.bytes());
+        return sets_.is_full() || sets_.bytes_to_grow() + queue_.bytes() > question_.memory;
     }
 
     void count_open() {
@@ -170,7 +180,7 @@ private:
     ParentLookup lookup_;
     OrderPaths paths_;
     SetMap sets_;
-    std::vector<Waiting> queue_;  // a heap, the best in front
+    Blocks<Waiting> queue_;  // a heap, the best in front
     OrderResult result_;
 };
 

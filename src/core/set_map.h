@@ -17,13 +17,16 @@ public:
     T& operator[](std::size_t i) { return blocks_[i >> bits][i & mask]; }
     const T& operator[](std::size_t i) const { return blocks_[i >> bits][i & mask]; }
     void push_back(const T& value) {
-        if ((size_ & mask) == 0) blocks_.push_back(std::make_unique_for_overwrite<T[]>(std::size_t{1} << bits));
+        if (size_ == blocks_.size() << bits) blocks_.push_back(std::make_unique_for_overwrite<T[]>(std::size_t{1} << bits));
         (*this)[size_++] = value;
     }
+    // The last block stays for the next one to be added.
+    void pop_back() { --size_; }
+    std::size_t size() const { return size_; }
     std::size_t bytes() const { return (blocks_.size() * sizeof(T)) << bits; }
 
 private:
-    static constexpr int bits = 14;
+    static constexpr int bits = 12;
     static constexpr std::size_t mask = (std::size_t{1} << bits) - 1;
     std::vector<std::unique_ptr<T[]>> blocks_;
     std::size_t size_ = 0;
@@ -38,7 +41,7 @@ public:
 
     Id find(VarSet set) const { return places_[place_of(set)]; }
     Id add(VarSet set, double cost, Id before) {
-        if (3 * (size_ + 1) > 2 * places_.size()) grow();
+        if (5 * (size_ + 1) > 4 * places_.size()) grow();
         places_[place_of(set)] = static_cast<Id>(size_);
         sets_.push_back(set);
         costs_.push_back(cost);
@@ -58,8 +61,10 @@ public:
     std::size_t size() const { return size_; }
     bool is_full() const { return size_ + 1 >= none; }
     std::size_t bytes() const { return sets_.bytes() + costs_.bytes() + before_.bytes() + places_.size() * sizeof(Id); }
-    // What one more set may take at once, old and new places together.
-    std::size_t bytes_to_grow() const { return bytes() + 2 * places_.size() * sizeof(Id); }
+    // The same after the places have doubled, which 64 more sets may ask for.
+    std::size_t bytes_to_grow() const {
+        return bytes() + (5 * (size_ + 64) > 4 * places_.size() ? 2 * places_.size() * sizeof(Id) : 0);
+    }
 
 private:
     static constexpr Id closed = 0x80000000;
@@ -71,7 +76,7 @@ private:
         return place;
     }
     void grow() {
-        places_.assign(2 * places_.size(), none);
+        places_ = std::vector<Id>(2 * places_.size(), none);
         for (std::size_t id = 0; id < size_; ++id) places_[place_of(sets_[id])] = static_cast<Id>(id);
     }
 

@@ -327,6 +327,25 @@ def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint6
 
 def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
 
+def group_bound(candidates: Candidates, groups: Sequence[int]) -> Bound:
+    """Static patterns: all subsets of each group."""
+
+def groups_by_strongest_parents(candidates: Candidates, most: int) -> list[int]: ...
+
+def cycle_bound(candidates: Candidates, k: int, optimal: bool) -> Bound:
+    """Dynamic patterns: k-cycle conflicts."""
+
+def components(candidates: Candidates) -> list[tuple[int, int]]:
+    """
+    Groups of variables to be placed one after another: their variables, all that come before.
+    """
+
+def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """offsets, parents within the component, scores."""
+
+def network_in_order(candidates: Candidates, order: Sequence[int]) -> tuple[float, list[int]]:
+    """The cost of the best network in an order, and its parents by variable."""
+
 class OrderResult:
     @property
     def finished(self) -> bool: ...
@@ -363,7 +382,12 @@ class OrderResult:
         """By size: sets expanded, sets found and not expanded."""
 
 def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
-    """The result, and whether Ctrl-C stopped it."""
+    """Best first. The result, and whether Ctrl-C stopped it."""
+
+def search_in_layers(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
+    """
+    Breadth first, two layers at a time. The result, and whether Ctrl-C stopped it.
+    """
 
 def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """complete, sets by size, F of each."""
