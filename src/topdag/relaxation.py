@@ -155,7 +155,8 @@ class Known:
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
-        self._best_score = float(best_scores(store).sum())
+        self.best_score = float(best_scores(store).sum())
+        self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
         self._next_tick = 0.0
 
     @property
@@ -188,8 +189,9 @@ class Known:
         """Tells who watches, a few times a second."""
         if self._run.seconds >= self._next_tick:
             self._next_tick = self._run.seconds + SECONDS_A_TICK
-            best = None if self.incumbent is None else self._best_score - self.incumbent.cost
-            self._run.tick("relaxing", done, total, best, self._best_score - self.bound)
+            most = self.elsewhere + self.best_score
+            best = None if self.incumbent is None else most - self.incumbent.cost
+            self._run.tick("relaxing", done, total, best, most - self.bound)
 
 
 class Cuts:

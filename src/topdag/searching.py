@@ -15,6 +15,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.branch_and_cut import prove_best
+from topdag.family_lists import FamilyLists
 from topdag.relaxation import Families, Incumbent, Known, Relaxation, solve_root
 from topdag.runs import Run, available_memory
 from topdag.stores import ListStore
@@ -44,14 +45,9 @@ class Standing:
         return cls(store, Known(store, run, incumbent))
 
     @property
-    def best_score(self) -> float:
-        """What a network that costs nothing would score; exact on the grid."""
-        return math.fsum(self.store.best_scores)
-
-    @property
     def bound(self) -> float:
         """No network scores more."""
-        return self.best_score - self.known.bound
+        return self.known.best_score - self.known.bound
 
     @property
     def masks(self) -> list[int] | None:
@@ -87,6 +83,51 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
 
 def search_best(standing: Standing, run: Run) -> bool:
     """Whether the best network is proved, or that there is none; False when a limit came first."""
+    components = _core.components(standing.store.candidates)
+    if len(components) == 1:
+        return _search_whole(standing, run)
+    return _search_components(standing, components, run)
+
+
+def _search_components(standing: Standing, components: Sequence[tuple[int, int]], run: Run) -> bool:
+    """Components (variables, all that come before), one after another; the cost of the best network is their sum."""
+    known, candidates = standing.known, standing.store.candidates
+    known.climb()
+    best = [0] * standing.store.n
+    proved = 0.0
+    for variables, before in components:
+        places = [v for v in range(standing.store.n) if variables >> v & 1]
+        part = Standing.begin(component_store(candidates, variables, before), run)
+        part.known.elsewhere = known.best_score - part.known.best_score - proved
+        finished = search_best(part, run)
+        for what, number in part.work.items():
+            standing.work[what] = standing.work.get(what, 0) + number
+        standing.method = part.method
+        known.raise_bound(proved + part.known.bound)
+        if not finished:
+            return False
+        if part.masks is None:
+            known.bound = math.inf
+            return True
+        proved += part.known.cost
+        for x, mask in zip(places, part.masks, strict=True):
+            best[x] = before | sum(1 << v for i, v in enumerate(places) if mask >> i & 1)
+    whole = listed_network(standing.store, best)
+    assert whole is not None and whole.cost == proved
+    known.offer(whole.cost, list(whole.masks))
+    known.raise_bound(whole.cost)
+    return True
+
+
+def component_store(candidates: _core.Candidates, variables: int, before: int) -> ListStore:
+    """The families of some variables, those before them being there as parents in any case."""
+    offsets, parents, scores = _core.component_families(candidates, variables, before)
+    names = tuple(f"V{v}" for v in range(candidates.n_variables) if variables >> v & 1)
+    lists = FamilyLists(names, offsets, parents[:, np.newaxis], scores)
+    return ListStore(len(names), lists, lists.scores)
+
+
+def _search_whole(standing: Standing, run: Run) -> bool:
     standing.root = root = solve_root(standing.store, run, known=standing.known)
     standing.method = "relaxation"
     standing.counted(rounds=root.rounds, cuts=root.cuts)
