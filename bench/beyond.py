@@ -59,7 +59,9 @@ def measure(name: str, threads: int) -> dict[str, Any]:
 
 
 def main(threads: int = 2) -> None:
-    print(f"Best network, BIC, proven parent limit, {threads} threads, better of {REPEATS}. {date.today()}. {machine()}")
+    print(
+        f"Best network, BIC, proven parent limit, {threads} threads, better of {REPEATS}. {date.today()}. {machine()}"
+    )
     print(f"{'data':14} {'n':>3} {'families':>8} {'sets':>9} {'score':>14} {'gap':>6} {'seconds':>8}", end=" ")
     print(f"{'goal':>6} {'scoring':>8} {'peak MB':>8}  engine, work; others")
     for name, goal, others in ROWS:

@@ -50,7 +50,10 @@ def measure(name: str, question: str, threads: int) -> dict[str, Any]:
 
 def main(threads: int = 2) -> None:
     print(f"Many networks, BIC, {threads} threads, whole job, better of {REPEATS}. {date.today()}. {machine()}")
-    print(f"{'data':11} {'n':>3} {'question':14} {'families':>9} {'found':>9} {'last':>9} {'seconds':>8} {'goal':>6}", end=" ")
+    print(
+        f"{'data':11} {'n':>3} {'question':14} {'families':>9} {'found':>9} {'last':>9} {'seconds':>8} {'goal':>6}",
+        end=" ",
+    )
     print(f"{'expanded a find':>15} {'peak MB':>8}  engine; others")
     for name, question, goal, others in ROWS:
         if not (DATA / f"{name}.csv").exists():

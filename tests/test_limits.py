@@ -218,14 +218,15 @@ def test_nothing_large_is_taken_before_it_is_refused() -> None:
     assert int(kilobytes) < 20_000
 
 
-def test_27_variables_are_refused() -> None:
-    table = sampled_table(27, 30, seed=1)
-    with pytest.raises(td.TooLarge, match=r"27 variables: the lattice takes at most 26\. Leave out 1"):
-        td.best_network(table)
-    with pytest.raises(td.TooLarge, match=r"27 variables: .* takes at most 26. Leave out 1 column"):
-        td.score(table, td.BIC())
+def test_more_variables_than_an_engine_takes_are_refused() -> None:
+    with pytest.raises(td.TooLarge, match=r"31 variables: scores of all sets .* at most 30\. Leave out 1 columns"):
+        td.score(sampled_table(31, 30, seed=1), td.BDeu(), keep="all")
+    with pytest.raises(td.TooLarge, match=r"27 variables: scores of all sets .* at most 26\. Leave out 1 columns"):
+        td.score(sampled_table(27, 30, seed=1), td.BDs())
+    with pytest.raises(td.TooLarge, match=r"65 variables: at most 64 can be searched\. Leave out 1 columns"):
+        td.best_network(sampled_table(65, 30, seed=1))
     lists = FamilyLists.build([f"V{v}" for v in range(70)], [(v, [], -1.0) for v in range(70)])
-    with pytest.raises(td.TooLarge, match="70 variables: the lattice takes at most 26"):
+    with pytest.raises(td.TooLarge, match="70 variables: at most 64 can be searched"):
         td.best_network(list_scores(lists))
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from topdag.network_search import search_networks
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
+    from topdag.planning import Plan, plan
     from topdag.questions import best_network
     from topdag.random_networks import random_network
     from topdag.reading import read_table
@@ -61,6 +62,7 @@ _PLACES = {
     "network_search": "search_networks",
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
+    "planning": "Plan plan",
     "questions": "best_network",
     "random_networks": "random_network",
     "reading": "read_table",
@@ -108,6 +110,7 @@ __all__ = [
     "NetworkList",
     "OutOfTime",
     "ParentBound",
+    "Plan",
     "Progress",
     "Proof",
     "Quantile",
@@ -134,6 +137,7 @@ __all__ = [
     "k_best_networks",
     "networks_within",
     "parent_bounds",
+    "plan",
     "qNML",
     "random_network",
     "read_list",

@@ -43,11 +43,7 @@ def scores_by_lists(n: int, kind: ScoreKind, max_parents: int | None, *, everyth
 
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
-    if n > SEARCH_LIMIT:
-        raise TooLarge(
-            f"{n} variables: at most {SEARCH_LIMIT} can be searched. Leave out {n - SEARCH_LIMIT} columns, for "
-            "example those that depend on others by definition."
-        )
+    _require_searchable(n)
     if n <= SMALL or not isinstance(kind, SetScore):
         return _all_sets(n, f"{n} variables have few sets" if n <= SMALL else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
@@ -55,13 +51,14 @@ def scores_by_lists(n: int, kind: ScoreKind, max_parents: int | None, *, everyth
         return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
     if not everything and isinstance(kind, (BIC, AIC)):
         return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
-    if n > BLOCK_LIMIT:
+    if n > BLOCK_LIMIT and not everything:
         return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
     return _all_sets(n, f"{kind} needs all {2**n:,} sets")
 
 
 def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Choice:
     """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
+    _require_searchable(n)
     if wanted is not None:
         return Choice(wanted, "asked for")
     if listed and n > SMALL:
@@ -77,12 +74,15 @@ def named_engine(name: str) -> Engine:
     raise ScoreError(f"There is no engine {name!r}; there are {names}.")
 
 
-def _all_sets(n: int, reason: str) -> Choice:
-    if n > BLOCK_LIMIT:
+def _require_searchable(n: int) -> None:
+    if n > SEARCH_LIMIT:
         raise TooLarge(
-            f"{n} variables: tables over all sets take at most {BLOCK_LIMIT}. Limit the parents with max_parents, or "
-            f"leave out {n - BLOCK_LIMIT} columns."
+            f"{n} variables: at most {SEARCH_LIMIT} can be searched. Leave out {n - SEARCH_LIMIT} columns, for "
+            "example those that depend on others by definition."
         )
+
+
+def _all_sets(n: int, reason: str) -> Choice:
     return Choice(Engine.DENSE if n <= LATTICE_LIMIT else Engine.BLOCKS, reason)
 
 

@@ -21,7 +21,7 @@ from topdag.score_files import read_jkl, read_pss, write_jkl, write_pss
 from topdag.score_kinds import kind_from_dict, kind_to_dict
 from topdag.scores import KBest, Keep, Scores, Within, check_max_parents, keep_epsilon, scores_from_lists
 from topdag.scoring import LARGEST_SCORE
-from topdag.stores import FamilyStore, ListStore, SetStore, Store
+from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of
 from topdag.table import Table
 
 FilePath = str | os.PathLike[str]
@@ -118,12 +118,11 @@ def _suffix(path: FilePath, allowed: tuple[str, ...], what: str) -> str:
 
 def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[str, ...]]]]]:
     """Per variable its families, best first, as the writers of score files take them."""
-    core = scores.store.core() if scores.columns else None
     for column, name in enumerate(scores.names):
-        if core is None or column not in scores.columns:
+        if column not in scores.columns:
             yield 1, iter([(0.0, ())])
             continue
-        masks, values = _core.families_worth_keeping(core, scores.columns.index(column), math.inf)
+        masks, values = families_of(scores.store, scores.columns.index(column))
         if not len(values):
             raise FileError(f"{name!r} has no allowed parent set, which a score file cannot say")
         yield len(values), _families(scores, masks, values)

@@ -110,8 +110,11 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     assert table is not None and kind is not None
     n = len(scored_columns(table))
     choice = scores_by_lists(n, kind, asked.max_parents, everything=False)
+    # What cannot be answered is not scored either.
     if choice.engine is Engine.DENSE and n:
-        plan_lattice(n, run)  # what cannot be answered is not scored either
+        plan_lattice(n, run)
+    if choice.engine is Engine.BLOCKS:
+        plan_block_lattice(n, run, backward=False)
     keep: Keep | None = "best" if asked.wanted_engine is Engine.SEARCH else None
     return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep)
 

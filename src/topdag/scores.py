@@ -267,9 +267,23 @@ def score_within(
     choice = scores_by_lists(len(columns), kind, max_parents, everything=keep == "all")
     if choice.engine is Engine.SEARCH:
         pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep or "best"), run)
-        return None if pruned is None else Scores(
-            table.names, kind, table, max_parents, keep or "best", columns, pruned.store, pruned.grid,
-            run.seconds - begin, table.notes, automatic=keep is None, report=pruned,
+        return (
+            None
+            if pruned is None
+            else Scores(
+                table.names,
+                kind,
+                table,
+                max_parents,
+                keep or "best",
+                columns,
+                pruned.store,
+                pruned.grid,
+                run.seconds - begin,
+                table.notes,
+                automatic=keep is None,
+                report=pruned,
+            )
         )
     keep = keep or "all"
     limit = len(columns) if max_parents is None else min(max_parents, len(columns))

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from topdag import _core
-from topdag.engines import LATTICE_LIMIT, family_bytes, set_bytes
+from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
 from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, shown_bytes
 from topdag.score_kinds import BDe, BDs, CustomScore, ScoreKind, SetScore, coded
@@ -26,11 +26,11 @@ def fill_store(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
 ) -> SetStore | FamilyStore | None:
     """Scores on the grid for these columns of the table; None when the time limit came first."""
-    n = len(columns)
-    if n > LATTICE_LIMIT:
+    n, most = len(columns), BLOCK_LIMIT if isinstance(kind, SetScore) else LATTICE_LIMIT
+    if n > most:
         raise TooLarge(
-            f"{n} variables: the lattice holds tables over all sets of variables and takes at most {LATTICE_LIMIT}. "
-            f"Leave out {n - LATTICE_LIMIT} columns."
+            f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} columns, "
+            "or limit the parents with max_parents."
         )
     begin = run.seconds
     store = _fill(table, columns, kind, max_parents, run)

@@ -20,8 +20,8 @@ from topdag.relaxation import Families, Incumbent, Known, Relaxation, solve_root
 from topdag.runs import Run, available_memory
 from topdag.stores import ListStore
 
-FIRST_SETS = 1_000_000
-"""Sets that order search may meet before branch and cut gets its turn."""
+FIRST_SETS = 20_000
+"""Sets that order search may meet before branch and cut gets its turn: where it wins, it needs few."""
 BYTES_PER_SET = 60
 SHARE_OF_MEMORY = 0.6
 
@@ -187,7 +187,7 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -
 def _by_branching(standing: Standing, root: Relaxation, run: Run) -> bool:
     standing.method = "branch and cut"
     found = prove_best(standing.store, run, root=root, known=standing.known)
-    standing.counted(parts=found.parts, rounds=found.rounds, cuts=found.cuts)
+    standing.counted(parts=found.parts, rounds=found.rounds - root.rounds, cuts=found.cuts - root.cuts)
     if found.finished:
         standing.known.raise_bound(standing.known.cost)
     return found.finished

@@ -76,9 +76,7 @@ class ListStore:
     @property
     def candidates(self) -> _core.Candidates:
         """The families as costs; for up to 64 variables."""
-        return _core.Candidates(
-            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
-        )
+        return _core.Candidates(self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded)
 
     @property
     def best_scores(self) -> list[float]:
@@ -110,5 +108,17 @@ Store = SetStore | FamilyStore | ListStore
 
 def kept_families(store: Store, x: int, epsilon: float) -> Iterator[tuple[int, float]]:
     """Families of x not beaten by more than epsilon by a subset of their parents; see families_worth_keeping."""
-    masks, scores = _core.families_worth_keeping(store.core(), x, epsilon)
+    masks, scores = (
+        families_of(store, x) if epsilon == math.inf else _core.families_worth_keeping(store.core(), x, epsilon)
+    )
     return zip(masks.tolist(), scores.tolist(), strict=True)
+
+
+def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
+    """All allowed families of x: parent masks by growing bits, and local scores on the grid."""
+    if not isinstance(store, ListStore):
+        return _core.families_worth_keeping(store.core(), x, math.inf)
+    begin, end = store.lists.offsets[x : x + 2]
+    masks = store.lists.masks[begin:end, 0]
+    order = np.argsort(masks, kind="stable")
+    return masks[order], store.rounded[begin:end][order]

@@ -1,6 +1,6 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, demo, list, score, within
+from topdag.commands import best, check, demo, list, plan, score, within
 from topdag.commands.command import Command
 
 ALL: tuple[Command, ...] = (
@@ -8,6 +8,7 @@ ALL: tuple[Command, ...] = (
     list.COMMAND,
     within.COMMAND,
     score.COMMAND,
+    plan.COMMAND,
     check.COMMAND,
     demo.COMMAND,
 )
