@@ -1,4 +1,4 @@
-"""Beyond the lattice: the best network of 17 to 60 variables by BIC, the proven parent limit, whole job from the CSV."""
+"""Beyond the lattice: the best network of 17 to 60 variables by BIC, proven parent limit, whole job from the CSV."""
 
 from __future__ import annotations
 
@@ -72,7 +72,8 @@ def main(threads: int = 2) -> None:
         r = min(runs, key=lambda run: run["seconds"])
         work = ", ".join(f"{count:,} {what}" for what, count in r["work"].items())
         print(
-            f"{name:14} {r['n']:3} {r['families']:8,} {r['sets']:9,} {r['score']:14.6f} {r['gap']:6.2f} {r['seconds']:8.2f} "
-            f"{'' if goal is None else goal:>6} {r['scored']:8.2f} {r['peak'] / 1e6:8.0f}  {r['engine']}: {work}; {others}",
+            f"{name:14} {r['n']:3} {r['families']:8,} {r['sets']:9,} {r['score']:14.6f} {r['gap']:6.2f} "
+            f"{r['seconds']:8.2f} {'' if goal is None else goal:>6} {r['scored']:8.2f} {r['peak'] / 1e6:8.0f}  "
+            f"{r['engine']}: {work}; {others}",
             flush=True,
         )

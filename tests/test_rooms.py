@@ -55,13 +55,14 @@ ROOMS = {
     "relaxation": "_core runs stores",
     "branch_and_cut": "relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
-    "searching": "_core branch_and_cut relaxation runs stores",
+    "searching": "_core branch_and_cut family_lists relaxation runs stores",
     # questions
     "greedy": "",
     "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "
     "table",
     "lists": "_core classes graphs results scores",
-    "list_lattices": "_core block_lattice engines errors lattices lists relaxation runs scores searching stores",
+    "list_lattices": "_core block_lattice engines errors lattices lists relaxation runs score_kinds scores searching "
+    "stores",
     "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
     "network_search": "_core errors lattices list_lattices list_questions lists results runs",
     "alternatives": "_core errors graphs lattices runs scores",
@@ -73,8 +74,8 @@ ROOMS = {
     "list_reading": "errors family_lists graphs lists results score_kinds scores stores",
     "list_files": "errors files list_reading lists score_kinds scores",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "checking comparing engines errors discretize example family_lists files graphs list_files "
-    "list_questions lists messages planning questions reading results runs score_kinds scores table cli",
+    "commands": "_core checking comparing engines errors discretize example family_lists files graphs list_files "
+    "list_lattices list_questions lists messages planning questions reading results runs score_kinds scores table cli",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

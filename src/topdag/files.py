@@ -13,7 +13,6 @@ from typing import IO, Any
 
 import numpy as np
 
-from topdag import _core
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network

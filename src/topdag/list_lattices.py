@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
-from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SMALL
+from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
+from topdag.score_kinds import ScoreKind
 from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, score_within
 from topdag.searching import Standing, cluster_bound, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
@@ -55,6 +56,15 @@ class Prepared:
     lattice: AnyLattice
     reach: float
     engine: str
+
+
+def plan_lists(n: int, kind: ScoreKind, max_parents: int | None, run: Run) -> None:
+    """Makes sure that memory holds what lists of n variables take, so that what cannot be listed is not scored."""
+    engine = scores_by_lists(n, kind, max_parents, everything=False).engine
+    if engine is Engine.DENSE:
+        plan_lattice(max(1, n), run, more=(1 + run.threads) * set_bytes(n))
+    if engine is Engine.BLOCKS:
+        plan_block_lattice(n, run, backward=True)
 
 
 class Lattices:

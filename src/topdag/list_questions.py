@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -14,13 +14,13 @@ from topdag import _core
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.list_lattices import Lattices, Prepared, Wanted
+from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, available_memory, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scores_from_lists
+from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scored_columns, scores_from_lists
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
@@ -42,7 +42,7 @@ def k_best_networks(
     Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _listed(NetworkList, source, Wanted("k_best_networks", most=checked_k(k)), run)
+    return list_of(NetworkList, asked_about(source), Wanted("k_best_networks", most=checked_k(k)), run)
 
 
 def networks_within(
@@ -58,7 +58,7 @@ def networks_within(
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return _listed(NetworkList, source, wanted, run)
+    return list_of(NetworkList, asked_about(source), wanted, run)
 
 
 def k_best_classes(
@@ -72,7 +72,7 @@ def k_best_classes(
 ) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _listed(ClassList, source, Wanted("k_best_classes", most=checked_k(k)), run)
+    return list_of(ClassList, asked_about(source), Wanted("k_best_classes", most=checked_k(k)), run)
 
 
 def classes_within(
@@ -88,7 +88,7 @@ def classes_within(
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return _listed(ClassList, source, wanted, run)
+    return list_of(ClassList, asked_about(source), wanted, run)
 
 
 def count_networks_within(
@@ -107,7 +107,7 @@ def count_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
-    return _counted(_core.Listed.NETWORKS, source, wanted, run)
+    return count_of(_core.Listed.NETWORKS, asked_about(source), wanted, run)
 
 
 def count_classes_within(
@@ -122,7 +122,7 @@ def count_classes_within(
     """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
-    return _counted(_core.Listed.CLASSES, source, wanted, run)
+    return count_of(_core.Listed.CLASSES, asked_about(source), wanted, run)
 
 
 def iter_networks_within(
@@ -141,59 +141,77 @@ def iter_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    scores = scores_for(source, wanted, run)
+    scores = scores_for(asked_about(source), wanted, run)
     return _streamed(scores, wanted, run)
 
 
-def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run) -> AnyList:
-    asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
+def asked_about(source: Any) -> Asked:
+    return Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
+
+
+def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
+    """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same."""
+    reading = _Reading(make, asked, wanted, run)
     try:
-        found = _found(make, asked, wanted, run)
-        return _empty(make, asked, run, "time_limit") if found is None else found
+        found = reading.whole()
     except KeyboardInterrupt as interruption:
         if isinstance(interruption, Interrupted):
             raise
-        raise _interrupted(_empty(make, asked, run, "Ctrl-C"), run) from None
+        raise _interrupted(reading.so_far("Ctrl-C"), run) from None
+    return reading.so_far("time_limit") if found is None else found
 
 
-def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList | None:
-    """The list; None when the time is up before there is a lattice to list from."""
-    if asked.scores is None:
-        assert asked.table is not None and asked.kind is not None
-        asked.scores = score_within(asked.table, asked.kind, run)
-    if asked.scores is None:
-        return None
-    scores = asked.scores
-    wanted.require_kept(scores)
-    if make is ClassList:
-        require_score_equivalent(scores, wanted.asked_by)
-    if not scores.columns:
-        return only_the_empty_network(make, scores, run)
-    source = Lattices(scores, wanted, run)
-    prepared = source.next()
-    if prepared is None:
-        return None
-    found = _read_from(prepared, make, wanted, run)
-    while _asks_for_more(found, prepared, wanted):
-        try:
-            prepared = source.next(len(found))
-        except TooLarge:
-            return _cut_short(found, "memory_limit")
-        if prepared is None:
-            return _cut_short(found, "time_limit")
-        found = _read_from(prepared, make, wanted, run)
-    return found
+class _Reading(Generic[AnyList]):
+    """A list while it is read from one lattice after another."""
+
+    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> None:
+        self.make, self.asked, self.wanted, self.run = make, asked, wanted, run
+        self.found: AnyList | None = None
+
+    def so_far(self, limit: str) -> AnyList:
+        """Complete above its floor, but a limit came before it was whole."""
+        if self.found is None:
+            return _empty(self.make, self.asked, self.run, limit)
+        return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit))
+
+    def whole(self) -> AnyList | None:
+        """None when the time is up first."""
+        scores = self.asked.scores = _scored(self.asked, self.run)
+        if scores is None:
+            return None
+        self.wanted.require_kept(scores)
+        if self.make is ClassList:
+            require_score_equivalent(scores, self.wanted.asked_by)
+        if not scores.columns:
+            return only_the_empty_network(self.make, scores, self.run)
+        source = Lattices(scores, self.wanted, self.run)
+        while True:
+            try:
+                prepared = source.next(0 if self.found is None else len(self.found))
+            except TooLarge:
+                if self.found is None:
+                    raise
+                return self.so_far("memory_limit")
+            if prepared is None:
+                return None
+            self.found = _read_from(prepared, self.make, self.wanted, self.run)
+            if not _asks_for_more(self.found, prepared, self.wanted):
+                return self.found
+
+
+def _scored(asked: Asked, run: Run) -> Scores | None:
+    """None when the time is up before all families are scored."""
+    if asked.scores is not None:
+        return asked.scores
+    assert asked.table is not None and asked.kind is not None
+    plan_lists(len(scored_columns(asked.table)), asked.kind, asked.max_parents, run)
+    return score_within(asked.table, asked.kind, run, max_parents=asked.max_parents)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
     """Whether a lattice that reaches further may hold more of what is wanted."""
     is_whole = found.proof.status is Status.PROVED and len(found) < wanted.most
     return is_whole and math.log(wanted.factor) > prepared.reach
-
-
-def _cut_short(found: AnyList, limit: str) -> AnyList:
-    """The list as it is: complete above its floor, but a limit came before it was full."""
-    return replace(found, proof=replace(found.proof, status=Status.STOPPED, limit=limit))
 
 
 def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted, run: Run) -> AnyList:
@@ -254,22 +272,24 @@ def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> 
 
 def _without_scores(asked: Asked) -> Scores:
     """What an empty list looks into when scoring was stopped: no families but those without parents."""
-    assert asked.table is not None
-    names = asked.table.names
-    lists = FamilyLists.build(names, ((x, (), 0.0) for x in range(len(names))))
-    return scores_from_lists(lists, kind=asked.kind, table=asked.table)
+    table, kind = asked.table, asked.kind
+    assert table is not None and kind is not None
+    columns = scored_columns(table)
+    families = [(x, (), kind.local(table, v, [])) for x, v in enumerate(columns)]
+    lists = FamilyLists.build([table.names[v] for v in columns], families)
+    few = scores_from_lists(lists, kind=kind, table=table, max_parents=asked.max_parents, notes=table.notes)
+    return replace(few, names=table.names, columns=columns)
 
 
-def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
-    if isinstance(source, Scores):
-        wanted.require_kept(source)
-        return source
+def scores_for(asked: Asked, wanted: Wanted, run: Run) -> Scores:
+    """Scores that will do, or OutOfTime or Interrupted: for answers that must be whole."""
     try:
-        scores = score_within(as_table(source), BDeu(), run)
+        scores = asked.scores = _scored(asked, run)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     if scores is None:
         raise out_of_time(wanted, run)
+    wanted.require_kept(scores)
     return scores
 
 
@@ -287,8 +307,9 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
         )
 
 
-def _counted(what: _core.Listed, source: Any, wanted: Wanted, run: Run) -> int:
-    scores = scores_for(source, wanted, run)
+def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
+    """The count, or OutOfTime or Interrupted with how many there are at least."""
+    scores = scores_for(asked, wanted, run)
     if what is _core.Listed.CLASSES:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:

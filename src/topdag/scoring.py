@@ -29,7 +29,8 @@ def fill_store(
     n, most = len(columns), BLOCK_LIMIT if isinstance(kind, SetScore) else LATTICE_LIMIT
     if n > most:
         raise TooLarge(
-            f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} columns, "
+            f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} "
+            "columns, "
             "or limit the parents with max_parents."
         )
     begin = run.seconds

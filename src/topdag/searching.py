@@ -1,4 +1,4 @@
-"""The best network of listed families: a quick network, the relaxation, order search, branch and cut, each while it pays.
+"""The best network of listed families: a quick network, the relaxation, order search, branch and cut, while each pays.
 
 Strongly connected parts of the graph of candidate parents are searched one after another: what comes before a part is
 there for it as parents, whatever its families are. How far each method goes is counted in work, not in seconds, so the

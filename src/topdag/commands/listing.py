@@ -4,39 +4,25 @@ from __future__ import annotations
 
 import math
 from argparse import Namespace
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-
+from topdag._core import Listed
 from topdag.commands.command import Exit, UsageError
-from topdag.commands.list_options import list_tables
 from topdag.commands.list_text import Request, count_text, list_text
 from topdag.commands.options import ABOUT_TABLES, is_score_file, kind_from, refuse, run_from, table_from, writable
 from topdag.commands.show import progress_line, say
-from topdag.engines import plan_lattice
 from topdag.errors import Interrupted, OutOfTime, ScoreError
-from topdag.family_lists import FamilyLists
 from topdag.files import read_scores
 from topdag.list_files import SUFFIXES, list_lines, write_list
-from topdag.list_questions import (
-    classes_within,
-    count_classes_within,
-    count_networks_within,
-    k_best_classes,
-    k_best_networks,
-    networks_within,
-    require_score_equivalent,
-)
+from topdag.list_lattices import Wanted
+from topdag.list_questions import count_of, list_of, require_score_equivalent
 from topdag.lists import ClassList, NetworkList
-from topdag.questions import Asked, space_of, upper_bound
-from topdag.results import Proof, Stats, Status
-from topdag.runs import Run, peak_memory
-from topdag.scores import MOST_IN_A_LIST, Scores, score_within, scores_from_lists
-from topdag.table import Table
+from topdag.questions import Asked, space_of
+from topdag.results import Status
+from topdag.runs import Run
+from topdag.scores import MOST_IN_A_LIST, Scores
 
 LINES_AT_ONCE = 1000
 Found = NetworkList | ClassList
@@ -98,7 +84,7 @@ def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
         raise UsageError("--keep: a .npz file says itself what it holds")
     scores = read_scores(path, keep=args.keep or "best")
     try:
-        scores.require_kept("A list", most=wanted.most or MOST_IN_A_LIST, factor=wanted.factor or math.inf)
+        _wanted(wanted).require_kept(scores)
     except ScoreError as error:
         reason = str(error).partition(" Score again ")[0]
         raise ScoreError(
@@ -110,32 +96,23 @@ def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
     return scores
 
 
-def _list_and_exit(asked: Asked, wanted: Request, run: Run) -> tuple[Found, Exit]:
+def _list_and_exit(asked: Asked, request: Request, run: Run) -> tuple[Found, Exit]:
     """The list, or what was known of it when a limit or Ctrl-C came."""
+    make: Callable[..., Found] = ClassList if request.classes else NetworkList
     try:
-        scores = _scores(asked, run)
-        if scores is None:
-            return _nothing_yet(asked, wanted, run, "time_limit"), Exit.STOPPED
-        found = _listed(scores, wanted, run)
-    except KeyboardInterrupt as interrupted:
-        if isinstance(interrupted, Interrupted) and interrupted.answer is not None:
-            return interrupted.answer, Exit.INTERRUPTED
-        return _nothing_yet(asked, wanted, run, "Ctrl-C"), Exit.INTERRUPTED
+        found = list_of(make, asked, _wanted(request), run)
+    except Interrupted as interrupted:
+        return interrupted.answer, Exit.INTERRUPTED
     if found.proof.status is Status.STOPPED:
         return found, Exit.STOPPED
     return found, Exit.FINE if len(found) else Exit.FAILED
 
 
-def _count_and_exit(asked: Asked, wanted: Request, run: Run) -> tuple[int, Exit]:
+def _count_and_exit(asked: Asked, request: Request, run: Run) -> tuple[int, Exit]:
     """The count, or how many there are at least when a limit or Ctrl-C came."""
-    assert wanted.factor is not None
-    count = count_classes_within if wanted.classes else count_networks_within
+    what = Listed.CLASSES if request.classes else Listed.NETWORKS
     try:
-        scores = _scores(asked, run)
-        if scores is None:
-            return 0, Exit.STOPPED
-        _require_memory(len(scores.columns), run, held=sum(array.nbytes for array in scores.store.arrays))
-        found = count(scores, wanted.factor, **_limits(run))
+        found = count_of(what, asked, _wanted(request), run)
     except OutOfTime as stopped:
         return stopped.answer, Exit.STOPPED
     except KeyboardInterrupt as interrupted:
@@ -143,60 +120,9 @@ def _count_and_exit(asked: Asked, wanted: Request, run: Run) -> tuple[int, Exit]
     return found, Exit.FINE if found else Exit.FAILED
 
 
-def _scores(asked: Asked, run: Run) -> Scores | None:
-    """None when the time is up before all families are scored."""
-    if asked.scores is None:
-        assert asked.table is not None and asked.kind is not None
-        _require_memory(len(_scored_columns(asked.table)), run)
-        asked.scores = score_within(asked.table, asked.kind, run, max_parents=asked.max_parents)
-    return asked.scores
-
-
-def _require_memory(n: int, run: Run, held: int = 0) -> None:
-    """What cannot be listed is not scored either."""
-    plan_lattice(max(1, n), run, held=held, more=list_tables(n, run.threads))
-
-
-def _listed(scores: Scores, wanted: Request, run: Run) -> Found:
-    if wanted.factor is not None:
-        within = classes_within if wanted.classes else networks_within
-        return within(scores, wanted.factor, at_most=wanted.most, **_limits(run))
-    assert wanted.most is not None
-    k_best = k_best_classes if wanted.classes else k_best_networks
-    return k_best(scores, wanted.most, **_limits(run))
-
-
-def _limits(run: Run) -> dict[str, Any]:
-    """What is left of a run, for the question that goes on with it."""
-    return {
-        "time_limit": run.seconds_left,
-        "memory_limit": run.memory_limit,
-        "threads": run.threads,
-        "on_progress": run.on_progress,
-    }
-
-
-def _nothing_yet(asked: Asked, wanted: Request, run: Run, limit: str) -> Found:
-    """An empty list that is complete above a bound. Its scores are those of variables without parents."""
-    table, kind = asked.table, asked.kind
-    assert table is not None and kind is not None
-    columns = _scored_columns(table)
-    alone = [kind.local(table, v, []) for v in columns]
-    lists = FamilyLists.build([table.names[v] for v in columns], [(x, (), value) for x, value in enumerate(alone)])
-    few = scores_from_lists(lists, kind=kind, table=table, max_parents=asked.max_parents, notes=table.notes)
-    bound = upper_bound(asked)
-    return (ClassList if wanted.classes else NetworkList)(
-        source=replace(few, names=table.names, columns=columns),
-        scores=np.empty(0),
-        parents=np.empty((0, len(columns)), dtype=np.uint64),
-        floor=bound,
-        proof=Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked)),
-        stats=Stats(run.seconds, dict(run.phases), run.threads, run.memory, peak_memory(), 0, 0, "none"),
-    )
-
-
-def _scored_columns(table: Table) -> tuple[int, ...]:
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
+def _wanted(request: Request) -> Wanted:
+    most = MOST_IN_A_LIST if request.most is None else request.most
+    return Wanted("A list", most, math.inf if request.factor is None else request.factor)
 
 
 def _print_lines(lines: Iterator[str]) -> None:
