@@ -12,18 +12,18 @@ namespace topdag {
 namespace {
 
 constexpr std::uint64_t few_rows = 4096;          // so many may stand apart although some are equal
-constexpr std::uint64_t most_apart = 1 << 16;
-constexpr std::uint64_t longest_table = 1 << 16;  // counts from here on are computed when met
+constexpr std::uint64_t most_apart = 1 << 16;     // their counts are all looked up
+constexpr std::uint64_t weighted_table = 4096;    // counts of weighted rows from here on are computed when met
 constexpr std::uint32_t light_limit = 16;         // settled cells below this count are tallied, heavier ones listed
 constexpr std::size_t sets_per_task = 4096;
 
 // f at counts below a limit, by look-up.
 class CountTable {
 public:
-    CountTable(const FixedFunction& function, double cells, std::uint64_t n_rows)
+    CountTable(const FixedFunction& function, double cells, std::uint64_t limit)
         : function_{function.kind, function.spread ? function.parameter / cells : function.parameter},
           scale_(std::ldexp(1.0, function.bits)) {
-        std::vector<double> exact(std::min(n_rows + 1, longest_table));
+        std::vector<double> exact(limit);
         function_.tabulate(exact.data(), exact.size());
         values_.resize(std::max<std::size_t>(exact.size(), light_limit), 0);
         for (std::size_t count = 0; count < exact.size(); ++count) values_[count] = std::llround(exact[count] * scale_);
@@ -369,13 +369,14 @@ double cells_of(const CountingRows& rows, VarSet set) {
 class CountTables {
 public:
     CountTables(const CountingRows& rows, const FixedFunction& function, const std::vector<VarSet>& sets) : rows_(rows) {
+        const std::uint64_t limit = rows.is_unweighted() ? rows.n_rows() + 1 : std::min(rows.n_rows() + 1, weighted_table);
         if (!function.spread) {
-            single_ = std::make_unique<CountTable>(function, 1.0, rows.n_rows());
+            single_ = std::make_unique<CountTable>(function, 1.0, limit);
             return;
         }
         for (VarSet set : sets) {
             const double cells = cells_of(rows, set);
-            if (!by_cells_.count(cells)) by_cells_.emplace(cells, CountTable(function, cells, rows.n_rows()));
+            if (!by_cells_.count(cells)) by_cells_.emplace(cells, CountTable(function, cells, limit));
         }
     }
 
