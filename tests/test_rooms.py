@@ -45,6 +45,7 @@ ROOMS = {
     "engines": "_core errors runs",
     "scoring": "_core engines errors runs score_kinds stores table",
     "pruning": "_core engines family_lists runs stores",
+    "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
     "scores": "_core alternatives errors family_lists graphs pruning reading runs score_kinds scoring stores table",
     "mdl_pruning": "",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
@@ -86,6 +87,10 @@ CORE_ROOMS = {
     "counts": "cell_function cell_groups cell_tables count_plan parallel run_limits table tail_kernel var_set",
     "set_scores": "arity_classes cell_function counts parallel run_limits simd table var_set",
     "bde": "parallel set_scores",
+    "sparse_counts": "cell_function parallel run_limits simd table var_set",
+    "set_index": "var_set",
+    "bdeu_bounds": "cell_function sparse_counts var_set",
+    "pruned_scores": "bdeu_bounds parallel run_limits set_index set_scores simd sparse_counts table var_set",
     # search
     "local_scores": "simd var_set",
     "candidates": "var_set",

@@ -72,9 +72,7 @@ class Run:
         """What the core calls while it works; None when nobody watches."""
         return None if self.on_progress is None else self.tick
 
-    def tick(
-        self, phase: str, done: int, total: int, best: float | None = None, bound: float | None = None
-    ) -> None:
+    def tick(self, phase: str, done: int, total: int, best: float | None = None, bound: float | None = None) -> None:
         if self.on_progress is not None:
             fraction = min(1.0, done / total) if total else None
             best = self.best if best is None else best
