@@ -10,6 +10,8 @@ namespace topdag {
 
 namespace {
 
+constexpr std::uint64_t longest_slope = 1 << 14;  // terms; heavier atoms do without the bound that needs the slope
+
 double log_likelihood(const std::vector<std::uint64_t>& counts) {
     const double total = static_cast<double>(std::accumulate(counts.begin(), counts.end(), std::uint64_t{0}));
     double sum = 0.0;
@@ -81,30 +83,26 @@ Atoms::Atoms(const CountingRows& rows) : atoms_(rows.n_variables()), mixed_(rows
 
 double BdeuBounds::most_beyond(int x, VarSet parents, std::int64_t cells) {
     find_labels(parents);
-    double parent_states = 1.0;
-    int least_arity = 0;
-    for (int v = 0; v < rows_.n_variables(); ++v) {
-        if (has(parents, v)) parent_states *= rows_.arity(v);
-        if (v != x && !has(parents, v) && (least_arity == 0 || rows_.arity(v) < least_arity)) least_arity = rows_.arity(v);
-    }
-    const double prior = ess_ / parent_states / std::max(1, least_arity);
-    const std::vector<Share>& all = shares(x, prior);
+    const Shares& all = shares(x, parents);
     least_.assign(n_labels_, {0.0, 0.0});
-    double likelihood = 0.0;
-    for (std::size_t a = 0; a < all.size(); ++a) {
-        const Atoms::Atom& atom = atoms_.of(x)[a];
-        Share& least = least_[label_[atom.unit]];
-        least.g = std::min(least.g, all[a].g);
-        least.h = std::min(least.h, all[a].h);
-        likelihood += atom.likelihood;
+    for (std::size_t a = 0; a < all.of_atoms.size(); ++a) {
+        Share& least = least_[label_[atoms_.of(x)[a].unit]];
+        least.g = std::min(least.g, all.of_atoms[a].g);
+        least.h = std::min(least.h, all.of_atoms[a].h);
     }
     double g = -static_cast<double>(cells) * std::log(rows_.arity(x));
-    double h = likelihood;
+    double h = all.likelihood;
     for (const Share& least : least_) {
         g += least.g;
         h += least.h;
     }
     return std::min(g, h);
+}
+
+double BdeuBounds::least_hope(int x, VarSet parents, std::int64_t cells) {
+    const Shares& all = shares(x, parents);
+    const double pure = -static_cast<double>(cells) * std::log(rows_.arity(x));  // no state of the parents without a cell
+    return pure + std::min(all.of_mixed.g, all.likelihood + all.of_mixed.h);
 }
 
 void BdeuBounds::find_labels(VarSet parents) {
@@ -127,17 +125,34 @@ void BdeuBounds::find_labels(VarSet parents) {
     has_labels_ = true;
 }
 
-const std::vector<BdeuBounds::Share>& BdeuBounds::shares(int x, double prior) {
+// Every further parent divides the prior weight of a cell at least by the least arity left.
+const BdeuBounds::Shares& BdeuBounds::shares(int x, VarSet parents) {
+    double parent_states = 1.0;
+    int least_arity = 0;
+    for (int v = 0; v < rows_.n_variables(); ++v) {
+        if (has(parents, v)) parent_states *= rows_.arity(v);
+        if (v != x && !has(parents, v) && (least_arity == 0 || rows_.arity(v) < least_arity)) least_arity = rows_.arity(v);
+    }
+    const double prior = ess_ / parent_states / std::max(1, least_arity);
     const auto [found, is_new] = shares_.try_emplace({x, prior});
-    if (is_new)
-        for (const Atoms::Atom& atom : atoms_.of(x)) found->second.push_back(share_of(atom, rows_.arity(x), prior));
-    return found->second;
+    Shares& all = found->second;
+    if (!is_new) return all;
+    for (const Atoms::Atom& atom : atoms_.of(x)) {
+        const Share share = share_of(atom, rows_.arity(x), prior);
+        all.of_atoms.push_back(share);
+        all.likelihood += atom.likelihood;
+        if (atom.counts.size() < 2) continue;
+        all.of_mixed.g += share.g;
+        all.of_mixed.h += share.h;
+    }
+    return all;
 }
 
 BdeuBounds::Share BdeuBounds::share_of(const Atoms::Atom& atom, int states, double prior) const {
     const double g = later_states(atom.counts, prior);
     double first = std::min(atom.likelihood, g - static_cast<double>(atom.counts.size()) * std::log(states));
-    if (prior <= 1.0 && atom.counts.size() > 1 && dirichlet_slope(atom.counts, states, prior) >= 0)
+    const bool is_short = atom.counts.front() <= longest_slope;
+    if (prior <= 1.0 && atom.counts.size() > 1 && is_short && dirichlet_slope(atom.counts, states, prior) >= 0)
         first = std::min(first, dirichlet(atom.counts, states, prior));
     return {g, first - atom.likelihood};
 }

@@ -41,12 +41,20 @@ public:
     // No proper superset of these parents scores more for x; `cells`: how many cells of x and the parents occur.
     double most_beyond(int x, VarSet parents, std::int64_t cells);
 
+    // The least that most_beyond could turn out to be, known at once.
+    double least_hope(int x, VarSet parents, std::int64_t cells);
+
 private:
     // What one atom takes off the bounds g and h when its cell has this prior weight or less.
     struct Share { double g, h; };
+    struct Shares {
+        std::vector<Share> of_atoms;
+        Share of_mixed{0.0, 0.0};  // all mixed atoms together
+        double likelihood = 0.0;
+    };
 
     void find_labels(VarSet parents);
-    const std::vector<Share>& shares(int x, double prior);
+    const Shares& shares(int x, VarSet parents);
     Share share_of(const Atoms::Atom& atom, int states, double prior) const;
 
     const CountingRows& rows_;
@@ -58,7 +66,7 @@ private:
     std::uint32_t n_labels_ = 0;
     std::vector<std::uint32_t> names_;
     std::vector<Share> least_;
-    std::map<std::pair<int, double>, std::vector<Share>> shares_;
+    std::map<std::pair<int, double>, Shares> shares_;
 };
 
 }  // namespace topdag

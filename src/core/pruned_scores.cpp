@@ -539,10 +539,11 @@ private:
     int what_closes(int x, VarSet parents, std::uint32_t at, double best, int worker) {
         if (may_use(CutRule::cells) && is_hopeless(x, parents, most_in_cells(x, at), best))
             return static_cast<int>(CutRule::cells);
-        if (may_use(CutRule::atoms) && atoms_->are_mixed(x) &&
-            is_hopeless(x, parents, bounds_[worker].most_beyond(x, parents, occurring_[at]), best))
-            return static_cast<int>(CutRule::atoms);
-        return -1;
+        if (!may_use(CutRule::atoms) || !atoms_->are_mixed(x)) return -1;
+        BdeuBounds& bounds = bounds_[worker];
+        const bool is_cut = is_hopeless(x, parents, bounds.least_hope(x, parents, occurring_[at]), best) &&
+                            is_hopeless(x, parents, bounds.most_beyond(x, parents, occurring_[at]), best);
+        return is_cut ? static_cast<int>(CutRule::atoms) : -1;
     }
 
     // BDeu: the first row of each cell has at most probability 1/r, in every superset too [Cussens 2012].

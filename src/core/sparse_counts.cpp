@@ -11,8 +11,8 @@ namespace topdag {
 
 namespace {
 
-constexpr std::uint64_t few_rows = 4096;          // so many may stand apart although some are equal
-constexpr std::uint64_t most_apart = 1 << 16;     // their counts are all looked up
+constexpr std::uint64_t most_apart = 1 << 16;     // rows whose counts are all looked up
+constexpr std::uint64_t rows_for_one = 128;       // unweighted rows cost as much as one weighted row, at least
 constexpr std::uint64_t weighted_table = 4096;    // counts of weighted rows from here on are computed when met
 constexpr std::uint32_t light_limit = 16;         // settled cells below this count are tallied, heavier ones listed
 constexpr std::size_t sets_per_task = 4096;
@@ -274,7 +274,7 @@ public:
             packed += (cell.count + 63) / 64;
             n_rows += cell.count;
         }
-        if ((words - packed) * n_uses < repack_cost * n_rows * static_cast<std::size_t>(n_places)) return;
+        if (2 * (words - packed) * n_uses < n_rows * static_cast<std::size_t>(n_places)) return;
         Frame& frame = cells.own_frame;
         frame.row_at.assign(packed * 64, no_row);
         std::size_t next = 0;
@@ -409,25 +409,20 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : 
     const int n = table.n_variables();
     std::vector<std::uint32_t> sorted(table.n_distinct);
     std::iota(sorted.begin(), sorted.end(), 0);
-    const auto differ_at = [&](std::uint32_t a, std::uint32_t b) {
-        for (int p = n - 1; p >= 0; --p)
-            if (table.columns[order[p]][a] != table.columns[order[p]][b]) return p;
-        return -1;
-    };
     std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const int p = differ_at(a, b);
-        return p < 0 ? a < b : table.columns[order[p]][a] < table.columns[order[p]][b];
+        for (int p = n - 1; p >= 0; --p) {
+            const std::uint16_t* column = table.columns[order[p]];
+            if (column[a] != column[b]) return column[a] < column[b];
+        }
+        return a < b;
     });
-    const bool apart = n_rows_ <= most_apart && (n_rows_ <= few_rows || n_rows_ <= 2 * table.n_distinct);
+    const bool apart = n_rows_ <= most_apart && n_rows_ <= rows_for_one * table.n_distinct;
     std::vector<std::uint32_t> source;  // of each unit
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-        const bool is_new = i == 0 || differ_at(sorted[i - 1], sorted[i]) >= 0;
-        const std::uint32_t identity = identity_.empty() ? 0 : identity_.back() + is_new;
-        const std::uint32_t copies = apart ? table.weights[sorted[i]] : 1;
-        source.insert(source.end(), copies, sorted[i]);
-        identity_.insert(identity_.end(), copies, identity);
-        if (!apart) weights_.push_back(table.weights[sorted[i]]);
+    for (std::uint32_t row : sorted) {
+        source.insert(source.end(), apart ? table.weights[row] : 1, row);
+        if (!apart) weights_.push_back(table.weights[row]);
     }
+    n_units_ = source.size();
     codes_.resize(n);
     for (int p = 0; p < n; ++p) {
         arities_.push_back(table.arities[order[p]]);
