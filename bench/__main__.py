@@ -1,21 +1,14 @@
-"""python -m bench [best|scaling|lists|network_search|ad_tree|pruning|block_lattice]"""
+"""python -m bench [PART ...]: every file of this folder with a main() is a part; without any, the usual three run."""
 
 import sys
+from importlib import import_module
+from pathlib import Path
 
-from bench import ad_tree, best, block_lattice, lists, network_search, pruning, scaling
-
-PARTS = {
-    "best": best.main,
-    "scaling": scaling.main,
-    "lists": lists.main,
-    "network_search": network_search.main,
-    "ad_tree": ad_tree.main,
-    "pruning": pruning.main,
-    "block_lattice": block_lattice.main,
-}
+USUAL = ["best", "scaling", "lists"]
+PARTS = sorted(file.stem for file in Path(__file__).parent.glob("*.py") if "def main(" in file.read_text())
 
 if __name__ == "__main__":
-    for part in sys.argv[1:] or ["best", "scaling", "lists"]:
+    for part in sys.argv[1:] or USUAL:
         if part not in PARTS:
             sys.exit(f"no benchmark is called {part!r}; there are {', '.join(PARTS)}")
-        PARTS[part]()
+        import_module(f"bench.{part}").main()

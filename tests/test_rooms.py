@@ -98,6 +98,10 @@ CORE_ROOMS = {
     "counts": "cell_function cell_groups cell_tables count_plan parallel run_limits table tail_kernel var_set",
     "set_scores": "arity_classes cell_function counts parallel run_limits simd table var_set",
     "bde": "parallel set_scores",
+    "sparse_counts": "cell_function parallel run_limits simd table var_set",
+    "set_index": "var_set",
+    "bdeu_bounds": "cell_function sparse_counts var_set",
+    "pruned_scores": "bdeu_bounds parallel run_limits set_index set_scores simd sparse_counts table var_set",
     # search
     "slot_runs": "",
     "local_scores": "simd slot_runs var_set",

@@ -5,8 +5,10 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
 #include <numeric>
 
+#include "bdeu_bounds.h"
 #include "parallel.h"
 #include "set_index.h"
 #include "simd.h"
@@ -253,6 +255,10 @@ public:
         weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
         slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
         epsilon_ = std::max(0.0, question.epsilon);
+        if (is_bdeu() && may_use(CutRule::atoms)) {
+            atoms_ = std::make_unique<Atoms>(scorer_.rows());
+            for (int t = 0; t < threads; ++t) bounds_.emplace_back(scorer_.rows(), *atoms_, question.joint.parameter);
+        }
     }
 
     PrunedFamilies run() {
@@ -486,17 +492,18 @@ private:
         joint_index_ = SetIndex(wanted);
         std::vector<std::size_t> first(batches.size() + 1, 0);
         for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();
-        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) { score_batch(batches[b], first[b]); });
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int worker) {
+            score_batch(batches[b], first[b], worker);
+        });
         if (limits_.stop.load()) return false;
         add_level(batches, size);
         return true;
     }
 
-    bool uses_cells() const {
-        return may_use(CutRule::few_cells) && question_.joint.kind == CellKind::log_rising && question_.joint.spread;
-    }
+    bool is_bdeu() const { return question_.joint.kind == CellKind::log_rising && question_.joint.spread; }
+    bool uses_cells() const { return is_bdeu() && (may_use(CutRule::cells) || may_use(CutRule::atoms)); }
 
-    void score_batch(Batch& batch, std::size_t first) {
+    void score_batch(Batch& batch, std::size_t first, int worker) {
         std::size_t next = 0;
         batch.open.assign(batch.sets.size(), 0);
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
@@ -511,8 +518,9 @@ private:
                 ++batch.n_scored;
                 if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({batch.sets[i], x, local});
                 const double best = std::max(local, below);
-                if (uses_cells() && is_hopeless(x, batch.sets[i], most_in_cells(x, at), best)) {
-                    ++batch.n_cut[static_cast<int>(CutRule::few_cells)];
+                const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
+                if (rule >= 0) {
+                    ++batch.n_cut[rule];
                     continue;
                 }
                 batch.open[i] |= only(x);
@@ -525,6 +533,17 @@ private:
     bool is_kept(int x, VarSet parents, double local, double below) const {
         if (question_.k > 0) return !has_k_better_subsets(x, parents, local);
         return ties_go() ? below < local : !(below > local + question_.epsilon);
+    }
+
+    // The rule that cuts off all proper supersets, or -1. `at`: where the parents and x stand among the sets counted.
+    int what_closes(int x, VarSet parents, std::uint32_t at, double best, int worker) {
+        if (may_use(CutRule::cells) && is_hopeless(x, parents, most_in_cells(x, at), best))
+            return static_cast<int>(CutRule::cells);
+        if (!may_use(CutRule::atoms) || !atoms_->are_mixed(x)) return -1;
+        BdeuBounds& bounds = bounds_[worker];
+        const bool is_cut = is_hopeless(x, parents, bounds.least_hope(x, parents, occurring_[at]), best) &&
+                            is_hopeless(x, parents, bounds.most_beyond(x, parents, occurring_[at]), best);
+        return is_cut ? static_cast<int>(CutRule::atoms) : -1;
     }
 
     // BDeu: the first row of each cell has at most probability 1/r, in every superset too [Cussens 2012].
@@ -600,6 +619,8 @@ private:
     std::vector<std::int64_t> occurring_;
     SetIndex joint_index_;
     std::vector<std::vector<double>> own_;  // by function of the parents: of the sets of all batches
+    std::unique_ptr<Atoms> atoms_;
+    std::vector<BdeuBounds> bounds_;  // by thread
     std::vector<Batch::Kept> kept_;
     PrunedFamilies result_;
 };

@@ -16,8 +16,8 @@
 namespace topdag {
 
 // What cuts a parent set and all its supersets off.
-enum class CutRule : int { max_parents, penalty, entropy, few_cells };
-constexpr int n_cut_rules = 4;
+enum class CutRule : int { max_parents, penalty, entropy, cells, atoms };
+constexpr int n_cut_rules = 5;
 
 struct PruningQuestion {
     SetFormula joint;

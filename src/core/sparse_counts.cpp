@@ -11,19 +11,19 @@ namespace topdag {
 
 namespace {
 
-constexpr std::uint64_t few_rows = 4096;          // so many may stand apart although some are equal
-constexpr std::uint64_t most_apart = 1 << 16;
-constexpr std::uint64_t longest_table = 1 << 16;  // counts from here on are computed when met
+constexpr std::uint64_t most_apart = 1 << 16;     // rows whose counts are all looked up
+constexpr std::uint64_t rows_for_one = 128;       // unweighted rows cost as much as one weighted row, at least
+constexpr std::uint64_t weighted_table = 4096;    // counts of weighted rows from here on are computed when met
 constexpr std::uint32_t light_limit = 16;         // settled cells below this count are tallied, heavier ones listed
 constexpr std::size_t sets_per_task = 4096;
 
 // f at counts below a limit, by look-up.
 class CountTable {
 public:
-    CountTable(const FixedFunction& function, double cells, std::uint64_t n_rows)
+    CountTable(const FixedFunction& function, double cells, std::uint64_t limit)
         : function_{function.kind, function.spread ? function.parameter / cells : function.parameter},
           scale_(std::ldexp(1.0, function.bits)) {
-        std::vector<double> exact(std::min(n_rows + 1, longest_table));
+        std::vector<double> exact(limit);
         function_.tabulate(exact.data(), exact.size());
         values_.resize(std::max<std::size_t>(exact.size(), light_limit), 0);
         for (std::size_t count = 0; count < exact.size(); ++count) values_[count] = std::llround(exact[count] * scale_);
@@ -193,45 +193,96 @@ TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_
     return sum;
 }
 
-// Splits all cells; parts of one row are settled.
-TOPDAG_SIMD void split_cells(const BitCells& from, const std::uint64_t* states, std::size_t stride, int arity, BitCells& to) {
+// Cells being made: each is written at room() first, then closed.
+class CellWriter {
+public:
+    explicit CellWriter(BitCells& to) : to_(to) { to_.cells.clear(); }
+
+    std::uint64_t* room() { return to_.bits.data() + at_; }
+
+    // Takes what was written as a cell of so many rows; cells of one row are settled.
+    void close(std::uint32_t first_word, std::uint32_t n_words, std::uint32_t count) {
+        to_.settled.light[1] += count == 1;
+        if (count < 2) return;
+        const std::uint64_t* words = room();
+        std::uint32_t begin = 0, end = n_words;
+        while (words[begin] == 0) ++begin;
+        while (words[end - 1] == 0) --end;
+        to_.cells.push_back({first_word + begin, end - begin, count, at_ + begin});
+        at_ += n_words;
+        longest_ = std::max(longest_, end - begin);
+    }
+
+    bool one_word_each() const { return longest_ <= 1; }
+
+private:
+    BitCells& to_;
+    std::size_t at_ = 0;
+    std::uint32_t longest_ = 0;
+};
+
+// part = own & state, and what is left of rest; returns how many rows the part has.
+TOPDAG_SIMD std::uint32_t take_part(const std::uint64_t* own, const std::uint64_t* state, std::uint32_t n_words,
+                                    std::uint64_t* part, std::uint64_t* rest) {
+    std::uint32_t count = 0;
+    for (std::uint32_t w = 0; w < n_words; ++w) {
+        part[w] = own[w] & state[w];
+        rest[w] &= ~state[w];
+        count += static_cast<std::uint32_t>(__builtin_popcountll(part[w]));
+    }
+    return count;
+}
+
+// Splits all cells by a variable of so many states.
+void split_cells(const BitCells& from, const std::uint64_t* states, std::size_t stride, int arity, BitCells& to,
+                 std::vector<std::uint64_t>& rest) {
     std::size_t room = 0;
-    for (const BitCells::Cell& cell : from.cells) room += cell.n_words;
+    std::uint32_t longest = 0;
+    for (const BitCells::Cell& cell : from.cells) {
+        room += cell.n_words;
+        longest = std::max(longest, cell.n_words);
+    }
     if (to.bits.size() < room * static_cast<std::size_t>(arity)) to.bits.resize(room * static_cast<std::size_t>(arity));
-    to.cells.clear();
-    std::size_t at = 0;
-    std::uint64_t singles = 0;
-    std::uint32_t most_words = 0;
+    if (rest.size() < longest) rest.resize(longest);
+    CellWriter writer(to);
     for (const BitCells::Cell& cell : from.cells) {
         const std::uint64_t* own = from.bits.data() + cell.at;
-        for (int s = 0; s < arity; ++s) {
-            std::uint32_t count = 0, first = cell.n_words, last = 0;
-            std::uint64_t* part = to.bits.data() + at;
-            for (std::uint32_t w = 0; w < cell.n_words; ++w) {
-                std::uint64_t word = own[w];
-                const std::uint64_t* state = states + cell.first_word + w;
-                if (s > 0) {
-                    word &= state[static_cast<std::size_t>(s - 1) * stride];
-                } else {
-                    for (int other = 1; other < arity; ++other) word &= ~state[static_cast<std::size_t>(other - 1) * stride];
-                }
-                part[w] = word;
-                count += static_cast<std::uint32_t>(__builtin_popcountll(word));
-                if (word != 0) {
-                    first = std::min(first, w);
-                    last = w;
-                }
-            }
-            singles += count == 1;
-            if (count < 2) continue;
-            const std::uint32_t n_words = last - first + 1;
-            to.cells.push_back({cell.first_word + first, n_words, count, at + first});
-            most_words = std::max(most_words, n_words);
-            at += cell.n_words;
+        const std::uint64_t* state = states + cell.first_word;
+        std::copy(own, own + cell.n_words, rest.begin());
+        std::uint32_t left = cell.count;
+        for (int s = 1; s < arity && left > 0; ++s, state += stride) {
+            const std::uint32_t count = take_part(own, state, cell.n_words, writer.room(), rest.data());
+            writer.close(cell.first_word, cell.n_words, count);
+            left -= count;
         }
+        if (left > 1) std::copy(rest.begin(), rest.begin() + cell.n_words, writer.room());
+        writer.close(cell.first_word, cell.n_words, left);
     }
+    to.one_word_each = writer.one_word_each();
+}
+
+// As above for cells of one word each, and two states.
+TOPDAG_SIMD void halve_cells(const BitCells& from, const std::uint64_t* state, BitCells& to) {
+    if (to.bits.size() < 2 * from.cells.size()) to.bits.resize(2 * from.cells.size());
+    to.cells.resize(2 * from.cells.size());
+    std::size_t n_cells = 0;
+    std::uint64_t singles = 0;
+    for (const BitCells::Cell& cell : from.cells) {
+        const std::uint64_t own = from.bits[cell.at];
+        const std::uint64_t part = own & state[cell.first_word];
+        const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcountll(part));
+        const std::uint32_t left = cell.count - count;
+        singles += (count == 1) + (left == 1);
+        to.bits[n_cells] = part;
+        to.cells[n_cells] = {cell.first_word, 1, count, n_cells};
+        n_cells += count > 1;
+        to.bits[n_cells] = own & ~part;
+        to.cells[n_cells] = {cell.first_word, 1, left, n_cells};
+        n_cells += left > 1;
+    }
+    to.cells.resize(n_cells);
     to.settled.light[1] += singles;
-    to.one_word_each = most_words == 1;
+    to.one_word_each = true;
 }
 
 class BitCounter {
@@ -255,7 +306,9 @@ public:
         const Frame& frame = *from.frame;
         to.frame = &frame;
         to.settled = from.settled;
-        split_cells(from, frame.states[place].data(), frame.words, rows_.arity(place), to);
+        const std::uint64_t* states = frame.states[place].data();
+        if (from.one_word_each && rows_.arity(place) == 2) return halve_cells(from, states, to);
+        split_cells(from, states, frame.words, rows_.arity(place), to, rest_);
     }
 
     std::int64_t split(const BitCells& cells, int place, const CountTable& f) {
@@ -274,7 +327,8 @@ public:
             packed += (cell.count + 63) / 64;
             n_rows += cell.count;
         }
-        if ((words - packed) * n_uses < repack_cost * n_rows * static_cast<std::size_t>(n_places)) return;
+        // Moving a row of one variable costs about as much as two words in counting.
+        if (2 * (words - packed) * n_uses < n_rows * static_cast<std::size_t>(n_places)) return;
         Frame& frame = cells.own_frame;
         frame.row_at.assign(packed * 64, no_row);
         std::size_t next = 0;
@@ -298,7 +352,6 @@ public:
 
 private:
     static constexpr std::uint32_t no_row = 0xffffffff;
-    static constexpr std::size_t repack_cost = 2;  // words of counting that moving one state of one row costs
 
     void fill_states(Frame& frame, int n_places) {
         frame.words = (frame.row_at.size() + 63) / 64;
@@ -316,6 +369,7 @@ private:
     }
 
     const CountingRows& rows_;
+    std::vector<std::uint64_t> rest_;
 };
 
 // ---- One thread's counting: the cells of the shared part of the last set, from its highest variable down.
@@ -369,13 +423,14 @@ double cells_of(const CountingRows& rows, VarSet set) {
 class CountTables {
 public:
     CountTables(const CountingRows& rows, const FixedFunction& function, const std::vector<VarSet>& sets) : rows_(rows) {
+        const std::uint64_t limit = rows.is_unweighted() ? rows.n_rows() + 1 : std::min(rows.n_rows() + 1, weighted_table);
         if (!function.spread) {
-            single_ = std::make_unique<CountTable>(function, 1.0, rows.n_rows());
+            single_ = std::make_unique<CountTable>(function, 1.0, limit);
             return;
         }
         for (VarSet set : sets) {
             const double cells = cells_of(rows, set);
-            if (!by_cells_.count(cells)) by_cells_.emplace(cells, CountTable(function, cells, rows.n_rows()));
+            if (!by_cells_.count(cells)) by_cells_.emplace(cells, CountTable(function, cells, limit));
         }
     }
 
@@ -408,25 +463,20 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : 
     const int n = table.n_variables();
     std::vector<std::uint32_t> sorted(table.n_distinct);
     std::iota(sorted.begin(), sorted.end(), 0);
-    const auto differ_at = [&](std::uint32_t a, std::uint32_t b) {
-        for (int p = n - 1; p >= 0; --p)
-            if (table.columns[order[p]][a] != table.columns[order[p]][b]) return p;
-        return -1;
-    };
     std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
-        const int p = differ_at(a, b);
-        return p < 0 ? a < b : table.columns[order[p]][a] < table.columns[order[p]][b];
+        for (int p = n - 1; p >= 0; --p) {
+            const std::uint16_t* column = table.columns[order[p]];
+            if (column[a] != column[b]) return column[a] < column[b];
+        }
+        return a < b;
     });
-    const bool apart = n_rows_ <= most_apart && (n_rows_ <= few_rows || n_rows_ <= 2 * table.n_distinct);
+    const bool apart = n_rows_ <= most_apart && n_rows_ <= rows_for_one * table.n_distinct;
     std::vector<std::uint32_t> source;  // of each unit
-    for (std::size_t i = 0; i < sorted.size(); ++i) {
-        const bool is_new = i == 0 || differ_at(sorted[i - 1], sorted[i]) >= 0;
-        const std::uint32_t identity = identity_.empty() ? 0 : identity_.back() + is_new;
-        const std::uint32_t copies = apart ? table.weights[sorted[i]] : 1;
-        source.insert(source.end(), copies, sorted[i]);
-        identity_.insert(identity_.end(), copies, identity);
-        if (!apart) weights_.push_back(table.weights[sorted[i]]);
+    for (std::uint32_t row : sorted) {
+        source.insert(source.end(), apart ? table.weights[row] : 1, row);
+        if (!apart) weights_.push_back(table.weights[row]);
     }
+    n_units_ = source.size();
     codes_.resize(n);
     for (int p = 0; p < n; ++p) {
         arities_.push_back(table.arities[order[p]]);

@@ -13,7 +13,7 @@ from topdag import _core
 from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run, available_memory, shown_bytes
-from topdag.score_kinds import ScoreKind, SetScore, coded
+from topdag.score_kinds import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.stores import ListStore
 from topdag.table import Table
 
@@ -21,7 +21,7 @@ MOST_VARIABLES = 64
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
-RULES = ("max_parents", "penalty", "entropy", "few cells")
+RULES = ("max_parents", "penalty", "entropy", "cells", "atoms")
 """What can cut parent sets with all their supersets, in the core's order; docs/pruning.md."""
 
 ALL_RULES = (1 << len(RULES)) - 1
@@ -122,8 +122,6 @@ def pruning_question(
 
 
 def _require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
-    from topdag.score_kinds import AIC, BIC, BDeu
-
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind, (BIC, AIC, BDeu)):
         raise ScoreError(
             f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
