@@ -33,11 +33,14 @@ def least_cost(store: ListStore) -> float:
 
 
 @pytest.fixture
-def no_climbing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the first network is a poor one and little is settled at the root."""
+def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A poor first network and few cuts, so that there is something to branch on."""
     monkeypatch.setattr(Known, "climb", lambda self: None)
+    monkeypatch.setattr(relaxation.Program, "add_halves", lambda self, weights: 0)
     monkeypatch.setattr(relaxation, "PATIENCE", 1)
-    monkeypatch.setattr(relaxation, "CUTS_A_ROUND", 1)
+    monkeypatch.setattr(branch_and_cut, "FIRST_PATIENCE", 1)
+    for room in (relaxation, branch_and_cut):
+        monkeypatch.setattr(room, "CUTS_A_ROUND", 1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,7 +69,7 @@ def test_it_agrees_with_the_lattice(seed: int, rows: int, is_bic: bool) -> None:
     assert found.bound == pytest.approx(found.cost, abs=1e-8)
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 @pytest.mark.parametrize("seed", range(6))
 def test_it_branches_to_the_same_end(seed: int) -> None:
     store = list_store(strategies.sampled_table(10, 200, seed), td.BDeu(10))
@@ -77,7 +80,7 @@ def test_it_branches_to_the_same_end(seed: int) -> None:
     assert (again.masks, again.cost, again.parts, again.cuts) == (found.masks, found.cost, found.parts, found.cuts)
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = prove_best(store, Run())
@@ -87,7 +90,7 @@ def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) ->
     assert frugal.cost == best.cost
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 @pytest.mark.parametrize("after", [1, 2, 5, 20, 60])
 def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
@@ -104,7 +107,7 @@ def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.Mon
     assert not found.finished or found.cost == pytest.approx(best, abs=1e-8)
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 @pytest.mark.parametrize("after", [1, 3, 10])
 def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))

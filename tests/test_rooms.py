@@ -49,7 +49,7 @@ ROOMS = {
     "mdl_pruning": "",
     # bounds beyond the lattice
     "relaxation": "_core runs stores",
-    "branch_and_cut": "relaxation runs stores",
+    "branch_and_cut": "_core relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     # questions
     "greedy": "",
@@ -101,7 +101,9 @@ CORE_ROOMS = {
     "network_search": "lattice listing run_limits",
     "classes": "var_set",
     "clusters": "run_limits var_set",
-    "order_climbing": "candidates clusters run_limits",
+    "draws": "",
+    "cut_pool": "clusters draws var_set",
+    "order_climbing": "candidates clusters draws run_limits",
 }
 
 
