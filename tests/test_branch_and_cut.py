@@ -9,6 +9,7 @@ import reference
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from published import DATA
 from test_order_climbing import check_network, store_of
 
 import topdag as td
@@ -137,3 +138,26 @@ def test_a_root_and_a_network_can_be_handed_over() -> None:
     found = prove_best(store, Run(), incumbent=empty, root=root)
     assert found.finished and found.cost == whole.cost
     assert found.root is root
+
+
+REAL = [("wine", -1258.445909), ("voting", -4642.631030), ("zoo", -612.261239), ("hepatitis", -1322.584220)]
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
+@pytest.mark.parametrize(("name", "optimum"), REAL)
+def test_real_tables(name: str, optimum: float) -> None:
+    store = list_store(td.read_table(DATA / f"{name}.csv"), td.BIC())
+    found = prove_best(store, Run())
+    assert found.finished
+    assert best_scores(store).sum() - found.cost == pytest.approx(optimum, abs=1e-6)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
+@pytest.mark.parametrize("name", ["mildew-5000.bic.blip.jkl", "barley-5000.bic.blip.jkl", "water-5000.bic.blip.jkl"])
+def test_score_files_beyond_the_lattice(name: str) -> None:
+    store = td.read_scores(DATA / "scores" / name).store
+    assert isinstance(store, ListStore)
+    found = prove_best(store, Run())
+    assert found.finished and found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.bound == pytest.approx(found.cost, abs=1e-6)
