@@ -130,6 +130,19 @@ def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch
     assert 0.0 <= known.bound <= best + 1e-9 and best <= known.cost + 1e-9
 
 
+@pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("every", [2, 3, 7])
+def test_a_solver_that_loses_its_way_costs_time_only(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(8, 200, 0), td.BDeu(10))
+    calls, is_solved = iter(range(10**9)), relaxation.Program._is_solved
+    monkeypatch.setattr(
+        relaxation.Program, "_is_solved", lambda self, run: next(calls) // 2 % every > 0 and is_solved(self, run)
+    )
+    found = prove_best(store, Run())
+    assert found.finished
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+
+
 def test_a_root_and_a_network_can_be_handed_over() -> None:
     store = list_store(strategies.sampled_table(9, 200, 3), td.BIC())
     root = solve_root(store, Run())

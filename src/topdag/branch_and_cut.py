@@ -35,7 +35,7 @@ LEAST_GAIN = 0.02  # a part is split when a round gains less than this share of 
 FIRST_PATIENCE = 10  # the first when so many rounds do
 SEARCH_STEPS = 2_000
 LEAST_DIFFERENCE = 1e-3
-SLACK_SOLVES = 40  # a cut that has been slack for so many solutions is dropped
+SLACK_SOLVES = 10  # a cut that has been slack for so many solutions is dropped
 PART_BYTES = 400  # an open part besides its marks
 FIRST_FAMILIES = 1_000  # which the program begins with
 

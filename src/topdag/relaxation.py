@@ -33,7 +33,7 @@ MOST_K = 3
 CUTS_A_ROUND = 200
 LEAST_VIOLATION = 1e-4
 SEARCH_STEPS = 20_000
-HALVES_A_ROUND = 100
+HALVES_A_ROUND = 50
 LEAST_HALF_VIOLATION = 0.05  # of a half at most
 SLACK_ROUNDS = 4  # a cut that has been slack for so long is dropped
 PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
@@ -309,13 +309,20 @@ class Program:
             self._solver.changeColsBounds(len(changed), columns, np.zeros(len(changed)), upper)
         self._open = allowed.copy()
 
-    def solve(self, run: Run) -> Solution | None:
-        """None when the clock ran out or the solver gave up."""
+    def _is_solved(self, run: Run) -> bool:
         if run.seconds_left is not None:
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + run.seconds_left)
         self._solver.run()
-        if self._solver.getModelStatus() != self._optimal:
-            return None
+        return bool(self._solver.getModelStatus() == self._optimal)
+
+    def solve(self, run: Run) -> Solution | None:
+        """None when the clock ran out."""
+        if not self._is_solved(run):
+            if run.is_over:
+                return None
+            self._solver.clearSolver()  # a fresh start, should the solver have lost its way
+            if not self._is_solved(run):
+                return None if run.is_over else Solution(np.zeros(self.families.size), np.zeros(len(self.cuts)))
         found = self._solver.getSolution()
         multipliers = np.array(found.row_dual[self.families.n :])
         self._slack_rounds = np.where(multipliers > TINY, 0, self._slack_rounds + 1)
