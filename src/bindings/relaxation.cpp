@@ -180,6 +180,8 @@ void bind_relaxation(nb::module_& m) {
         .def("entries", &entries, "first"_a, "marks"_a, "Cut, family and coefficient, for marked families.")
         .def("bound", &bound_of, "costs"_a, "allowed"_a, "multipliers"_a,
              "The bound of these multipliers on networks of allowed families, and each family's excess over it.");
+    m.def("undominated", &undominated, "candidates"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Without families that cost as much as another with some of their parents.");
     m.def(
         "climb_orders",
         [](const Candidates& candidates, std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,

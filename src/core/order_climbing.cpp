@@ -102,6 +102,23 @@ void disturb(std::vector<int>& order, Draws& draws) {
 
 }  // namespace
 
+Candidates undominated(const Candidates& candidates) {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint64_t> parents;
+    std::vector<double> scores;
+    for (int v = 0; v < candidates.n_variables(); ++v) {
+        for (const Candidate& family : candidates.of(v)) {
+            const auto cheaper = parents.begin() + offsets.back();
+            const auto dominates = [&](VarSet other) { return is_subset(other, family.parents); };
+            if (std::any_of(cheaper, parents.end(), dominates)) continue;
+            parents.push_back(family.parents);
+            scores.push_back(-family.cost);
+        }
+        offsets.push_back(static_cast<std::int64_t>(parents.size()));
+    }
+    return Candidates(candidates.n_variables(), offsets.data(), parents.data(), scores.data());
+}
+
 OrderedNetwork network_of_order(const Candidates& candidates, std::vector<int> order) {
     OrderedNetwork network{0.0, std::vector<VarSet>(order.size(), 0), std::move(order)};
     VarSet placed = 0;

@@ -245,6 +245,11 @@ class Cuts:
         The bound of these multipliers on networks of allowed families, and each family's excess over it.
         """
 
+def undominated(candidates: Candidates) -> Candidates:
+    """
+    Without families that cost as much as another with some of their parents.
+    """
+
 def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network found by local search over orders; infinite cost: none.

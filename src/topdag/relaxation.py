@@ -141,8 +141,9 @@ def costs_of(store: ListStore) -> Floats:
 
 
 def candidates_of(store: ListStore) -> _core.Candidates:
+    """The families that orders use."""
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
-    return _core.Candidates(store.n, store.lists.offsets, masks, store.rounded)
+    return _core.undominated(_core.Candidates(store.n, store.lists.offsets, masks, store.rounded))
 
 
 class Known:
