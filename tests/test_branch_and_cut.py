@@ -9,6 +9,7 @@ import reference
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from published import DATA
 from test_order_climbing import check_network, store_of
 
 import topdag as td
@@ -33,11 +34,14 @@ def least_cost(store: ListStore) -> float:
 
 
 @pytest.fixture
-def no_climbing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """So that the first network is a poor one and little is settled at the root."""
+def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A poor first network and few cuts, so that there is something to branch on."""
     monkeypatch.setattr(Known, "climb", lambda self: None)
+    monkeypatch.setattr(relaxation.Program, "add_halves", lambda self, weights: 0)
     monkeypatch.setattr(relaxation, "PATIENCE", 1)
-    monkeypatch.setattr(relaxation, "CUTS_A_ROUND", 1)
+    monkeypatch.setattr(branch_and_cut, "FIRST_PATIENCE", 1)
+    for room in (relaxation, branch_and_cut):
+        monkeypatch.setattr(room, "CUTS_A_ROUND", 1)
 
 
 @settings(max_examples=60, deadline=None)
@@ -66,7 +70,7 @@ def test_it_agrees_with_the_lattice(seed: int, rows: int, is_bic: bool) -> None:
     assert found.bound == pytest.approx(found.cost, abs=1e-8)
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 @pytest.mark.parametrize("seed", range(6))
 def test_it_branches_to_the_same_end(seed: int) -> None:
     store = list_store(strategies.sampled_table(10, 200, seed), td.BDeu(10))
@@ -77,7 +81,7 @@ def test_it_branches_to_the_same_end(seed: int) -> None:
     assert (again.masks, again.cost, again.parts, again.cuts) == (found.masks, found.cost, found.parts, found.cuts)
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = prove_best(store, Run())
@@ -87,7 +91,7 @@ def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) ->
     assert frugal.cost == best.cost
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 @pytest.mark.parametrize("after", [1, 2, 5, 20, 60])
 def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
@@ -104,7 +108,7 @@ def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.Mon
     assert not found.finished or found.cost == pytest.approx(best, abs=1e-8)
 
 
-@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.usefixtures("little_help")
 @pytest.mark.parametrize("after", [1, 3, 10])
 def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
@@ -126,6 +130,19 @@ def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch
     assert 0.0 <= known.bound <= best + 1e-9 and best <= known.cost + 1e-9
 
 
+@pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("every", [2, 3, 7])
+def test_a_solver_that_loses_its_way_costs_time_only(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(8, 200, 0), td.BDeu(10))
+    calls, is_solved = iter(range(10**9)), relaxation.Program._is_solved
+    monkeypatch.setattr(
+        relaxation.Program, "_is_solved", lambda self, run: next(calls) // 2 % every > 0 and is_solved(self, run)
+    )
+    found = prove_best(store, Run())
+    assert found.finished
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+
+
 def test_a_root_and_a_network_can_be_handed_over() -> None:
     store = list_store(strategies.sampled_table(9, 200, 3), td.BIC())
     root = solve_root(store, Run())
@@ -134,3 +151,26 @@ def test_a_root_and_a_network_can_be_handed_over() -> None:
     found = prove_best(store, Run(), incumbent=empty, root=root)
     assert found.finished and found.cost == whole.cost
     assert found.root is root
+
+
+REAL = [("wine", -1258.445909), ("voting", -4642.631030), ("zoo", -612.261239), ("hepatitis", -1322.584220)]
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
+@pytest.mark.parametrize(("name", "optimum"), REAL)
+def test_real_tables(name: str, optimum: float) -> None:
+    store = list_store(td.read_table(DATA / f"{name}.csv"), td.BIC())
+    found = prove_best(store, Run())
+    assert found.finished
+    assert best_scores(store).sum() - found.cost == pytest.approx(optimum, abs=1e-6)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
+@pytest.mark.parametrize("name", ["mildew-5000.bic.blip.jkl", "barley-5000.bic.blip.jkl", "water-5000.bic.blip.jkl"])
+def test_score_files_beyond_the_lattice(name: str) -> None:
+    store = td.read_scores(DATA / "scores" / name).store
+    assert isinstance(store, ListStore)
+    found = prove_best(store, Run())
+    assert found.finished and found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.bound == pytest.approx(found.cost, abs=1e-6)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from functools import cache
 
@@ -15,8 +14,9 @@ from hypothesis import strategies as st
 from test_order_climbing import check_network, store_of
 
 import topdag as td
+from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.relaxation import Cuts, Families, Incumbent, Known, Relaxation, best_scores, common_step, solve_root
+from topdag.relaxation import Families, Incumbent, Known, Relaxation, best_scores, common_step, solve_root
 from topdag.runs import Run
 from topdag.stores import ListStore
 
@@ -35,6 +35,20 @@ def costs_of_networks(store: ListStore) -> list[tuple[float, tuple[int, ...]]]:
 
 def all_clusters(n: int) -> list[tuple[int, int]]:
     return [(members, k) for members in range(1, 2**n) for k in range(1, members.bit_count() + 1)]
+
+
+def cuts_of(families: Families, clusters: list[tuple[int, int]]) -> _core.Cuts:
+    cuts = _core.Cuts(families.core)
+    members, ks = [m for m, _ in clusters], [k for _, k in clusters]
+    cuts.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+    return cuts
+
+
+def left_side(families: Families, cuts: _core.Cuts, cut: int, weights: np.ndarray) -> float:
+    marks = np.ones(families.size + families.n, dtype=np.uint8)
+    rows, counted, values = cuts.entries(cut, marks)
+    own = (rows == cut) & (counted < families.size)
+    return float(values[own] @ weights[counted[own]])
 
 
 def count_for(members: int, k: int, masks: tuple[int, ...]) -> int:
@@ -70,14 +84,57 @@ def count_weight(families: Families, weights: np.ndarray, members: int, k: int) 
     return sum(w for v, mask, w in listed if members >> v & 1 and (mask & members).bit_count() < k)
 
 
+def all_families(n: int) -> Families:
+    """Every parent set of every variable."""
+    listed = [(v, reference.members(mask), 0.0) for v, mask in strategies.families(n)]
+    return Families.of_store(store_of(FamilyLists.build([f"V{v}" for v in range(n)], listed)))
+
+
+@given(st.sampled_from([3, 4]), st.integers(0, 2**32 - 1))
+def test_halved_cuts_are_violated_and_hold_for_networks(n: int, seed: int) -> None:
+    """Two families of weight a half for each variable: there clusters are tight and sums of them odd."""
+    families, rng = all_families(n), np.random.default_rng(seed)
+    weights = np.zeros(families.size)
+    for v in range(n):
+        np.add.at(weights, rng.integers(families.offsets[v], families.offsets[v + 1], 2), 0.5)
+    cuts = cuts_of(families, all_clusters(n))
+    before = len(cuts)
+    assert cuts.add_halves(weights, 20, 0.05) == len(cuts) - before
+    limits = cuts.limits()
+    for cut in range(before, len(cuts)):
+        clusters, variables = cuts[cut]
+        assert limits[cut] == math.ceil((sum(k for _, k in clusters) + variables.bit_count()) / 2)
+        assert left_side(families, cuts, cut, weights) <= limits[cut] - 0.05 + 1e-9
+        for masks in networks_of(n):
+            assert left_side(families, cuts, cut, families.places(masks).astype(np.float64)) >= limits[cut]
+
+
+HALF_CIRCLES = [
+    *((0, []), (0, [3])),
+    *((1, []), (1, [0, 2])),
+    *((2, []), (2, [3])),
+    *((3, [0, 1]), (3, [1, 2])),
+]
+
+
+def test_what_no_cluster_sees_a_halved_sum_cuts() -> None:
+    lists = FamilyLists.build("abcd", [(v, parents, 0.0) for v, parents in HALF_CIRCLES])
+    families = Families.of_store(store_of(lists))
+    weights = np.full(families.size, 0.5)
+    assert len(families.core.separate(weights, 3, 50, 1e-6, 100_000)[0]) == 0
+    cuts = cuts_of(families, all_clusters(4))
+    before, added = len(cuts), cuts.add_halves(weights, 20, 0.05)
+    assert added > 0
+    assert all(left_side(families, cuts, cut, weights) < cuts.limits()[cut] for cut in range(before, before + added))
+
+
 @given(strategies.tied_lists(variables=(1, 4)), st.data())
 def test_any_multipliers_give_a_valid_bound(lists: FamilyLists, data: st.DataObject) -> None:
     store = store_of(lists)
     families = Families.of_store(store)
     clusters = data.draw(st.lists(st.sampled_from(all_clusters(store.n)), max_size=6))
     multipliers = np.array(data.draw(st.lists(st.floats(-1, 5), min_size=len(clusters), max_size=len(clusters))))
-    cuts = Cuts()
-    cuts.add(np.array([m for m, _ in clusters], dtype=np.uint64), np.array([k for _, k in clusters], dtype=np.int64))
+    cuts = cuts_of(families, clusters)
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=families.size, max_size=families.size)))
     bound, family_bounds = families.bound(allowed, cuts, multipliers)
     for cost, masks in costs_of_networks(store):
@@ -105,13 +162,7 @@ def check_relaxation(store: ListStore, found: Relaxation, epsilon: float) -> Non
         for cost, masks in every:
             assert cost > threshold or (kept | ~families.places(masks)).all()
     kept = found.kept_families(found.threshold)
-    cuts = Cuts()
-    cuts.add(*(np.array(part, dtype=kind) for part, kind in zip(_columns(found), (np.uint64, np.int64), strict=True)))
-    assert families.bound(kept, cuts, found.multipliers)[0] >= found.bound
-
-
-def _columns(found: Relaxation) -> tuple[list[int], list[int]]:
-    return [members for members, _ in found.clusters], [k for _, k in found.clusters]
+    assert families.bound(kept, cuts_of(families, found.clusters), found.multipliers)[0] >= found.bound
 
 
 @settings(max_examples=50, deadline=None)
@@ -189,10 +240,3 @@ def test_known_starts_from_nothing() -> None:
     known = Known(store, Run())
     assert (known.cost, known.bound, known.cutoff) == (math.inf, 0.0, math.inf)
     assert known.offer(0.0, [0]) and not known.offer(0.0, [0])
-
-
-def test_pairs_of_clusters_come_as_numbers() -> None:
-    cuts = Cuts()
-    cuts.add(np.array([3, 5], dtype=np.uint64), np.array([1, 2], dtype=np.int64))
-    assert cuts.pairs() == [(3, 1), (5, 2)]
-    assert list(itertools.chain.from_iterable(cuts.copy().pairs())) == [3, 1, 5, 2]

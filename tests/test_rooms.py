@@ -53,7 +53,7 @@ ROOMS = {
     "mdl_pruning": "",
     # bounds beyond the lattice
     "relaxation": "_core runs stores",
-    "branch_and_cut": "relaxation runs stores",
+    "branch_and_cut": "_core relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "searching": "_core branch_and_cut family_lists relaxation runs stores",
     # questions
@@ -133,7 +133,9 @@ CORE_ROOMS = {
     "big_count": "",
     "classes": "big_count var_set",
     "clusters": "run_limits var_set",
-    "order_climbing": "candidates clusters run_limits",
+    "draws": "",
+    "cut_pool": "clusters draws var_set",
+    "order_climbing": "candidates clusters draws run_limits",
 }
 
 

@@ -1,5 +1,6 @@
 // relaxation.cpp: cluster cuts, bounds of multipliers and local search over orders.
 #include "../core/clusters.h"
+#include "../core/cut_pool.h"
 #include "../core/order_climbing.h"
 #include "binding.h"
 
@@ -38,7 +39,7 @@ struct PyFamilies {
         }
     }
 
-    FamilyView view() const { return {span_of(offsets), span_of(parents), {}}; }
+    FamilyView view() const { return {span_of(offsets), span_of(parents)}; }
     std::size_t size() const { return parents.shape(0); }
 };
 
@@ -82,6 +83,64 @@ ClustersOut separate(const PyFamilies& families, const DoublesIn& weights, int m
     return give_clusters(found);
 }
 
+// Cuts with the families they are for kept alive.
+struct PyCuts {
+    nb::object kept;
+    const PyFamilies& families;
+    CutPool pool;
+
+    explicit PyCuts(nb::object owner)
+        : kept(std::move(owner)), families(nb::cast<const PyFamilies&>(kept)), pool(families.view()) {}
+};
+
+// Entries of cuts from `first` on, for families marked and for the further family of each variable.
+std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts& cuts, std::size_t first, const Flags& marks) {
+    require(marks.shape(0) == cuts.families.size() + static_cast<std::size_t>(cuts.families.view().n_variables()),
+            "sizes differ");
+    std::vector<std::int32_t> rows, columns;
+    std::vector<double> values;
+    for (std::size_t c = first; c < cuts.pool.size(); ++c)
+        for (const Entry& entry : cuts.pool.row(c))
+            if (marks.data()[entry.family]) {
+                rows.push_back(static_cast<std::int32_t>(c));
+                columns.push_back(entry.family);
+                values.push_back(entry.coefficient);
+            }
+    return {give_vector<std::int32_t, WholeOut>(std::move(rows)), give_vector<std::int32_t, WholeOut>(std::move(columns)),
+            give_vector<double, DoublesOut>(std::move(values))};
+}
+
+std::pair<double, DoublesOut> bound_of(const PyCuts& cuts, const DoublesIn& costs, const Flags& allowed,
+                                       const DoublesIn& multipliers) {
+    require(costs.shape(0) == cuts.families.size() && allowed.shape(0) == cuts.families.size(), "sizes differ");
+    require(multipliers.shape(0) == cuts.pool.size(), "sizes differ");
+    ReducedCosts result = cuts.pool.reduced_costs(span_of(costs), span_of(allowed), span_of(multipliers));
+    return {result.bound, give_vector<double, DoublesOut>(std::move(result.excess))};
+}
+
+std::size_t add_halves(PyCuts& cuts, const DoublesIn& weights, std::size_t most_cuts, double least_violation) {
+    require(weights.shape(0) == cuts.families.size(), "sizes differ");
+    nb::gil_scoped_release released;
+    std::vector<Cut> found = cuts.pool.violated_halves(span_of(weights), most_cuts, least_violation);
+    for (Cut& cut : found) cuts.pool.add(std::move(cut));
+    return found.size();
+}
+
+DoublesOut limits_of(const PyCuts& cuts) {
+    std::vector<double> limits;
+    for (std::size_t c = 0; c < cuts.pool.size(); ++c) limits.push_back(cuts.pool.cut(c).limit());
+    return give_vector<double, DoublesOut>(std::move(limits));
+}
+
+using PlainCut = std::pair<std::vector<std::pair<std::uint64_t, int>>, std::uint64_t>;
+
+PlainCut plain_cut(const PyCuts& cuts, std::size_t c) {
+    require(c < cuts.pool.size(), "no such cut");
+    PlainCut plain{{}, cuts.pool.cut(c).variables};
+    for (const Cluster& cluster : cuts.pool.cut(c).clusters) plain.first.push_back({cluster.members, cluster.k});
+    return plain;
+}
+
 NetworkOut give_network(const OrderedNetwork& network) { return {network.cost, network.parents}; }
 
 }  // namespace
@@ -92,44 +151,37 @@ void bind_relaxation(nb::module_& m) {
         .def("separate", &separate, "weights"_a, "most_k"_a, "most_cuts"_a, "least_violation"_a, "most_steps"_a,
              "Clusters (members, k) that these weights violate: grown, and searched for when none was grown.")
         .def(
-            "cluster_weights",
-            [](const PyFamilies& families, const DoublesIn& weights, const Masks& members, const Whole& ks) {
-                const Support support = checked_support(families, weights);
-                std::vector<double> found;
-                for (const Cluster& cluster : checked_clusters(families, members, ks))
-                    found.push_back(cluster_weight(cluster, support));
-                return give_vector<double, DoublesOut>(std::move(found));
-            },
-            "weights"_a, "members"_a, "ks"_a, "What the families that count for each cluster weigh together.")
-        .def(
-            "rows",
-            [](const PyFamilies& families, const Masks& members, const Whole& ks) {
-                Rows rows = cluster_rows(families.view(), checked_clusters(families, members, ks));
-                return std::make_pair(give_vector<std::int32_t, WholeOut>(std::move(rows.starts)),
-                                      give_vector<std::int32_t, WholeOut>(std::move(rows.families)));
-            },
-            "members"_a, "ks"_a, "Where the families that count for each cluster begin, and which they are.")
-        .def(
-            "reduced_costs",
-            [](const PyFamilies& families, const DoublesIn& costs, const Flags& allowed, const Masks& members,
-               const Whole& ks, const DoublesIn& multipliers) {
-                require(costs.shape(0) == families.size() && allowed.shape(0) == families.size(), "sizes differ");
-                require(multipliers.shape(0) == members.shape(0), "sizes differ");
-                FamilyView view = families.view();
-                view.allowed = span_of(allowed);
-                const std::vector<Cluster> clusters = checked_clusters(families, members, ks);
-                ReducedCosts result = reduced_costs(view, span_of(costs), clusters, span_of(multipliers));
-                return std::make_pair(result.bound, give_vector<double, DoublesOut>(std::move(result.excess)));
-            },
-            "costs"_a, "allowed"_a, "members"_a, "ks"_a, "multipliers"_a,
-            "The bound of these multipliers on networks of allowed families, and each family's excess over it.")
-        .def(
             "propagate",
             [](const PyFamilies& families, FlagsInOut allowed) {
                 require(allowed.shape(0) == families.size(), "sizes differ");
                 return propagate_orders(families.view(), span_of(allowed));
             },
             "allowed"_a, "Forbids, in place, families at odds with orders that all others force; False: no network.");
+    nb::class_<PyCuts>(m, "Cuts", "Cuts of a linear program over families.")
+        .def(nb::init<nb::object>(), "families"_a)
+        .def("__len__", [](const PyCuts& cuts) { return cuts.pool.size(); })
+        .def("limits", &limits_of, "What the coefficients of a network's families add up to at least, for each cut.")
+        .def("__getitem__", &plain_cut, "cut"_a, "Its clusters (members, k), and the variables counted once more.")
+        .def(
+            "add_clusters",
+            [](PyCuts& cuts, const Masks& members, const Whole& ks) {
+                for (const Cluster& cluster : checked_clusters(cuts.families, members, ks)) cuts.pool.add({{cluster}, 0});
+            },
+            "members"_a, "ks"_a)
+        .def("add_halves", &add_halves, "weights"_a, "most_cuts"_a, "least_violation"_a,
+             "Adds halved sums of tight clusters that these weights violate; how many.")
+        .def(
+            "keep",
+            [](PyCuts& cuts, const Flags& kept) {
+                require(kept.shape(0) == cuts.pool.size(), "sizes differ");
+                cuts.pool.keep(span_of(kept));
+            },
+            "kept"_a)
+        .def("entries", &entries, "first"_a, "marks"_a, "Cut, family and coefficient, for marked families.")
+        .def("bound", &bound_of, "costs"_a, "allowed"_a, "multipliers"_a,
+             "The bound of these multipliers on networks of allowed families, and each family's excess over it.");
+    m.def("undominated", &undominated, "candidates"_a, nb::call_guard<nb::gil_scoped_release>(),
+          "Without families that cost as much as another with some of their parents.");
     m.def(
         "climb_orders",
         [](const Candidates& candidates, std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,

@@ -216,44 +216,6 @@ SearchedClusters search_clusters(const Support& support, int k, const Separation
     return ClusterSearch(support, k, options, limits).run();
 }
 
-ReducedCosts reduced_costs(const FamilyView& families, std::span<const double> costs, std::span<const Cluster> clusters,
-                           std::span<const double> multipliers) {
-    ReducedCosts result{0.0, {costs.begin(), costs.end()}};
-    for (std::size_t c = 0; c < clusters.size(); ++c) {
-        if (multipliers[c] <= 0) continue;
-        result.bound += clusters[c].k * multipliers[c];
-        for (VarSet rest = clusters[c].members; rest; rest &= rest - 1) {
-            const int v = first_of(rest);
-            for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
-                if (size_of(families.parents[i] & clusters[c].members) < clusters[c].k) result.excess[i] -= multipliers[c];
-        }
-    }
-    for (int v = 0; v < families.n_variables(); ++v) {
-        double least = std::numeric_limits<double>::infinity();
-        for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
-            if (families.has_family(i)) least = std::min(least, result.excess[i]);
-        result.bound += least;
-        if (least == std::numeric_limits<double>::infinity()) continue;
-        for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i) result.excess[i] -= least;
-    }
-    return result;
-}
-
-Rows cluster_rows(const FamilyView& families, std::span<const Cluster> clusters) {
-    Rows rows;
-    for (const Cluster& cluster : clusters) {
-        rows.starts.push_back(static_cast<std::int32_t>(rows.families.size()));
-        for (VarSet rest = cluster.members; rest; rest &= rest - 1) {
-            const int v = first_of(rest);
-            for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
-                if (size_of(families.parents[i] & cluster.members) < cluster.k)
-                    rows.families.push_back(static_cast<std::int32_t>(i));
-            rows.families.push_back(static_cast<std::int32_t>(families.parents.size()) + v);
-        }
-    }
-    return rows;
-}
-
 namespace {
 
 // For each variable those that precede it in every network: parents in all its families, and what precedes them.

@@ -23,14 +23,12 @@ struct Cluster {
     bool counts(int v, VarSet parents) const { return has(members, v) && size_of(parents & members) < k; }
 };
 
-// Families of v stand from offsets[v] to offsets[v + 1]. Those with allowed[i] == 0 are left out; no mask, none is.
+// Families of v stand from offsets[v] to offsets[v + 1].
 struct FamilyView {
     std::span<const std::int64_t> offsets;
     std::span<const std::uint64_t> parents;
-    std::span<const std::uint8_t> allowed;
 
     int n_variables() const { return static_cast<int>(offsets.size()) - 1; }
-    bool has_family(std::int64_t i) const { return allowed.empty() || allowed[i] != 0; }
 };
 
 struct WeightedFamily {
@@ -64,26 +62,6 @@ SearchedClusters search_clusters(const Support& support, int k, const Separation
 
 // How much the families that count for a cluster weigh.
 double cluster_weight(const Cluster& cluster, const Support& support);
-
-struct ReducedCosts {
-    double bound;                // no network of these families costs less
-    std::vector<double> excess;  // no network with the family costs less than bound + excess
-};
-
-// The Lagrangean bound of any multipliers >= 0: sum of k times the multipliers, plus for each variable its cheapest
-// family after every cluster has paid its multiplier to the families that count for it. Exact when costs and
-// multipliers lie on one grid and their sums fit; valid whatever made the multipliers.
-ReducedCosts reduced_costs(const FamilyView& families, std::span<const double> costs, std::span<const Cluster> clusters,
-                           std::span<const double> multipliers);
-
-struct Rows {
-    std::vector<std::int32_t> starts;
-    std::vector<std::int32_t> families;
-};
-
-// Which families count for each cluster, one cluster after the other; a number from families.parents.size() on stands
-// for a further family without parents of each variable.
-Rows cluster_rows(const FamilyView& families, std::span<const Cluster> clusters);
 
 // Forbids families that no network can use beside those all families of other variables force: a parent that must
 // come later. False when no network is left.

@@ -5,27 +5,11 @@
 #include <numeric>
 #include <utility>
 
+#include "draws.h"
+
 namespace topdag {
 
 namespace {
-
-// splitmix64: the same numbers on every system.
-class Draws {
-public:
-    explicit Draws(std::uint64_t seed) : state_(seed) {}
-
-    int below(int end) { return static_cast<int>((next() >> 32) * static_cast<std::uint64_t>(end) >> 32); }
-
-private:
-    std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 31);
-    }
-
-    std::uint64_t state_;
-};
 
 // Climbs with finite numbers: a variable without a family that fits costs more than any network.
 class Climber {
@@ -110,10 +94,6 @@ std::vector<int> first_order(int n) {
     return order;
 }
 
-void shuffle(std::vector<int>& order, Draws& draws) {
-    for (int i = static_cast<int>(order.size()); i > 1; --i) std::swap(order[i - 1], order[draws.below(i)]);
-}
-
 void disturb(std::vector<int>& order, Draws& draws) {
     const int n = static_cast<int>(order.size());
     const int swaps = 2 + draws.below(3 + n / 8);
@@ -121,6 +101,23 @@ void disturb(std::vector<int>& order, Draws& draws) {
 }
 
 }  // namespace
+
+Candidates undominated(const Candidates& candidates) {
+    std::vector<std::int64_t> offsets{0};
+    std::vector<std::uint64_t> parents;
+    std::vector<double> scores;
+    for (int v = 0; v < candidates.n_variables(); ++v) {
+        for (const Candidate& family : candidates.of(v)) {
+            const auto cheaper = parents.begin() + offsets.back();
+            const auto dominates = [&](VarSet other) { return is_subset(other, family.parents); };
+            if (std::any_of(cheaper, parents.end(), dominates)) continue;
+            parents.push_back(family.parents);
+            scores.push_back(-family.cost);
+        }
+        offsets.push_back(static_cast<std::int64_t>(parents.size()));
+    }
+    return Candidates(candidates.n_variables(), offsets.data(), parents.data(), scores.data());
+}
 
 OrderedNetwork network_of_order(const Candidates& candidates, std::vector<int> order) {
     OrderedNetwork network{0.0, std::vector<VarSet>(order.size(), 0), std::move(order)};
@@ -152,7 +149,7 @@ OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, s
     for (std::int64_t i = 0; i < climbs && !limits.reached(); ++i) {
         std::vector<int> order = best;
         if (i % 10 == 9)
-            shuffle(order, draws);
+            draws.shuffle(order);
         else
             disturb(order, draws);
         climber.climb(order, limits);

@@ -19,6 +19,9 @@ struct OrderedNetwork {
     std::vector<int> order;
 };
 
+// Without families that cost as much as another with some of their parents: no order needs them.
+Candidates undominated(const Candidates& candidates);
+
 // The network of an order.
 OrderedNetwork network_of_order(const Candidates& candidates, std::vector<int> order);
 

@@ -281,23 +281,47 @@ class ClusterFamilies:
         Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
         """
 
-    def cluster_weights(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
-        """What the families that count for each cluster weigh together."""
-
-    def rows(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
-        """
-        Where the families that count for each cluster begin, and which they are.
-        """
-
-    def reduced_costs(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
-        """
-        The bound of these multipliers on networks of allowed families, and each family's excess over it.
-        """
-
     def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
         """
         Forbids, in place, families at odds with orders that all others force; False: no network.
         """
+
+class Cuts:
+    """Cuts of a linear program over families."""
+
+    def __init__(self, families: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        What the coefficients of a network's families add up to at least, for each cut.
+        """
+
+    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
+        """Its clusters (members, k), and the variables counted once more."""
+
+    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
+        """
+        Adds halved sums of tight clusters that these weights violate; how many.
+        """
+
+    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Cut, family and coefficient, for marked families."""
+
+    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
+
+def undominated(candidates: Candidates) -> Candidates:
+    """
+    Without families that cost as much as another with some of their parents.
+    """
 
 def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """

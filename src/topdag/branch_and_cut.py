@@ -14,11 +14,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag import _core
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
     MOST_K,
-    Cuts,
     Families,
     Incumbent,
     Known,
@@ -31,11 +31,11 @@ from topdag.relaxation import (
 from topdag.runs import Run, available_memory
 from topdag.stores import Floats, ListStore
 
-ROUNDS_A_PART = 20
-LEAST_GAIN = 0.02  # a part is split when a round gains less than this share of its gap
+LEAST_GAIN = 0.02  # a part is split when a round gains less than this share of its gap,
+FIRST_PATIENCE = 10  # the first when so many rounds do
 SEARCH_STEPS = 2_000
 LEAST_DIFFERENCE = 1e-3
-SLACK_SOLVES = 40  # a cut that has been slack for so many solutions is dropped
+SLACK_SOLVES = 10  # a cut that has been slack for so many solutions is dropped
 PART_BYTES = 400  # an open part besides its marks
 FIRST_FAMILIES = 1_000  # which the program begins with
 
@@ -112,6 +112,7 @@ class _Search:
         self._newest: list[Part] = []  # a stack, used when the heap is full
         self._most_open = _most_open(run, self.families.size)
         self._has_parent = _bits(self.families)
+        self._no_cuts = _core.Cuts(self.families.core)
 
     def run(self) -> bool:
         """Whether the best network is proved."""
@@ -130,7 +131,7 @@ class _Search:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
         if self.root.clusters:
             members, ks = zip(*self.root.clusters, strict=True)
-            self.program.add_cuts(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+            self.program.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
         promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_FAMILIES]
         self.program.admit(np.isin(np.arange(self.families.size), promising))
 
@@ -158,27 +159,36 @@ class _Search:
     def _open_part(self, allowed: Marks, bound: float) -> None:
         """Cuts the part's relaxation; keeps it unless it holds no better network."""
         self.parts += 1
-        self.known.tick(self.parts, 0)
-        is_open, rounds = True, 0
-        while is_open:
+        patience = FIRST_PATIENCE if self.parts == 1 else 1
+        bounds = [bound]
+        while True:
+            self.known.tick(self.parts, 0)
             allowed = allowed & (self.root_bounds <= self.known.cutoff)
             if not self.families.core.propagate(allowed.view(np.uint8)):
                 return
             solution = self._solve(allowed)
-            before, (bound, family_bounds) = bound, self._bounds(allowed, solution, bound)
+            bound, family_bounds = self._bounds(allowed, solution, bound)
             self.known.round(self.families, solution.weights)
             if bound > self.known.cutoff:
                 return
             is_priced = self.program.price(family_bounds) == 0
             allowed = allowed & (family_bounds <= self.known.cutoff)
-            rounds += is_priced
-            gains = bound - before >= LEAST_GAIN * (self.known.cost - bound) and rounds < ROUNDS_A_PART
-            is_open = (self._cut(solution) and gains) or not is_priced
+            if is_priced:
+                bounds.append(bound)
+            is_cut = self._cut(solution)
+            if is_priced and not (is_cut and self._still_gains(bounds, patience)):
+                break
         edge = self._edge_to_split(allowed, solution.weights)
         if edge is None:
             self.known.offer(float(self.families.costs[allowed].sum()), self.families.parents[allowed].tolist())
         else:
             self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge))
+
+    def _still_gains(self, bounds: list[float], patience: int) -> bool:
+        """Whether the last rounds closed enough of the gap."""
+        if len(bounds) <= patience:
+            return True
+        return bounds[-1] - bounds[-1 - patience] >= LEAST_GAIN * (self.known.cost - bounds[-1])
 
     def _solve(self, allowed: Marks) -> Solution:
         self.program.allow(allowed)
@@ -191,16 +201,16 @@ class _Search:
     def _bounds(self, allowed: Marks, solution: Solution, inherited: float) -> tuple[float, Floats]:
         """With the multipliers and with none, which is right to the last bit when few families are left."""
         bound, family_bounds = self.families.bound(allowed, self.program.cuts, solution.multipliers)
-        plain, plain_bounds = self.families.bound(allowed, Cuts(), np.zeros(0))
+        plain, plain_bounds = self.families.bound(allowed, self._no_cuts, np.zeros(0))
         return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
 
     def _cut(self, solution: Solution) -> bool:
+        """Adds violated clusters or, when there are none, violated halves of sums of them."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
         self.program.drop_slack_cuts(SLACK_SOLVES)
-        if len(ks):
-            self.program.add_cuts(members, ks)
-            self.cuts += len(ks)
-        return len(ks) > 0
+        added = self.program.add_clusters(members, ks) if len(ks) else self.program.add_halves(solution.weights)
+        self.cuts += added
+        return added > 0
 
     def _edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
         """The edge that is undecided and matters most; None when each variable has one family.

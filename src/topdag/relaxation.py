@@ -33,6 +33,8 @@ MOST_K = 3
 CUTS_A_ROUND = 200
 LEAST_VIOLATION = 1e-4
 SEARCH_STEPS = 20_000
+HALVES_A_ROUND = 50
+LEAST_HALF_VIOLATION = 0.05  # of a half at most
 SLACK_ROUNDS = 4  # a cut that has been slack for so long is dropped
 PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
 PATIENCE_GAIN = 0.01
@@ -102,16 +104,16 @@ class Families:
         counts = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Families.build(counts, self.parents[kept], self.costs[kept], self.exponent)
 
-    def bound(self, allowed: Marks, cuts: Cuts, multipliers: Floats) -> tuple[float, Floats]:
+    def bound(self, allowed: Marks, cuts: _core.Cuts, multipliers: Floats) -> tuple[float, Floats]:
         """What networks of allowed families cost at least, and those with each family; exact, so always valid."""
-        on_grid = self.on_grid(multipliers, cuts.ks)
-        bound, excess = self.core.reduced_costs(self.costs, allowed.view(np.uint8), cuts.members, cuts.ks, on_grid)
+        on_grid = self.on_grid(multipliers, cuts)
+        bound, excess = cuts.bound(self.costs, allowed.view(np.uint8), on_grid)
         return bound, bound + excess
 
-    def on_grid(self, multipliers: Floats, ks: Whole) -> Floats:
+    def on_grid(self, multipliers: Floats, cuts: _core.Cuts) -> Floats:
         """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
-        fits = float(rounded @ ks) < math.ldexp(1.0, EXACT_BITS - self.exponent)
+        fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, EXACT_BITS - self.exponent)
         return rounded if fits else np.zeros_like(rounded)
 
 
@@ -139,8 +141,9 @@ def costs_of(store: ListStore) -> Floats:
 
 
 def candidates_of(store: ListStore) -> _core.Candidates:
+    """The families that orders use."""
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
-    return _core.Candidates(store.n, store.lists.offsets, masks, store.rounded)
+    return _core.undominated(_core.Candidates(store.n, store.lists.offsets, masks, store.rounded))
 
 
 class Known:
@@ -194,34 +197,6 @@ class Known:
             self._run.tick("relaxing", done, total, best, most - self.bound)
 
 
-class Cuts:
-    """Clusters (members, k), with how many rounds each has been slack."""
-
-    def __init__(self) -> None:
-        self.members: Masks = np.zeros(0, dtype=np.uint64)
-        self.ks: Whole = np.zeros(0, dtype=np.int64)
-        self.slack_rounds: Whole = np.zeros(0, dtype=np.int64)
-
-    def __len__(self) -> int:
-        return len(self.ks)
-
-    def add(self, members: Masks, ks: Whole) -> None:
-        self.members = np.concatenate([self.members, members])
-        self.ks = np.concatenate([self.ks, ks])
-        self.slack_rounds = np.concatenate([self.slack_rounds, np.zeros(len(ks), dtype=np.int64)])
-
-    def keep(self, kept: Marks) -> None:
-        self.members, self.ks, self.slack_rounds = self.members[kept], self.ks[kept], self.slack_rounds[kept]
-
-    def copy(self) -> Cuts:
-        twin = Cuts()
-        twin.add(self.members, self.ks)
-        return twin
-
-    def pairs(self) -> list[tuple[int, int]]:
-        return list(zip(self.members.tolist(), self.ks.tolist(), strict=True))
-
-
 @dataclass(frozen=True)
 class Solution:
     """What the linear program says: weights of families and multipliers of cuts. Only a hint."""
@@ -241,7 +216,8 @@ class Program:
         import highspy
 
         self.families = families
-        self.cuts = Cuts()
+        self.cuts = _core.Cuts(families.core)
+        self._slack_rounds: Whole = np.zeros(0, dtype=np.int64)
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
@@ -253,12 +229,11 @@ class Program:
         self._open = np.ones(size, dtype=np.bool_)
         ones, nothing = np.ones(n), np.zeros(0, dtype=np.int32)
         self._solver.addRows(n, ones, ones, 0, np.zeros(n, dtype=np.int32), nothing, np.zeros(0))
-        self._add_columns(np.full(n, stopgap_cost), np.arange(n), np.arange(n))
+        self._add_columns(np.full(n, stopgap_cost), np.arange(n), np.arange(n), ones)
 
-    def _add_columns(self, costs: Floats, starts: Whole, rows: Whole) -> None:
-        size, ones = len(costs), np.ones(len(rows))
-        bounds = np.zeros(size), np.full(size, self._infinity)
-        self._solver.addCols(size, costs, *bounds, len(rows), starts.astype(np.int32), rows.astype(np.int32), ones)
+    def _add_columns(self, costs: Floats, starts: Whole, rows: Whole, values: Floats) -> None:
+        size, bounds = len(costs), (np.zeros(len(costs)), np.full(len(costs), self._infinity))
+        self._solver.addCols(size, costs, *bounds, len(rows), starts.astype(np.int32), rows.astype(np.int32), values)
 
     @property
     def is_in(self) -> Marks:
@@ -270,16 +245,18 @@ class Program:
         new = wanted & ~self.is_in
         places = np.flatnonzero(new)
         if len(places):
-            # The rows of each new column: its variable, then the cuts it counts for.
-            starts, members = self.families.only(new).core.rows(self.cuts.members, self.cuts.ks)
-            cut_of = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(members)))
-            is_family = members < len(places)
-            columns = np.concatenate([np.arange(len(places)), members[is_family]])
-            rows = np.concatenate([self.families.owners[places], self.families.n + cut_of[is_family]])
+            n, size = self.families.n, len(places)
+            column = np.cumsum(new) - 1
+            marks = np.concatenate([new, np.zeros(n, dtype=np.bool_)])
+            cuts, counted, values = self.cuts.entries(0, marks.view(np.uint8))
+            # Of each new column: its variable's row, then the cuts it is in.
+            columns = np.concatenate([np.arange(size), column[counted]])
+            rows = np.concatenate([self.families.owners[places], n + cuts])
             order = np.argsort(columns, kind="stable")
-            begins = np.searchsorted(columns[order], np.arange(len(places)))
-            self._add_columns(self.families.costs[places], begins, rows[order])
-            self._column_of[places] = self.families.n + len(self._columns) + np.arange(len(places))
+            starts = np.searchsorted(columns[order], np.arange(size))
+            values = np.concatenate([np.ones(size), values])
+            self._add_columns(self.families.costs[places], starts, rows[order], values[order])
+            self._column_of[places] = n + len(self._columns) + np.arange(size)
             self._columns = np.concatenate([self._columns, places])
             self._close(self._column_of[places[~self._open[places]]])
         return len(places)
@@ -297,22 +274,34 @@ class Program:
         zeros = np.zeros(len(columns))
         self._solver.changeColsBounds(len(columns), columns.astype(np.int32), zeros, zeros)
 
-    def add_cuts(self, members: Masks, ks: Whole) -> None:
-        starts, counted = self.families.core.rows(members, ks)
-        columns = self._column_of[counted]
-        is_in = columns >= 0
-        starts = np.concatenate([[0], np.cumsum(is_in)])[starts].astype(np.int32)
-        columns = columns[is_in].astype(np.int32)
-        lower, upper = ks.astype(np.float64), np.full(len(ks), self._infinity)
-        self._solver.addRows(len(ks), lower, upper, len(columns), starts, columns, np.ones(len(columns)))
-        self.cuts.add(members, ks)
+    def add_clusters(self, members: Masks, ks: Whole) -> int:
+        self.cuts.add_clusters(members, ks)
+        return self._add_rows()
+
+    def add_halves(self, weights: Floats) -> int:
+        """Adds halved sums of tight clusters that the weights violate; how many that were."""
+        self.cuts.add_halves(weights, HALVES_A_ROUND, LEAST_HALF_VIOLATION)
+        return self._add_rows()
+
+    def _add_rows(self) -> int:
+        """For the cuts that have none yet."""
+        first, last = len(self._slack_rounds), len(self.cuts)
+        marks = np.concatenate([self.is_in, np.ones(self.families.n, dtype=np.bool_)]).view(np.uint8)
+        cuts, counted, values = self.cuts.entries(first, marks)
+        starts = np.searchsorted(cuts, np.arange(first, last)).astype(np.int32)
+        columns = self._column_of[counted].astype(np.int32)
+        lower, upper = self.cuts.limits()[first:], np.full(last - first, self._infinity)
+        self._solver.addRows(last - first, lower, upper, len(columns), starts, columns, values)
+        self._slack_rounds = np.concatenate([self._slack_rounds, np.zeros(last - first, dtype=np.int64)])
+        return last - first
 
     def drop_slack_cuts(self, rounds: int = SLACK_ROUNDS) -> None:
-        dropped = self.cuts.slack_rounds >= rounds
-        if dropped.any():
-            rows = (self.families.n + np.flatnonzero(dropped)).astype(np.int32)
+        kept = self._slack_rounds < rounds
+        if not kept.all():
+            rows = (self.families.n + np.flatnonzero(~kept)).astype(np.int32)
             self._solver.deleteRows(len(rows), rows)
-            self.cuts.keep(~dropped)
+            self.cuts.keep(kept.view(np.uint8))
+            self._slack_rounds = self._slack_rounds[kept]
 
     def allow(self, allowed: Marks) -> None:
         """Only these families may have weight."""
@@ -323,16 +312,23 @@ class Program:
             self._solver.changeColsBounds(len(changed), columns, np.zeros(len(changed)), upper)
         self._open = allowed.copy()
 
-    def solve(self, run: Run) -> Solution | None:
-        """None when the clock ran out or the solver gave up."""
+    def _is_solved(self, run: Run) -> bool:
         if run.seconds_left is not None:
             self._solver.setOptionValue("time_limit", self._solver.getRunTime() + run.seconds_left)
         self._solver.run()
-        if self._solver.getModelStatus() != self._optimal:
-            return None
+        return bool(self._solver.getModelStatus() == self._optimal)
+
+    def solve(self, run: Run) -> Solution | None:
+        """None when the clock ran out."""
+        if not self._is_solved(run):
+            if run.is_over:
+                return None
+            self._solver.clearSolver()  # a fresh start, should the solver have lost its way
+            if not self._is_solved(run):
+                return None if run.is_over else Solution(np.zeros(self.families.size), np.zeros(len(self.cuts)))
         found = self._solver.getSolution()
         multipliers = np.array(found.row_dual[self.families.n :])
-        self.cuts.slack_rounds = np.where(multipliers > TINY, 0, self.cuts.slack_rounds + 1)
+        self._slack_rounds = np.where(multipliers > TINY, 0, self._slack_rounds + 1)
         weights = np.zeros(self.families.size)
         weights[self._columns] = found.col_value[self.families.n :]
         return Solution(weights, multipliers)
@@ -400,7 +396,7 @@ class _Root:
         self.known = known
         self.epsilon = epsilon
         self.family_bounds = np.zeros(families.size)
-        self.cuts = Cuts()
+        self.clusters: list[tuple[int, int]] = []
         self.multipliers: Floats = np.zeros(0)
         self.bound = 0.0
         self.threshold = math.inf
@@ -451,8 +447,9 @@ class _Root:
         )
         if bound >= self.bound:
             self.bound = bound
-            self.cuts = self.program.cuts.copy()
-            self.multipliers = self.families.on_grid(solution.multipliers, self.cuts.ks)
+            multipliers = self.families.on_grid(solution.multipliers, self.program.cuts)
+            self.clusters = [self.program.cuts[c][0][0] for c in np.flatnonzero(multipliers).tolist()]
+            self.multipliers = multipliers[multipliers > 0]
             self.known.raise_bound(bound)
         self._history.append(self.bound)
 
@@ -464,19 +461,9 @@ class _Root:
         self._is_separated = len(found[0]) == 0
         self.program.drop_slack_cuts()
         if not self._is_separated:
-            self.program.add_cuts(*found)
-            self.n_cuts += len(found[0])
+            self.n_cuts += self.program.add_clusters(*found)
 
     def relaxation(self) -> Relaxation:
-        used = self.multipliers > 0
-        self.cuts.keep(used)
-        return Relaxation(
-            self.known.bound,
-            self.threshold,
-            self.cuts.pairs(),
-            self.multipliers[used],
-            self.family_bounds,
-            self.rounds,
-            self.n_cuts,
-            self.known.incumbent,
-        )
+        known = self.known
+        described = self.clusters, self.multipliers, self.family_bounds, self.rounds, self.n_cuts
+        return Relaxation(known.bound, self.threshold, *described, known.incumbent)
