@@ -153,6 +153,7 @@ double ClusterBound::at(VarSet placed) const {
 // Placing x takes its share away, and its open clusters' multipliers once; only those change their share with whom x
 // closes a cluster.
 void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after) const {
+    if (wanted == 0) return;
     thread_local std::vector<Word> scratch;
     scratch.resize(words_ + most_words_);
     Word* more = scratch.data() + words_;

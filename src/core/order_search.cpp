@@ -104,10 +104,12 @@ private:
             if (known != SetMap::none && sets_.cost(known) <= cost[x]) continue;
             (next[x] == (placed | only(x)) ? single : several) |= only(x);
         }
-        bound_.after_each(placed, single, value);
-        for (VarSet rest = several; rest != 0; rest &= rest - 1) value[first_of(rest)] = bound_.at(next[first_of(rest)]);
+        // What a variable leads to costs no less than the variable alone, which is cheaper to bound and often enough.
+        const bool prunes = question_.upper < Candidates::no_family;
+        bound_.after_each(placed, prunes ? single | several : single, value);
         for (VarSet rest = single | several; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
+            if (has(several, x) && (!prunes || cost[x] + value[x] <= question_.upper)) value[x] = bound_.at(next[x]);
             if (cost[x] + value[x] <= question_.upper) reach(next[x], cost[x], cost[x] + value[x], id);
         }
     }

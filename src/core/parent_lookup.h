@@ -14,7 +14,7 @@ namespace topdag {
 
 class ParentLookup {
 public:
-    static constexpr std::size_t scanned_first = 32;  // measured: words pay only behind these
+    static constexpr std::size_t scanned_first = 16;  // measured: best for lists of 25 to 7,000 families
 
     explicit ParentLookup(const Candidates& candidates);
 
