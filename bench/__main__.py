@@ -1,8 +1,8 @@
-"""python -m bench [best|scaling|lists|network_search|ad_tree|pruning]"""
+"""python -m bench [best|scaling|lists|network_search|ad_tree|pruning|order_search]"""
 
 import sys
 
-from bench import ad_tree, best, lists, network_search, pruning, scaling
+from bench import ad_tree, best, lists, network_search, order_search, pruning, scaling
 
 PARTS = {
     "best": best.main,
@@ -11,6 +11,7 @@ PARTS = {
     "network_search": network_search.main,
     "ad_tree": ad_tree.main,
     "pruning": pruning.main,
+    "order_search": order_search.main,
 }
 
 if __name__ == "__main__":
