@@ -56,8 +56,9 @@ def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict
 
 
 def listed(name: str) -> Any:
-    import topdag as td
     from topdag.pruned_scoring import Pruning, score_pruned
+
+    import topdag as td
     from topdag.runs import Run
 
     table = td.read_table(DATA / f"{name}.csv")
@@ -70,10 +71,10 @@ def listed(name: str) -> Any:
 def prepared(store: Any, way: str) -> tuple[Any, Any, float, float]:
     """Families, bound, upper limit, and what the families' own best cost more than those of the whole list."""
     import numpy as np
+    from topdag.relaxation import solve_root
 
     from topdag import _core
     from topdag.order_search import cluster_bound, consecutive_blocks
-    from topdag.relaxation import solve_root
     from topdag.runs import Run
 
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
@@ -112,8 +113,8 @@ def _bounds_table(name: str) -> None:
             r = in_fresh_process("bench.order_search", name=name, way=way, extend=extend)
             ended = f"cost {r['cost']:.6f}" if r["finished"] else f"stopped by {r['limit']}, bound {r['bound']:.3f}"
             print(
-                f"  {way:20} {'extended' if extend else 'plain':9} {r['patterns']:9,} {r['root']:10.3f} {r['made']:7.2f} s "
-                f"{r['seconds']:8.3f} s {r['work']['expanded']:12,} / {r['work']['generated']:12,} "
+                f"  {way:20} {'extended' if extend else 'plain':9} {r['patterns']:9,} {r['root']:10.3f} "
+                f"{r['made']:7.2f} s {r['seconds']:8.3f} s {r['work']['expanded']:12,} / {r['work']['generated']:12,} "
                 f"reopened {r['work']['reopened']:,} {ended} {r['memory'] / 1e6:.0f} MB{_sibling(r)}",
                 flush=True,
             )
@@ -133,9 +134,8 @@ def _layers_table(name: str) -> None:
 
 
 def main() -> None:
-    print(
-        f"\nSearch over orders, BIC, one thread, at most {MEMORY / 1e9:.0f} GB and {SECONDS:.0f} s. {date.today()}. {machine()}"
-    )
+    limits = f"at most {MEMORY / 1e9:.0f} GB and {SECONDS:.0f} s"
+    print(f"\nSearch over orders, BIC, one thread, {limits}. {date.today()}. {machine()}")
     for name in BLOCKS:
         _bounds_table(name)
     for name in LAYERED:

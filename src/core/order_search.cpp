@@ -94,12 +94,18 @@ private:
         VarSet next[64];
         double cost[64];
         double value[64];
-        VarSet single = 0, several = 0;  // worth a bound: by whether only they are placed or more go along
+        VarSet possible = 0;
         for (VarSet rest = everyone_ & ~placed; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
             cost[x] = sets_.cost(id) + lookup_.least_cost(x, placed);
             if (cost[x] > question_.upper || cost[x] == Candidates::no_family) continue;
+            possible |= only(x);
             next[x] = paths_.extended(placed | only(x));
+            sets_.prefetch(next[x]);
+        }
+        VarSet single = 0, several = 0;  // worth a bound: by whether only they are placed or more go along
+        for (VarSet rest = possible; rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
             const SetMap::Id known = sets_.find(next[x]);
             if (known != SetMap::none && sets_.cost(known) <= cost[x]) continue;
             (next[x] == (placed | only(x)) ? single : several) |= only(x);
