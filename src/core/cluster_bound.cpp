@@ -2,6 +2,7 @@
 #include "cluster_bound.h"
 
 #include <cmath>
+#include <limits>
 
 namespace topdag {
 
@@ -151,8 +152,8 @@ double ClusterBound::at(VarSet placed) const {
 }
 
 // Placing x takes its share away, and its open clusters' multipliers once; only those change their share with whom x
-// closes a cluster.
-void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after) const {
+// closes a cluster, and theirs only rise.
+void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const {
     if (wanted == 0) return;
     thread_local std::vector<Word> scratch;
     scratch.resize(words_ + most_words_);
@@ -169,8 +170,9 @@ void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after) const
     for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
         double value = total - shares[x] - open_multipliers(shares_[x], scratch.data() + shares_[x].begin);
-        for (VarSet changed = shares_[x].neighbours & others & ~only(x); changed != 0; changed &= changed - 1) {
-            const int v = first_of(changed);
+        const double high = enough == nullptr ? std::numeric_limits<double>::infinity() : enough[x];
+        for (VarSet rising = shares_[x].neighbours & others; rising != 0 && value <= high; rising &= rising - 1) {
+            const int v = first_of(rising);
             if (close_more(shares_[v], placed, x, scratch.data() + shares_[v].begin, more))
                 value += least(shares_[v], more) - shares[v];
         }

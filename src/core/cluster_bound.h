@@ -32,7 +32,7 @@ public:
     ClusterBound(const Candidates& candidates, std::vector<WeightedCluster> clusters);
 
     double at(VarSet placed) const override;
-    void after_each(VarSet placed, VarSet wanted, double* after) const override;
+    void after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const override;
     std::size_t size() const override { return clusters_.size(); }
 
 private:

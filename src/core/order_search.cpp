@@ -94,12 +94,14 @@ private:
         VarSet next[64];
         double cost[64];
         double value[64];
+        double left[64];  // of what may be given up
         VarSet possible = 0;
         for (VarSet rest = everyone_ & ~placed; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
             cost[x] = sets_.cost(id) + lookup_.least_cost(x, placed);
             if (cost[x] > question_.upper || cost[x] == Candidates::no_family) continue;
             possible |= only(x);
+            left[x] = question_.upper - cost[x];
             next[x] = paths_.extended(placed | only(x));
             sets_.prefetch(next[x]);
         }
@@ -112,10 +114,10 @@ private:
         }
         // What a variable leads to costs no less than the variable alone, which is cheaper to bound and often enough.
         const bool prunes = question_.upper < Candidates::no_family;
-        bound_.after_each(placed, prunes ? single | several : single, value);
+        bound_.after_each(placed, prunes ? single | several : single, value, left);
         for (VarSet rest = single | several; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
-            if (has(several, x) && (!prunes || cost[x] + value[x] <= question_.upper)) value[x] = bound_.at(next[x]);
+            if (has(several, x) && (!prunes || value[x] <= left[x])) value[x] = bound_.at(next[x]);
             if (cost[x] + value[x] <= question_.upper) reach(next[x], cost[x], cost[x] + value[x], id);
         }
     }

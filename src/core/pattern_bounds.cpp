@@ -46,7 +46,7 @@ double GroupBound::at(VarSet placed) const {
 }
 
 // Only one group changes with each; added up anew because costs may be infinite.
-void GroupBound::after_each(VarSet placed, VarSet wanted, double* after) const {
+void GroupBound::after_each(VarSet placed, VarSet wanted, double* after, const double*) const {
     std::vector<double> costs;
     for (const Group& group : groups_) costs.push_back(group.cost_without(placed));
     for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
