@@ -23,7 +23,8 @@ public:
     // after[x] = at(placed + x) for each x of `wanted`, none of which is placed. With `enough`, anything above
     // enough[x] and not above at(placed + x) will do as well.
     virtual void after_each(VarSet placed, VarSet wanted, double* after, const double* /*enough*/ = nullptr) const {
-        for (VarSet rest = wanted; rest != 0; rest &= rest - 1) after[first_of(rest)] = at(placed | only(first_of(rest)));
+        for (VarSet rest = wanted; rest != 0; rest &= rest - 1)
+            after[first_of(rest)] = at(placed | only(first_of(rest)));
     }
     virtual bool is_consistent() const { return true; }
     // How many values, patterns or clusters it holds.

@@ -38,7 +38,7 @@ public:
 private:
     using Word = std::uint64_t;
 
-    // A family as the bound sees it: of two, one that costs no more and misses every cluster the other misses is enough.
+    // A family as the bound sees it. One that costs no less than another and misses no more clusters is not needed.
     struct Family {
         double value;  // its cost, or its cost with all clusters open
         std::size_t missed;  // where its words stand in Share::missed

@@ -78,8 +78,8 @@ struct Found {
     double least_value = std::numeric_limits<double>::infinity();
 };
 
-void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& from, std::size_t i, const LayerRule& rule,
-            Found& found) {
+void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& from, std::size_t i,
+            const LayerRule& rule, Found& found) {
     const VarSet placed = from.sets[i];
     double forward[64];
     double after[64];
@@ -96,7 +96,8 @@ void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& fr
         if (forward[x] <= rule.threshold && cost != Candidates::no_family) possible |= only(x);
     }
     possible &= rule.goal;
-    for (VarSet rest = possible; rest != 0; rest &= rest - 1) left[first_of(rest)] = rule.threshold - forward[first_of(rest)];
+    for (VarSet rest = possible; rest != 0; rest &= rest - 1)
+        left[first_of(rest)] = rule.threshold - forward[first_of(rest)];
     bound.after_each(placed, possible, after, left);
     for (VarSet rest = possible; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);

@@ -196,7 +196,8 @@ private:
 
 }  // namespace
 
-OrderResult search_orders(const Candidates& candidates, const Bound& bound, const OrderQuestion& question, Limits& limits) {
+OrderResult search_orders(const Candidates& candidates, const Bound& bound, const OrderQuestion& question,
+                          Limits& limits) {
     limits.begin(Phase::searching, 0);
     return OrderSearch(candidates, bound, question).run(limits, candidates.best_possible());
 }

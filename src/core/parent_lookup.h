@@ -31,7 +31,7 @@ private:
     struct List {
         std::vector<VarSet> parents;
         std::vector<double> costs;
-        std::vector<std::uint64_t> holds;  // for each 64 families behind the scanned: by variable, which of them hold it
+        std::vector<std::uint64_t> holds;  // for each 64 families that are not scanned: by variable, which hold it
         VarSet used = 0;                   // in any parent set
     };
 
