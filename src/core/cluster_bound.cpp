@@ -38,6 +38,9 @@ ClusterBound::ClusterBound(const Candidates& candidates, std::vector<WeightedClu
         cluster.multiplier = std::floor(cluster.multiplier / step) * step;
         if (cluster.multiplier > 0.0) clusters_.push_back(cluster);
     }
+    const auto late = std::stable_partition(clusters_.begin(), clusters_.end(),
+                                            [](const WeightedCluster& cluster) { return cluster.k == 1; });
+    n_early_ = static_cast<std::size_t>(late - clusters_.begin());
     for (int v = 0; v < n_; ++v) {
         fill_share(v, candidates);
         shares_[v].begin = words_;
@@ -134,8 +137,10 @@ double ClusterBound::least(const Share& share, const Word* closed) const {
 
 double ClusterBound::open_clusters(VarSet placed) const {
     double open = 0.0;
-    for (const WeightedCluster& cluster : clusters_)
-        open += cluster.multiplier * std::max(0, cluster.k - size_of(cluster.members & placed));
+    for (std::size_t i = 0; i < n_early_; ++i)
+        if ((clusters_[i].members & placed) == 0) open += clusters_[i].multiplier;
+    for (std::size_t i = n_early_; i < clusters_.size(); ++i)
+        open += clusters_[i].multiplier * std::max(0, clusters_[i].k - size_of(clusters_[i].members & placed));
     return open;
 }
 

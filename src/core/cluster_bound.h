@@ -71,7 +71,8 @@ private:
     double open_clusters(VarSet placed) const;
 
     int n_;
-    std::vector<WeightedCluster> clusters_;
+    std::vector<WeightedCluster> clusters_;  // those closed by any member first
+    std::size_t n_early_ = 0;                // how many these are
     std::vector<Share> shares_;
     std::size_t words_ = 0;       // of all variables together
     std::size_t most_words_ = 1;  // of one
