@@ -7,20 +7,22 @@ import math
 import numpy as np
 from hypothesis import given
 from order_truth import Problem, problem_of, problems, rest
-from strategies import tied_lists
+from strategies import list_scores, tied_lists
 
+import topdag as td
 from topdag import _core
+from topdag.components import parts_of, put_together
 from topdag.family_lists import FamilyLists
 
 
 def best_by_components(problem: Problem) -> tuple[float, list[int]]:
     cost, order = 0.0, []
-    for variables, before in _core.components(problem.candidates):
-        members = [v for v in range(problem.n) if variables >> v & 1]
-        part = _core.Candidates(len(members), *_core.component_families(problem.candidates, variables, before))
-        found, _ = _core.search_orders(part, _core.simple_bound(part), math.inf, True, None, None, None)
+    for part in parts_of(problem.candidates):
+        found, _ = _core.search_orders(
+            part.candidates, _core.simple_bound(part.candidates), math.inf, True, None, None, None
+        )
         cost += found.cost
-        order += [members[v] for v in found.order]
+        order += part.as_columns(found.order)
     return cost, order
 
 
@@ -67,6 +69,21 @@ def test_cycles_in_a_chain_are_the_components() -> None:
     found = _core.components(problem.candidates)
     assert [variables.bit_count() for variables, _ in found] == [4, 3, 4]
     assert best_by_components(problem)[0] == rest(problem)[0]
+
+
+def test_parts_are_lists_of_their_own_and_their_orders_make_a_network() -> None:
+    problem = chained([4, 1, 3, 4], 5)
+    names = [f"V{v}" for v in range(problem.n)]
+    parts = parts_of(problem.candidates)
+    lattices = [td.best_network(list_scores(part.store(names).lists)) for part in parts]
+    orders = [
+        [part.store(names).lists.names.index(name) for name in answer.network.order]
+        for part, answer in zip(parts, lattices, strict=True)
+    ]
+    cost, order, parents = put_together(problem.candidates, parts, orders)
+    assert cost == rest(problem)[0]
+    assert sorted(order) == list(range(problem.n))
+    assert sum({m: c for c, m in problem.costs[x]}[parents[x]] for x in range(problem.n)) == cost
 
 
 def test_a_component_splits_again_when_what_comes_before_is_free() -> None:

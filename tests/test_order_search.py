@@ -1,10 +1,11 @@
-"""Best-first search over orders and its sibling by layers: with every bound the optimum, and a valid bound when stopped."""
+"""Best-first search over orders and its sibling by layers: the optimum with every bound, a valid bound when stopped."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 import reference
 from hypothesis import given
@@ -24,6 +25,8 @@ from order_truth import (
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
+from topdag.order_search import cluster_bound, consecutive_blocks, search_orders
+from topdag.runs import Run
 
 Result = _core.OrderResult
 Search = Callable[..., Result]
@@ -90,7 +93,7 @@ def test_every_search_with_every_bound_finds_the_optimum(data: st.DataObject, pr
 
 @given(problems((1, 4)))
 def test_the_optimum_is_that_over_all_networks(problem: Problem) -> None:
-    costs = [dict((parents, cost) for cost, parents in own) for own in problem.costs]
+    costs = [{parents: cost for cost, parents in own} for own in problem.costs]
     networks = (
         sum(costs[x].get(parents, math.inf) for x, parents in enumerate(masks))
         for masks in reference.all_networks(problem.n)
@@ -218,3 +221,32 @@ def test_a_bound_for_other_variables_is_refused() -> None:
     small, large = (random_problem(n, 0, families=2, most_parents=2) for n in (3, 4))
     with pytest.raises(ValueError, match="other variables"):
         best_first(large, _core.simple_bound(small.candidates))
+
+
+# ---- The room in Python
+
+
+def test_the_sibling_takes_over_when_memory_ends() -> None:
+    problem = random_problem(13, 11, families=30)
+    bound, best = _core.simple_bound(problem.candidates), rest(problem)[0]
+    frugal = search_orders(problem.candidates, bound, Run(memory_limit=100_000), upper=best)
+    plain = search_orders(problem.candidates, bound, Run(), upper=best)
+    assert frugal.engine == "search over orders by layers" != plain.engine
+    assert frugal.finished and plain.finished
+    assert frugal.cost == frugal.bound == plain.cost == plain.bound == best
+
+
+@pytest.mark.parametrize(
+    ("limits", "reason"), [({"time_limit": 0}, "time_limit"), ({"memory_limit": 1000}, "memory_limit")]
+)
+def test_a_search_that_stops_says_why(limits: dict, reason: str) -> None:
+    problem = random_problem(13, 11, families=30)
+    bound = cluster_bound(problem.candidates, [(0b11, 1), (0b111, 2)], np.array([1.0, 0.5]))
+    stopped = search_orders(problem.candidates, bound, Run(**limits))
+    assert not stopped.finished and stopped.limit == reason
+    assert stopped.order == () and stopped.cost == math.inf
+    assert bound.at(0) <= stopped.bound <= rest(problem)[0]
+
+
+def test_blocks_are_consecutive() -> None:
+    assert consecutive_blocks([2, 3, 1]) == [0b000011, 0b011100, 0b100000]

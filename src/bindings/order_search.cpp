@@ -25,14 +25,15 @@ struct PyBound {
     int n;
 };
 
-std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
+std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const Offsets& ks,
+                                              const DoublesIn& multipliers) {
     require(members.shape(0) == ks.shape(0) && ks.shape(0) == multipliers.shape(0), "sizes differ");
     std::vector<WeightedCluster> clusters;
     for (std::size_t i = 0; i < members.shape(0); ++i) {
         const WeightedCluster cluster{members.data()[i], static_cast<int>(ks.data()[i]), multipliers.data()[i]};
         require(is_subset(cluster.members, all_of(n)), "a cluster out of range");
         require(ks.data()[i] >= 1 && ks.data()[i] <= size_of(cluster.members), "k must be 1 to the cluster's size");
-        require(cluster.multiplier >= 0.0 && std::isfinite(cluster.multiplier), "a multiplier is negative or not finite");
+        require(cluster.multiplier >= 0.0 && std::isfinite(cluster.multiplier), "a multiplier out of range");
         clusters.push_back(cluster);
     }
     return clusters;
@@ -50,12 +51,13 @@ std::vector<VarSet> checked_groups(int n, const std::vector<VarSet>& groups) {
 
 using Search = OrderResult (*)(const Candidates&, const Bound&, const OrderQuestion&, Limits&);
 
-std::pair<OrderResult, bool> run_search(Search search, const Candidates& c, const PyBound& b, const OrderQuestion& question,
-                                        const Watch& watch) {
+std::pair<OrderResult, bool> run_search(Search search, const Candidates& c, const PyBound& b,
+                                        const OrderQuestion& question, const Watch& watch) {
     require(b.n == c.n_variables(), "a bound for other variables");
     require(!std::isnan(question.upper), "upper is not a number");
     bool interrupted = false;
-    OrderResult result = watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); }, &interrupted);
+    OrderResult result =
+        watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); }, &interrupted);
     return {std::move(result), interrupted};
 }
 
@@ -77,8 +79,8 @@ void bind_bounds(nb::module_& m) {
     m.def(
         "cluster_bound",
         [](const Candidates& c, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
-            return PyBound{std::make_shared<ClusterBound>(c, checked_clusters(c.n_variables(), members, ks, multipliers)),
-                           c.n_variables()};
+            auto clusters = checked_clusters(c.n_variables(), members, ks, multipliers);
+            return PyBound{std::make_shared<ClusterBound>(c, std::move(clusters)), c.n_variables()};
         },
         "candidates"_a, "members"_a, "ks"_a, "multipliers"_a);
     m.def(
@@ -126,7 +128,7 @@ void bind_components(nb::module_& m) {
     m.def(
         "component_families",
         [](const Candidates& c, VarSet variables, VarSet before) {
-            require(variables != 0 && is_subset(variables | before, all_of(c.n_variables())), "a component out of range");
+            require(is_subset(variables | before, all_of(c.n_variables())), "a component out of range");
             std::vector<std::int64_t> offsets{0};
             std::vector<VarSet> parents;
             std::vector<double> scores;
@@ -147,9 +149,10 @@ void bind_components(nb::module_& m) {
     m.def(
         "network_in_order",
         [](const Candidates& c, const std::vector<int>& order) {
+            const int n = c.n_variables();
             VarSet seen = 0;
-            for (int x : order) seen |= x >= 0 && x < c.n_variables() ? only(x) : 0;
-            require(static_cast<int>(order.size()) == c.n_variables() && seen == all_of(c.n_variables()), "not an order");
+            for (int x : order) seen |= x >= 0 && x < n ? only(x) : 0;
+            require(static_cast<int>(order.size()) == n && seen == all_of(n), "not an order");
             return network_in_order(c, order);
         },
         "candidates"_a, "order"_a, "The cost of the best network in an order, and its parents by variable.");
@@ -183,12 +186,12 @@ void bind_order_search(nb::module_& m) {
             const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), 1};
             return run_search(search_orders, c, b, question, watch_of(seconds, std::move(on_tick)));
         },
-        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "seconds"_a.none(), "on_tick"_a.none(),
-        "Best first. The result, and whether Ctrl-C stopped it.");
+        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "seconds"_a.none(),
+        "on_tick"_a.none(), "Best first. The result, and whether Ctrl-C stopped it.");
     m.def(
         "search_in_layers",
-        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory, int threads,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
+           int threads, std::optional<double> seconds, nb::object on_tick) {
             const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), threads};
             return run_search(search_in_layers, c, b, question, watch_of(seconds, std::move(on_tick)));
         },

@@ -20,9 +20,11 @@ class Bound {
 public:
     virtual ~Bound() = default;
     virtual double at(VarSet placed) const = 0;
-    // after[x] = at(placed + x) for each x of `wanted`, none of which is placed.
-    virtual void after_each(VarSet placed, VarSet wanted, double* after) const {
-        for (VarSet rest = wanted; rest != 0; rest &= rest - 1) after[first_of(rest)] = at(placed | only(first_of(rest)));
+    // after[x] = at(placed + x) for each x of `wanted`, none of which is placed. With `enough`, anything above
+    // enough[x] and not above at(placed + x) will do as well.
+    virtual void after_each(VarSet placed, VarSet wanted, double* after, const double* /*enough*/ = nullptr) const {
+        for (VarSet rest = wanted; rest != 0; rest &= rest - 1)
+            after[first_of(rest)] = at(placed | only(first_of(rest)));
     }
     virtual bool is_consistent() const { return true; }
     // How many values, patterns or clusters it holds.
@@ -34,7 +36,7 @@ public:
 class SimpleBound : public Bound {
 public:
     double at(VarSet) const override { return 0.0; }
-    void after_each(VarSet, VarSet wanted, double* after) const override {
+    void after_each(VarSet, VarSet wanted, double* after, const double*) const override {
         for (VarSet rest = wanted; rest != 0; rest &= rest - 1) after[first_of(rest)] = 0.0;
     }
 };
@@ -50,11 +52,11 @@ public:
         for (const auto& bound : bounds_) largest = std::max(largest, bound->at(placed));
         return largest;
     }
-    void after_each(VarSet placed, VarSet wanted, double* after) const override {
+    void after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const override {
         for (VarSet rest = wanted; rest != 0; rest &= rest - 1) after[first_of(rest)] = 0.0;
         double one[64];
         for (const auto& bound : bounds_) {
-            bound->after_each(placed, wanted, one);
+            bound->after_each(placed, wanted, one, enough);
             for (VarSet rest = wanted; rest != 0; rest &= rest - 1)
                 after[first_of(rest)] = std::max(after[first_of(rest)], one[first_of(rest)]);
         }

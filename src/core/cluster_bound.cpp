@@ -2,6 +2,7 @@
 #include "cluster_bound.h"
 
 #include <cmath>
+#include <limits>
 
 namespace topdag {
 
@@ -37,6 +38,9 @@ ClusterBound::ClusterBound(const Candidates& candidates, std::vector<WeightedClu
         cluster.multiplier = std::floor(cluster.multiplier / step) * step;
         if (cluster.multiplier > 0.0) clusters_.push_back(cluster);
     }
+    const auto late = std::stable_partition(clusters_.begin(), clusters_.end(),
+                                            [](const WeightedCluster& cluster) { return cluster.k == 1; });
+    n_early_ = static_cast<std::size_t>(late - clusters_.begin());
     for (int v = 0; v < n_; ++v) {
         fill_share(v, candidates);
         shares_[v].begin = words_;
@@ -133,8 +137,10 @@ double ClusterBound::least(const Share& share, const Word* closed) const {
 
 double ClusterBound::open_clusters(VarSet placed) const {
     double open = 0.0;
-    for (const WeightedCluster& cluster : clusters_)
-        open += cluster.multiplier * std::max(0, cluster.k - size_of(cluster.members & placed));
+    for (std::size_t i = 0; i < n_early_; ++i)
+        if ((clusters_[i].members & placed) == 0) open += clusters_[i].multiplier;
+    for (std::size_t i = n_early_; i < clusters_.size(); ++i)
+        open += clusters_[i].multiplier * std::max(0, clusters_[i].k - size_of(clusters_[i].members & placed));
     return open;
 }
 
@@ -151,8 +157,9 @@ double ClusterBound::at(VarSet placed) const {
 }
 
 // Placing x takes its share away, and its open clusters' multipliers once; only those change their share with whom x
-// closes a cluster.
-void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after) const {
+// closes a cluster, and theirs only rise.
+void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const {
+    if (wanted == 0) return;
     thread_local std::vector<Word> scratch;
     scratch.resize(words_ + most_words_);
     Word* more = scratch.data() + words_;
@@ -168,8 +175,9 @@ void ClusterBound::after_each(VarSet placed, VarSet wanted, double* after) const
     for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
         double value = total - shares[x] - open_multipliers(shares_[x], scratch.data() + shares_[x].begin);
-        for (VarSet changed = shares_[x].neighbours & others & ~only(x); changed != 0; changed &= changed - 1) {
-            const int v = first_of(changed);
+        const double high = enough == nullptr ? std::numeric_limits<double>::infinity() : enough[x];
+        for (VarSet rising = shares_[x].neighbours & others; rising != 0 && value <= high; rising &= rising - 1) {
+            const int v = first_of(rising);
             if (close_more(shares_[v], placed, x, scratch.data() + shares_[v].begin, more))
                 value += least(shares_[v], more) - shares[v];
         }

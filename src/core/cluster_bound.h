@@ -32,13 +32,13 @@ public:
     ClusterBound(const Candidates& candidates, std::vector<WeightedCluster> clusters);
 
     double at(VarSet placed) const override;
-    void after_each(VarSet placed, VarSet wanted, double* after) const override;
+    void after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const override;
     std::size_t size() const override { return clusters_.size(); }
 
 private:
     using Word = std::uint64_t;
 
-    // A family as the bound sees it: of two, one that costs no more and misses every cluster the other misses is enough.
+    // A family as the bound sees it. One that costs no less than another and misses no more clusters is not needed.
     struct Family {
         double value;  // its cost, or its cost with all clusters open
         std::size_t missed;  // where its words stand in Share::missed
@@ -71,7 +71,8 @@ private:
     double open_clusters(VarSet placed) const;
 
     int n_;
-    std::vector<WeightedCluster> clusters_;
+    std::vector<WeightedCluster> clusters_;  // those closed by any member first
+    std::size_t n_early_ = 0;                // how many these are
     std::vector<Share> shares_;
     std::size_t words_ = 0;       // of all variables together
     std::size_t most_words_ = 1;  // of one

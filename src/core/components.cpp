@@ -8,8 +8,8 @@ namespace topdag {
 std::vector<VarSet> strong_components(const std::vector<VarSet>& arcs_into, VarSet among) {
     std::vector<VarSet> ancestors = arcs_into;
     for (VarSet through = among; through != 0; through &= through - 1)
-        for (VarSet rest = among; rest != 0; rest &= rest - 1)
-            if (has(ancestors[first_of(rest)], first_of(through))) ancestors[first_of(rest)] |= ancestors[first_of(through)];
+        for (VarSet& own : ancestors)
+            if (has(own, first_of(through))) own |= ancestors[first_of(through)];
 
     struct Found {
         VarSet variables;
@@ -24,7 +24,8 @@ std::vector<VarSet> strong_components(const std::vector<VarSet>& arcs_into, VarS
         found.push_back({own, size_of((ancestors[x] | own) & among)});
     }
     // An ancestor has fewer ancestors than what comes after it.
-    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) { return a.n_ancestors < b.n_ancestors; });
+    std::stable_sort(found.begin(), found.end(),
+                     [](const Found& a, const Found& b) { return a.n_ancestors < b.n_ancestors; });
     std::vector<VarSet> sorted;
     for (const Found& component : found) sorted.push_back(component.variables);
     return sorted;

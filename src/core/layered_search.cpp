@@ -17,7 +17,8 @@ public:
           paths_(candidates, lookup_, false),
           best_possible_(candidates.best_possible()),
           limits_(limits),
-          rule_{everyone_, everyone_, question.upper, question.memory / OrderLayers::bytes_a_set, question.extend_paths, true} {
+          rule_{everyone_,  everyone_, question.upper, question.memory / OrderLayers::bytes_a_set,
+                question.extend_paths, true} {
         result_.layers.resize(candidates.n_variables() + 1);
     }
 
@@ -105,7 +106,8 @@ private:
 
 }  // namespace
 
-OrderResult search_in_layers(const Candidates& candidates, const Bound& bound, const OrderQuestion& question, Limits& limits) {
+OrderResult search_in_layers(const Candidates& candidates, const Bound& bound, const OrderQuestion& question,
+                             Limits& limits) {
     limits.begin(Phase::searching, 0);
     return LayeredSearch(candidates, bound, question, limits).run();
 }

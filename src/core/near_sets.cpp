@@ -5,8 +5,8 @@
 
 namespace topdag {
 
-NearSets sets_within(const Candidates& candidates, const Bound& bound, double threshold, std::size_t most_sets, int threads,
-                     Limits& limits) {
+NearSets sets_within(const Candidates& candidates, const Bound& bound, double threshold, std::size_t most_sets,
+                     int threads, Limits& limits) {
     const int n = candidates.n_variables();
     const ParentLookup lookup(candidates);
     const OrderLayers layers(lookup, bound, threads);

@@ -78,11 +78,12 @@ struct Found {
     double least_value = std::numeric_limits<double>::infinity();
 };
 
-void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& from, std::size_t i, const LayerRule& rule,
-            Found& found) {
+void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& from, std::size_t i,
+            const LayerRule& rule, Found& found) {
     const VarSet placed = from.sets[i];
     double forward[64];
     double after[64];
+    double left[64];
     VarSet possible = 0;
     for (VarSet rest = rule.variables & ~placed; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
@@ -95,7 +96,9 @@ void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& fr
         if (forward[x] <= rule.threshold && cost != Candidates::no_family) possible |= only(x);
     }
     possible &= rule.goal;
-    bound.after_each(placed, possible, after);
+    for (VarSet rest = possible; rest != 0; rest &= rest - 1)
+        left[first_of(rest)] = rule.threshold - forward[first_of(rest)];
+    bound.after_each(placed, possible, after, left);
     for (VarSet rest = possible; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
         if (forward[x] + after[x] > rule.threshold) continue;

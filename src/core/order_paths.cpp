@@ -6,7 +6,10 @@
 namespace topdag {
 
 OrderPaths::OrderPaths(const Candidates& candidates, const ParentLookup& lookup, bool extends)
-    : lookup_(lookup), extends_(extends), everyone_(all_of(candidates.n_variables())), free_parents_(candidates.n_variables()) {
+    : lookup_(lookup),
+      extends_(extends),
+      everyone_(all_of(candidates.n_variables())),
+      free_parents_(candidates.n_variables()) {
     for (int x = 0; x < candidates.n_variables(); ++x)
         for (const Candidate& family : candidates.of(x)) {
             if (family.cost > 0.0) break;

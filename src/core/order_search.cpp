@@ -94,20 +94,30 @@ private:
         VarSet next[64];
         double cost[64];
         double value[64];
-        VarSet single = 0, several = 0;  // worth a bound: by whether only they are placed or more go along
+        double left[64];  // of what may be given up
+        VarSet possible = 0;
         for (VarSet rest = everyone_ & ~placed; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
             cost[x] = sets_.cost(id) + lookup_.least_cost(x, placed);
             if (cost[x] > question_.upper || cost[x] == Candidates::no_family) continue;
+            possible |= only(x);
+            left[x] = question_.upper - cost[x];
             next[x] = paths_.extended(placed | only(x));
+            sets_.prefetch(next[x]);
+        }
+        VarSet single = 0, several = 0;  // worth a bound: by whether only they are placed or more go along
+        for (VarSet rest = possible; rest != 0; rest &= rest - 1) {
+            const int x = first_of(rest);
             const SetMap::Id known = sets_.find(next[x]);
             if (known != SetMap::none && sets_.cost(known) <= cost[x]) continue;
             (next[x] == (placed | only(x)) ? single : several) |= only(x);
         }
-        bound_.after_each(placed, single, value);
-        for (VarSet rest = several; rest != 0; rest &= rest - 1) value[first_of(rest)] = bound_.at(next[first_of(rest)]);
+        // What a variable leads to costs no less than the variable alone, which is cheaper to bound and often enough.
+        const bool prunes = question_.upper < Candidates::no_family;
+        bound_.after_each(placed, prunes ? single | several : single, value, left);
         for (VarSet rest = single | several; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
+            if (has(several, x) && (!prunes || value[x] <= left[x])) value[x] = bound_.at(next[x]);
             if (cost[x] + value[x] <= question_.upper) reach(next[x], cost[x], cost[x] + value[x], id);
         }
     }
@@ -186,7 +196,8 @@ private:
 
 }  // namespace
 
-OrderResult search_orders(const Candidates& candidates, const Bound& bound, const OrderQuestion& question, Limits& limits) {
+OrderResult search_orders(const Candidates& candidates, const Bound& bound, const OrderQuestion& question,
+                          Limits& limits) {
     limits.begin(Phase::searching, 0);
     return OrderSearch(candidates, bound, question).run(limits, candidates.best_possible());
 }

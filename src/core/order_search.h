@@ -47,10 +47,12 @@ struct OrderResult {
     std::size_t bytes = 0;        // for sets and queue, at most
 };
 
-OrderResult search_orders(const Candidates& candidates, const Bound& bound, const OrderQuestion& question, Limits& limits);
+OrderResult search_orders(const Candidates& candidates, const Bound& bound, const OrderQuestion& question,
+                          Limits& limits);
 
 // The same answer, layer by layer: at most two layers in memory, pruned by `upper`, which should be near the optimum.
 // The order is found again from a set half way, by searching the two halves in the same way.
-OrderResult search_in_layers(const Candidates& candidates, const Bound& bound, const OrderQuestion& question, Limits& limits);
+OrderResult search_in_layers(const Candidates& candidates, const Bound& bound, const OrderQuestion& question,
+                             Limits& limits);
 
 }  // namespace topdag

@@ -14,7 +14,7 @@ namespace topdag {
 
 class ParentLookup {
 public:
-    static constexpr std::size_t scanned_first = 32;  // measured: words pay only behind these
+    static constexpr std::size_t scanned_first = 16;  // measured: best for lists of 25 to 7,000 families
 
     explicit ParentLookup(const Candidates& candidates);
 
@@ -31,7 +31,7 @@ private:
     struct List {
         std::vector<VarSet> parents;
         std::vector<double> costs;
-        std::vector<std::uint64_t> holds;  // for each 64 families behind the scanned: by variable, which of them hold it
+        std::vector<std::uint64_t> holds;  // for each 64 families that are not scanned: by variable, which hold it
         VarSet used = 0;                   // in any parent set
     };
 

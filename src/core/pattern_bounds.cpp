@@ -24,8 +24,8 @@ GroupBound::Group::Group(const ParentLookup& lookup, VarSet variables, VarSet ev
         spread.push_back(spread[index & (index - 1)] | only(members[first_of(index)]));
         const VarSet placed = everyone & ~spread[index];
         for (VarSet rest = index; rest != 0; rest &= rest - 1) {
-            const double cost = costs_[index & ~only(first_of(rest))] + lookup.least_cost(members[first_of(rest)], placed);
-            costs_[index] = std::min(costs_[index], cost);
+            const double cost = lookup.least_cost(members[first_of(rest)], placed);
+            costs_[index] = std::min(costs_[index], cost + costs_[index & ~only(first_of(rest))]);
         }
     }
 }
@@ -34,7 +34,8 @@ GroupBound::GroupBound(const Candidates& candidates, const std::vector<VarSet>& 
     : group_of_(candidates.n_variables(), -1) {
     const ParentLookup lookup(candidates);
     for (VarSet group : groups) {
-        for (VarSet rest = group; rest != 0; rest &= rest - 1) group_of_[first_of(rest)] = static_cast<int>(groups_.size());
+        for (VarSet rest = group; rest != 0; rest &= rest - 1)
+            group_of_[first_of(rest)] = static_cast<int>(groups_.size());
         groups_.emplace_back(lookup, group, all_of(candidates.n_variables()));
     }
 }
@@ -46,7 +47,7 @@ double GroupBound::at(VarSet placed) const {
 }
 
 // Only one group changes with each; added up anew because costs may be infinite.
-void GroupBound::after_each(VarSet placed, VarSet wanted, double* after) const {
+void GroupBound::after_each(VarSet placed, VarSet wanted, double* after, const double*) const {
     std::vector<double> costs;
     for (const Group& group : groups_) costs.push_back(group.cost_without(placed));
     for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
@@ -68,7 +69,8 @@ namespace {
 std::vector<VarSet> arcs_of_strongest(const Candidates& candidates, std::size_t families) {
     std::vector<VarSet> arcs_into(candidates.n_variables(), 0);
     for (int x = 0; x < candidates.n_variables(); ++x)
-        for (std::size_t i = 0; i < std::min(families, candidates.of(x).size()); ++i) arcs_into[x] |= candidates.of(x)[i].parents;
+        for (std::size_t i = 0; i < std::min(families, candidates.of(x).size()); ++i)
+            arcs_into[x] |= candidates.of(x)[i].parents;
     return arcs_into;
 }
 
@@ -136,7 +138,8 @@ CycleBound::CycleBound(const Candidates& candidates, int k, PatternChoice choice
     add_patterns(candidates, k);
     std::sort(patterns_.begin(), patterns_.end(), [](const Pattern& a, const Pattern& b) {
         if (a.cost != b.cost) return a.cost > b.cost;
-        return size_of(a.variables) != size_of(b.variables) ? size_of(a.variables) < size_of(b.variables) : a.variables < b.variables;
+        const int size_a = size_of(a.variables), size_b = size_of(b.variables);
+        return size_a != size_b ? size_a < size_b : a.variables < b.variables;
     });
     for (const Pattern& pattern : patterns_)
         for (VarSet rest = pattern.variables; rest != 0; rest &= rest - 1) {
@@ -152,7 +155,8 @@ void CycleBound::add_patterns(const Candidates& candidates, int k) {
     for (int size = 1; size <= k; ++size) {
         std::unordered_map<VarSet, double> costs;
         for (const auto& [inside, unused] : smaller)
-            for (VarSet rest = everyone_ & ~inside; rest != 0; rest &= rest - 1) costs[inside | only(first_of(rest))] = 0.0;
+            for (VarSet rest = everyone_ & ~inside; rest != 0; rest &= rest - 1)
+                costs[inside | only(first_of(rest))] = 0.0;
         for (auto& [pattern, cost] : costs) {
             double most_inside = 0.0;
             cost = Candidates::no_family;

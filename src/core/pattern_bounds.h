@@ -24,7 +24,7 @@ public:
     GroupBound(const Candidates& candidates, const std::vector<VarSet>& groups);
 
     double at(VarSet placed) const override;
-    void after_each(VarSet placed, VarSet wanted, double* after) const override;
+    void after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const override;
     std::size_t size() const override;
 
 private:

@@ -1,4 +1,6 @@
-// set_map.h: sets found by a search, each with its cost and the set it was reached from, in 20 bytes and a place.
+// set_map.h: sets found by a search, each with its cost and the set it was reached from.
+//
+// 20 bytes each, and 5 for each place in a table that is at most four fifths full.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +19,7 @@ public:
     T& operator[](std::size_t i) { return blocks_[i >> bits][i & mask]; }
     const T& operator[](std::size_t i) const { return blocks_[i >> bits][i & mask]; }
     void push_back(const T& value) {
-        if (size_ == blocks_.size() << bits) blocks_.push_back(std::make_unique_for_overwrite<T[]>(std::size_t{1} << bits));
+        if (size_ == blocks_.size() << bits) blocks_.push_back(std::make_unique_for_overwrite<T[]>(mask + 1));
         (*this)[size_++] = value;
     }
     // The last block stays for the next one to be added.
@@ -37,54 +39,84 @@ public:
     using Id = std::uint32_t;  // in the order of adding; the highest bit is left to marks
     static constexpr Id none = 0x7fffffff;
 
-    SetMap() : places_(1 << 12, none) {}
+    SetMap() : tags_(first_places, 0), ids_(first_places) {}
 
-    Id find(VarSet set) const { return places_[place_of(set)]; }
+    Id find(VarSet set) const {
+        const std::size_t place = place_of(set);
+        return tags_[place] == 0 ? none : ids_[place];
+    }
+    // A look-up that follows soon finds its place in the cache.
+    void prefetch(VarSet set) const { __builtin_prefetch(&tags_[scrambled(set) & (tags_.size() - 1)]); }
+    // The set must not be there yet.
     Id add(VarSet set, double cost, Id before) {
-        if (5 * (size_ + 1) > 4 * places_.size()) grow();
-        places_[place_of(set)] = static_cast<Id>(size_);
-        sets_.push_back(set);
-        costs_.push_back(cost);
+        if (is_crowded(size() + 1)) grow();
+        const Id id = static_cast<Id>(size());
+        const std::size_t place = place_of(set);
+        tags_[place] = tag_of(set);
+        ids_[place] = id;
+        entries_.push_back({set, cost});
         before_.push_back(before);
-        return static_cast<Id>(size_++);
+        return id;
     }
     void improve(Id id, double cost, Id before) {
-        costs_[id] = cost;
+        entries_[id].cost = cost;
         before_[id] = before;
     }
 
-    VarSet set(Id id) const { return sets_[id]; }
-    double cost(Id id) const { return costs_[id]; }
+    VarSet set(Id id) const { return entries_[id].set; }
+    double cost(Id id) const { return entries_[id].cost; }
     Id before(Id id) const { return before_[id] & none; }
     bool is_closed(Id id) const { return (before_[id] & closed) != 0; }
     void close(Id id) { before_[id] |= closed; }
-    std::size_t size() const { return size_; }
-    bool is_full() const { return size_ + 1 >= none; }
-    std::size_t bytes() const { return sets_.bytes() + costs_.bytes() + before_.bytes() + places_.size() * sizeof(Id); }
+    std::size_t size() const { return entries_.size(); }
+    bool is_full() const { return size() + 64 >= none; }
+    std::size_t bytes() const { return entries_.bytes() + before_.bytes() + bytes_a_place * tags_.size(); }
     // The same after the places have doubled, which 64 more sets may ask for.
     std::size_t bytes_to_grow() const {
-        return bytes() + (5 * (size_ + 64) > 4 * places_.size() ? 2 * places_.size() * sizeof(Id) : 0);
+        return bytes() + (is_crowded(size() + 64) ? 2 * bytes_a_place * tags_.size() : 0);
     }
 
 private:
-    static constexpr Id closed = 0x80000000;
+    struct Entry {
+        VarSet set;
+        double cost;
+    };
 
-    std::size_t place_of(VarSet set) const {
+    static constexpr Id closed = 0x80000000;
+    static constexpr std::size_t first_places = 1 << 12;
+    static constexpr std::size_t bytes_a_place = sizeof(Id) + 1;
+
+    static std::uint64_t scrambled(VarSet set) {
         const std::uint64_t product = set * 0x9e3779b97f4a7c15ULL;
-        std::size_t place = (product ^ (product >> 32)) & (places_.size() - 1);
-        while (places_[place] != none && sets_[places_[place]] != set) place = (place + 1) & (places_.size() - 1);
+        return product ^ (product >> 32);
+    }
+    // Never zero, which marks a free place; from bits that do not choose the place.
+    static std::uint8_t tag_of(VarSet set) { return static_cast<std::uint8_t>(scrambled(set) >> 56) | 1; }
+    bool is_crowded(std::size_t size) const { return 5 * size > 4 * tags_.size(); }
+
+    // Where a set stands or may be put. Another set with the same tag is rare, so few are looked at.
+    std::size_t place_of(VarSet set) const {
+        const std::uint8_t tag = tag_of(set);
+        std::size_t place = scrambled(set) & (tags_.size() - 1);
+        while (tags_[place] != 0 && (tags_[place] != tag || entries_[ids_[place]].set != set))
+            place = (place + 1) & (tags_.size() - 1);
         return place;
     }
     void grow() {
-        places_ = std::vector<Id>(2 * places_.size(), none);
-        for (std::size_t id = 0; id < size_; ++id) places_[place_of(sets_[id])] = static_cast<Id>(id);
+        tags_ = std::vector<std::uint8_t>(2 * tags_.size(), 0);
+        ids_ = std::vector<Id>(tags_.size());
+        for (std::size_t id = 0; id < size(); ++id) {
+            std::size_t place = scrambled(entries_[id].set) & (tags_.size() - 1);
+            while (tags_[place] != 0) place = (place + 1) & (tags_.size() - 1);
+            tags_[place] = tag_of(entries_[id].set);
+            ids_[place] = static_cast<Id>(id);
+        }
     }
 
-    Blocks<VarSet> sets_;
-    Blocks<double> costs_;
+    Blocks<Entry> entries_;
     Blocks<Id> before_;
-    std::vector<Id> places_;
-    std::size_t size_ = 0;
+    std::vector<std::uint8_t> tags_;  // by place
+    std::vector<Id> ids_;             // by place
 };
 
 }  // namespace topdag
