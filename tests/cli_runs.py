@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -20,3 +21,4 @@ class Ran:
 
 
 Topdag = Callable[..., Ran]
+Start = Callable[..., subprocess.Popen[str]]

@@ -6,10 +6,15 @@ ones each time: run it after changing an engine.
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
-from cli_runs import Ran, Topdag
+from cli_runs import Ran, Start, Topdag
 from hypothesis import HealthCheck, settings
 
 import topdag as td
@@ -40,3 +45,21 @@ def asia(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("asia") / "asia.csv"
     path.write_text(csv_text(td.example_table()))
     return path
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Starts a command in a process of its own, which does not outlive the test."""
+    processes = []
+
+    def started(*words: object, **streams: Any) -> subprocess.Popen[str]:
+        here = {"PYTHONPATH": str(Path(td.__file__).parents[1]), "TERM": "xterm", "COLUMNS": "100"}
+        command = [sys.executable, "-m", "topdag", *map(str, words)]
+        processes.append(subprocess.Popen(command, text=True, env=os.environ | here, **streams))
+        return processes[-1]
+
+    yield started
+    for process in processes:
+        if process.poll() is None:
+            process.kill()
+            process.communicate()

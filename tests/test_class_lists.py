@@ -14,9 +14,7 @@ from brute_force import class_numbers, gaps, least_factor, network_scores, netwo
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kbest_oracle import k_best_classes as oracle
-from numpy.typing import NDArray
-from strategies import ALL_CASES, BDE, Case, sampled_table, stored, tables
-from test_lists import (
+from list_checks import (
     INSTANTS,
     assert_complete_above_floor,
     assert_in_order,
@@ -24,6 +22,8 @@ from test_lists import (
     random_lists,
     scores_of,
 )
+from numpy.typing import NDArray
+from strategies import ALL_CASES, BDE, Case, sampled_table, stored, tables
 
 import topdag as td
 from topdag.scores import Scores, scores_from_lists

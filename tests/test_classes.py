@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from itertools import combinations, islice, permutations
+from itertools import accumulate, combinations, islice, permutations
+from pathlib import Path
 
 import numpy as np
 import pytest
 import reference
 
 import topdag as td
+from topdag.family_lists import FamilyLists
+from topdag.scores import scores_from_lists
 
 
 def names_of(n: int) -> list[str]:
@@ -231,25 +234,52 @@ def test_sizes_do_not_depend_on_names(seed: int) -> None:
     assert len(sizes) == 1
 
 
-# ---- Too many to count
+# ---- More than 2**64
 
 
-def test_the_largest_sizes() -> None:
-    """Exact up to 2**64 - 1: twenty variables all joined, and a path beside them."""
-    for length, fits in ((7, True), (8, False)):
-        edges = complete(20) + [(v, v + 1) for v in range(20, 19 + length)]
-        found = class_of(acyclic(20 + length, edges))
-        if fits:
-            assert found.size == math.factorial(20) * length
-            assert found.to_dict()["size"] == found.size
-        else:
-            with pytest.raises(td.NetworkError, match=r"2\*\*64 networks or more"):
-                _ = found.size
-    with pytest.raises(td.NetworkError, match=r"2\*\*64 networks or more"):
-        _ = class_of(acyclic(21, complete(21))).size
+@pytest.mark.parametrize("n", [20, 21, 22, 35, 64])
+def test_sizes_of_complete_graphs(n: int) -> None:
+    found = class_of(acyclic(n, complete(n)))
+    assert found.size == math.factorial(n)
+    assert found.to_dict()["size"] == found.size
+    assert json.loads(json.dumps(found.to_dict()))["size"] == found.size
+    assert f"{found.size:,} networks" in repr(found)
 
 
-def test_classes_too_large_to_count_are_classes_still() -> None:
+@pytest.mark.parametrize("parts", [(20, 7), (20, 8), (12, 12, 12), (30, 34), (8,) * 8, (2,) * 32, (5, 21, 17, 21)])
+def test_sizes_multiply_over_parts(parts: tuple[int, ...]) -> None:
+    """Complete graphs side by side."""
+    starts = list(accumulate(parts, initial=0))
+    edges = [(a + start, b + start) for start, size in zip(starts, parts, strict=False) for a, b in complete(size)]
+    found = class_of(turned(acyclic(sum(parts), edges), np.random.default_rng(1).permutation(sum(parts)).tolist()))
+    assert found.size == math.prod(map(math.factorial, parts))
+
+
+@pytest.mark.parametrize("shared", [1, 5, 19])
+def test_sizes_of_two_cliques_that_overlap(shared: int) -> None:
+    """First one clique in any order, then the rest of the other, less the orders that both begin with."""
+    size = 25
+    edges = complete(size) + [(a, b) for b in range(size, 2 * size - shared) for a in (*range(shared), *range(size, b))]
+    found = class_of(acyclic(2 * size - shared, edges))
+    rest = math.factorial(size - shared)
+    assert found.size == 2 * math.factorial(size) * rest - math.factorial(shared) * rest**2
+
+
+def test_lists_of_classes_with_large_sizes(tmp_path: Path) -> None:
+    """Scores that make the densest network the best."""
+    n = 21
+    names = [f"V{v}" for v in range(n)]
+    lists = FamilyLists.build(names, [(x, tuple(range(x)), 0.0) for x in range(n)])
+    scores = scores_from_lists(lists, kind=td.BDeu(), keep="all")
+    found = td.k_best_classes(scores, 1)
+    assert found.sizes == (math.factorial(n),)
+    assert found.n_networks == math.factorial(n)
+    td.write_list(tmp_path / "one.jsonl", found)
+    read = td.read_list(tmp_path / "one.jsonl")
+    assert read.sizes == found.sizes
+
+
+def test_large_classes_are_classes_still() -> None:
     found = class_of(acyclic(22, complete(22)))
     assert len(found.undirected) == 231
     assert found == class_of(turned(acyclic(22, complete(22)), list(range(21, -1, -1))))

@@ -129,6 +129,15 @@ def test_only_constant_columns(topdag: Topdag, tmp_path: Path) -> None:
 # Counting
 
 
+def test_a_stopped_count_is_a_least_number(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("within", asia, "--count", "--time-limit", "0")
+    assert ran.code == Exit.STOPPED
+    assert ran.words.startswith("At least 0 networks within a Bayes factor of 20 of the best, among all networks on 8")
+    assert topdag("within", asia, "--count", "--quiet", "--time-limit", "0").out == "at least 0\n"
+    whole = topdag("within", asia, "--count", "--quiet", "--time-limit", "1000")
+    assert (whole.code, whole.out) == (0, "1808\n")
+
+
 def test_count(topdag: Topdag, asia: Path) -> None:
     ran = topdag("within", asia, "--count")
     assert ran.code == 0
@@ -341,7 +350,7 @@ def test_memory_in_the_help(n: int) -> None:
         (["within", "FILE", "--at-most", "0"], "not a whole number from 1"),
         (["within", "FILE", "-k", "3"], "unrecognized"),
         (["within", "FILE", "--count", "--json", "-", "--show", "0"], "--show, --json: this is for lists"),
-        (["within", "FILE", "--count", "--at-most", "5", "--time-limit", "1"], "--at-most, --time-limit: this"),
+        (["within", "FILE", "--count", "--at-most", "5", "--show", "1"], "--at-most, --show: this"),
     ],
 )
 def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:

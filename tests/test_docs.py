@@ -1,6 +1,6 @@
 """The examples in README.md, docs/ and docstrings run and say what they print.
 
-Commands in the docs are tried in test_cli.py; here are the Python examples (lines that begin with >>>).
+Commands in the docs are tried in test_cli*.py; here are the Python examples (lines that begin with >>>).
 """
 
 from __future__ import annotations

@@ -393,4 +393,4 @@ def test_cycles_are_found(masks: list[int]) -> None:
         expected = True
     except td.NetworkError:
         expected = False
-    assert is_acyclic(np.array([masks, [0] * len(masks)], dtype=np.uint32)).tolist() == [expected, True]
+    assert is_acyclic(np.array([masks, [0] * len(masks)], dtype=np.uint64)).tolist() == [expected, True]

@@ -68,11 +68,11 @@ Out give_vector(std::vector<T> values) {
     return Out(owned->data(), {owned->size()}, owner);
 }
 
-using NetworksOut = nb::ndarray<nb::numpy, std::uint32_t, nb::ndim<2>>;
+using NetworksOut = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<2>>;
 
-inline NetworksOut give_networks(std::vector<std::uint32_t> masks, std::size_t n) {
-    auto* owned = new std::vector<std::uint32_t>(std::move(masks));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::uint32_t>*>(p); });
+inline NetworksOut give_networks(std::vector<VarSet> masks, std::size_t n) {
+    auto* owned = new std::vector<VarSet>(std::move(masks));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<VarSet>*>(p); });
     return NetworksOut(owned->data(), {owned->size() / n, n}, owner);
 }
 
@@ -113,8 +113,6 @@ struct PyScores {
     std::vector<nb::object> kept;
     std::unique_ptr<LocalScores> scores;
 };
-
-inline VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
 
 // The families of a list, checked once so that the core may trust them.
 inline Candidates checked_candidates(int n, const Offsets& offsets, const Masks& parents, const DoublesIn& scores) {

@@ -1,10 +1,14 @@
 // block_lattice.cpp: the lattice for more variables, and the families read from it.
 #include "binding.h"
+#include "listing_from.h"
 
 #include "../core/block_family_bounds.h"
 #include "../core/block_lattice.h"
 
 namespace topdag {
+
+inline const BlockLattice& lattice_of(const BlockLattice& held) { return held; }
+inline double offset_of(const BlockLattice&) { return 0.0; }
 
 namespace {
 
@@ -116,6 +120,7 @@ void bind_block_lattice(nb::module_& m) {
             return std::make_pair(found.floor, give_families(found.families));
         },
         "lattice"_a, "k"_a, "of_classes"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    bind_listing_from<BlockLattice>(m);
 }
 
 }  // namespace topdag

@@ -26,7 +26,12 @@ void bind_classes(nb::module_& m) {
         .def_ro("parents", &MixedGraph::parents)
         .def_ro("neighbours", &MixedGraph::neighbours);
     m.def("class_of", [](const std::vector<VarSet>& parents) { return class_of(checked_network(parents)); }, "parents"_a);
-    m.def("class_size", &class_size, "graph"_a, "Networks in the class; None when 2^64 or more.");
+    m.def(
+        "class_size",
+        [](const MixedGraph& graph) {
+            return nb::steal<nb::int_>(PyLong_FromString(class_size(graph).hexadecimal().c_str(), nullptr, 16));
+        },
+        "graph"_a, "How many networks the class has.");
     nb::class_<Members>(m, "Members", "The networks of a class, one by one.")
         .def(nb::init<MixedGraph>(), "graph"_a)
         .def("next", [](Members& members) -> std::optional<std::vector<VarSet>> {

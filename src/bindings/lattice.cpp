@@ -50,6 +50,16 @@ std::optional<PyLattice> build_lattice(const PyScores& scores, int threads, cons
     return built;
 }
 
+std::pair<MasksOut, DoublesOut> give_families(const std::vector<ScoredFamily>& families) {
+    std::vector<std::uint64_t> masks;
+    std::vector<double> scores;
+    for (const ScoredFamily& family : families) {
+        masks.push_back(family.parents);
+        scores.push_back(family.score);
+    }
+    return {give_vector<std::uint64_t, MasksOut>(std::move(masks)), give_vector<double, DoublesOut>(std::move(scores))};
+}
+
 }  // namespace
 
 void bind_lattice(nb::module_& m) {
@@ -99,15 +109,31 @@ void bind_lattice(nb::module_& m) {
         },
         "scores"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>(), "None when stopped.");
     m.def(
+        "families_reaching",
+        [](const PyLattice& t, double threshold, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<std::vector<std::pair<MasksOut, DoublesOut>>> {
+            const FamilyTable families = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return families_reaching(*t.lattice, threshold, threads, limits);
+            });
+            if (families.empty()) return std::nullopt;
+            std::vector<std::pair<MasksOut, DoublesOut>> given;
+            for (const std::vector<ScoredFamily>& own : families) given.push_back(give_families(own));
+            return given;
+        },
+        "lattice"_a, "threshold"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "By variable the families that some network scoring so much has, as masks and scores; None when stopped.");
+    m.def(
         "edge_bounds",
-        [](const PyLattice& t, int threads, std::optional<double> seconds, nb::object on_tick) {
+        [](const PyLattice& t, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<std::pair<DoublesOut, DoublesOut>> {
             EdgeBounds bounds = watched(watch_of(seconds, std::move(on_tick)),
                                         [&](Limits& limits) { return edge_bounds(*t.lattice, threads, limits); });
+            if (bounds.with.empty()) return std::nullopt;
             return std::make_pair(give_vector<double, DoublesOut>(std::move(bounds.with)),
                                   give_vector<double, DoublesOut>(std::move(bounds.without)));
         },
         "lattice"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "The best score with and without each edge parent -> child, at parent * n + child.");
+        "The best score with and without each edge parent -> child, at parent * n + child; None when stopped.");
 }
 
 }  // namespace topdag

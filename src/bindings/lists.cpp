@@ -1,47 +1,14 @@
 // lists.cpp: lists, counts and streams of networks and classes.
 #include "binding.h"
+#include "listing_from.h"
 
 #include "../core/best_lists.h"
 #include "../core/family_bounds.h"
-#include "../core/listing.h"
 #include "../core/network_search.h"
 
 namespace topdag {
 
 namespace {
-
-// A walk that waits in between, for streams.
-struct NetworkStream {
-    FamilyTable families;
-    std::vector<int> order;
-    std::unique_ptr<NetworkRule<Lattice>> rule;
-    std::unique_ptr<Walk<Lattice, NetworkRule<Lattice>>> walk;
-    std::size_t n = 0;
-};
-
-std::optional<NetworkStream> open_stream(const PyLattice& tables, double lowest, int threads, const Watch& watch) {
-    NetworkStream stream;
-    const Lattice& lattice = *tables.lattice;
-    stream.n = static_cast<std::size_t>(lattice.n_variables());
-    stream.families = watched(watch, [&](Limits& limits) { return families_reaching(lattice, lowest, threads, limits); });
-    if (stream.families.empty()) return std::nullopt;
-    stream.order = best_order(lattice);
-    stream.rule = std::make_unique<NetworkRule<Lattice>>(lattice, stream.families, stream.order);
-    return stream;
-}
-
-std::pair<DoublesOut, NetworksOut> next_of_stream(NetworkStream& stream, std::size_t most) {
-    std::vector<double> scores;
-    std::vector<std::uint32_t> parents;
-    {
-        nb::gil_scoped_release released;
-        while (scores.size() < most && stream.walk->next()) {
-            scores.push_back(stream.walk->score);
-            for (VarSet mask : stream.walk->parents) parents.push_back(static_cast<std::uint32_t>(mask));
-        }
-    }
-    return {give_vector<double, DoublesOut>(std::move(scores)), give_networks(std::move(parents), stream.n)};
-}
 
 struct SearchResult {
     BestList list;
@@ -57,7 +24,7 @@ SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size
     const auto bounded = Limits::Clock::now();
     result.bound_seconds = std::chrono::duration<double>(bounded - begin).count();
     if (needed.families.empty()) return result;
-    NetworkSearch search(lattice, needed.families, block);
+    NetworkSearch search(lattice, needed.families, best_order(lattice), block);
     limits.begin(Phase::listing, most);
     while (result.list.scores.size() < most && search.next(limits)) {
         result.list.scores.push_back(search.score);
@@ -79,28 +46,6 @@ void bind_lists(nb::module_& m) {
         .def_ro("found", &WalkCounts::found)
         .def_ro("expanded", &WalkCounts::expanded)
         .def_ro("dead_ends", &WalkCounts::dead_ends);
-    m.def(
-        "list_best",
-        [](const PyLattice& t, Listed what, std::size_t most, double lowest, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
-            bool interrupted = false;
-            BestList list = watched(
-                watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return list_best(*t.lattice, {what, most, lowest}, threads, limits); }, &interrupted);
-            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
-                                   give_networks(std::move(list.parents), t.lattice->n_variables()), list.counts);
-        },
-        "lattice"_a, "what"_a, "most"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "finished, interrupted, floor, scores, parents by network, counts.");
-    m.def(
-        "count_above",
-        [](const PyLattice& t, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            Count count = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return count_above(*t.lattice, what, lowest, threads, limits);
-            });
-            return std::make_pair(count.finished, count.counts);
-        },
-        "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
     nb::class_<SearchCounts>(m, "SearchCounts")
         .def_ro("generated", &SearchCounts::generated)
         .def_ro("expanded", &SearchCounts::expanded)
@@ -122,18 +67,17 @@ void bind_lists(nb::module_& m) {
         "lattice"_a, "most"_a, "block"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
         "finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
     nb::class_<NetworkStream>(m, "NetworkStream", "All networks above a threshold, in no particular order.")
-        .def("next", &next_of_stream, "most"_a, "Scores and parents of the next ones; fewer than asked at the end.");
-    m.def(
-        "open_stream",
-        [](const PyLattice& t, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            std::optional<NetworkStream> stream = open_stream(t, lowest, threads, watch_of(seconds, std::move(on_tick)));
-            if (!stream) return std::unique_ptr<NetworkStream>();
-            auto opened = std::make_unique<NetworkStream>(std::move(*stream));
-            opened->walk = std::make_unique<Walk<Lattice, NetworkRule<Lattice>>>(*t.lattice, opened->families, *opened->rule, lowest);
-            opened->walk->begin({NetworkRule<Lattice>::State{}, std::vector<VarSet>(opened->n, 0)});
-            return opened;
-        },
-        "lattice"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>());
+        .def(
+            "next",
+            [](NetworkStream& stream, std::size_t most, std::optional<double> seconds, nb::object on_tick) {
+                Batch batch = watched(watch_of(seconds, std::move(on_tick)),
+                                      [&](Limits& limits) { return stream.next(most, limits); });
+                return std::make_tuple(batch.finished, give_vector<double, DoublesOut>(std::move(batch.scores)),
+                                       give_networks(std::move(batch.parents), stream.n_variables()));
+            },
+            "most"_a, "seconds"_a.none(), "on_tick"_a.none(),
+            "Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.");
+    bind_listing_from<PyLattice>(m);
 }
 
 }  // namespace topdag

@@ -1,8 +1,67 @@
-// pruned_scores.cpp
+// pruned_scores.cpp: the families worth keeping, without tables over all sets.
 #include "binding.h"
+
+#include "../core/pruned_scores.h"
 
 namespace topdag {
 
-void bind_pruned_scores(nb::module_&) {}
+namespace {
+
+void check_question(const PyTable& table, const PruningQuestion& question) {
+    const int n = table.view.n_variables();
+    require(n <= 64, "at most 64 variables");
+    require(question.max_parents >= 0 && question.max_parents <= 64, "0 to 64 parents");
+    require(question.below.empty() || question.below_of.size() == static_cast<std::size_t>(n), "one function a variable");
+    for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
+}
+
+}  // namespace
+
+void bind_pruned_scores(nb::module_& m) {
+    nb::class_<PruningQuestion>(m, "PruningQuestion", "Which families are asked for, and what may cut them off.")
+        .def(
+            "__init__",
+            [](PruningQuestion* self, const SetFormula& joint, std::vector<SetFormula> below, std::vector<int> below_of,
+               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory) {
+                new (self) PruningQuestion{joint, std::move(below), std::move(below_of), max_parents, epsilon, k, rules, memory};
+            },
+            "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
+
+    nb::class_<PrunedFamilies>(m, "PrunedFamilies", "The families kept, and what was done for them.")
+        .def_ro("memory_needed", &PrunedFamilies::memory_needed)
+        .def_ro("grid", &PrunedFamilies::grid)
+        .def_ro("limit", &PrunedFamilies::limit)
+        .def_ro("n_scored", &PrunedFamilies::n_scored)
+        .def_ro("n_sets", &PrunedFamilies::n_sets)
+        .def_prop_ro("n_cut", [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
+        .def_prop_ro("offsets", [](const PrunedFamilies& f) { return f.offsets; })
+        .def("take_parents", [](PrunedFamilies& f) { return give_vector<VarSet, MasksOut>(std::move(f.parents)); })
+        .def("take_scores", [](PrunedFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
+
+    m.def(
+        "score_pruned",
+        [](const PyTable& t, const PruningQuestion& question, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<PrunedFamilies> {
+            check_question(t, question);
+            PrunedFamilies found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_pruned(t.view, question, threads, limits);
+            });
+            if (!found.finished && found.memory_needed == 0.0) return std::nullopt;
+            return found;
+        },
+        "table"_a, "question"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+    m.def(
+        "grid_scores",
+        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula, Masks sets) {
+            check_question(t, question);
+            std::vector<VarSet> listed(sets.data(), sets.data() + sets.shape(0));
+            for (VarSet set : listed) require(is_subset(set, all_of(t.view.n_variables())), "no such variable");
+            int grid = 0;
+            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
+            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
+        },
+        "table"_a, "question"_a, "formula"_a, "sets"_a,
+        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
+}
 
 }  // namespace topdag

@@ -1,91 +1,116 @@
 #include "best_lists.h"
 
 #include <algorithm>
-#include <atomic>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
 
+#include "block_family_bounds.h"
 #include "class_rule.h"
 #include "parallel.h"
+#include "sparse_lattice.h"
 
 namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double minus_infinity = -infinity;
 constexpr std::size_t first_reach = 1024;
 constexpr std::size_t further_reach = 32;
 constexpr std::size_t enough_starts = 64;  // pieces of work that threads share
-constexpr std::uint64_t check_every = 256;  // finds between two looks at the clock
+
+// Where a find stands among all of a pass in the order of the walk: behind all finds from earlier starts.
+using Place = std::uint64_t;
+constexpr Place first_place(std::size_t start) { return static_cast<Place>(start) << 40; }
+
+// Finds of one walk, in its order.
+struct Finds {
+    explicit Finds(Place first) : next(first) {}
+
+    Place next;  // the place of the next find
+    std::vector<double> scores;
+    std::vector<Place> places;
+    std::vector<VarSet> parents;
+
+    void add(double score, const std::vector<VarSet>& masks) {
+        scores.push_back(score);
+        places.push_back(next++);
+        for (VarSet mask : masks) parents.push_back(mask);
+    }
+
+    void clear() {
+        scores.clear();
+        places.clear();
+        parents.clear();
+    }
+};
 
 // The best finds so far, at most `most`; knows below which score nothing can enter any more.
 class Collector {
 public:
     Collector(int n, std::size_t most, double threshold) : n_(static_cast<std::size_t>(n)), most_(most), threshold_(threshold) {}
 
-    double threshold() const { return threshold_.load(std::memory_order_relaxed); }
-
-    void add(const std::vector<double>& scores, const std::vector<std::uint32_t>& parents) {
+    // What a find must reach that stands at this place or behind it: a full list takes no more ties from there on.
+    double threshold(Place place) {
         const std::lock_guard guard(lock_);
-        scores_.insert(scores_.end(), scores.begin(), scores.end());
-        parents_.insert(parents_.end(), parents.begin(), parents.end());
-        if (scores_.size() / 2 > most_ + 512) keep_best();
+        return place > last_ ? std::nextafter(threshold_, infinity) : threshold_;
     }
 
-    std::size_t size() const { return scores_.size(); }
+    void add(const Finds& finds) {
+        const std::lock_guard guard(lock_);
+        scores_.insert(scores_.end(), finds.scores.begin(), finds.scores.end());
+        places_.insert(places_.end(), finds.places.begin(), finds.places.end());
+        parents_.insert(parents_.end(), finds.parents.begin(), finds.parents.end());
+        if (scores_.size() / 2 > most_ + 512) keep_best();
+    }
 
     // The best `most`, sorted.
     void finish(BestList& list) {
         keep_best();
-        const std::vector<std::size_t> order = sorted(places());
-        list.scores = picked_scores(order);
+        std::vector<std::size_t> order = numbers();
+        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_before(a, b); });
+        list.scores = picked(scores_, order);
         list.parents = picked_parents(order);
     }
 
 private:
-    // Better scores first; ties by parents, variable by variable.
     bool is_before(std::size_t a, std::size_t b) const {
-        if (scores_[a] != scores_[b]) return scores_[a] > scores_[b];
-        const std::uint32_t* first = &parents_[a * n_];
-        const std::uint32_t* second = &parents_[b * n_];
-        return std::lexicographical_compare(first, first + n_, second, second + n_);
+        return scores_[a] != scores_[b] ? scores_[a] > scores_[b] : places_[a] < places_[b];
     }
 
-    std::vector<std::size_t> places() const {
+    std::vector<std::size_t> numbers() const {
         std::vector<std::size_t> order(scores_.size());
         std::iota(order.begin(), order.end(), std::size_t{0});
         return order;
     }
 
-    std::vector<std::size_t> sorted(std::vector<std::size_t> order) const {
-        std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return is_before(a, b); });
-        return order;
-    }
-
     void keep_best() {
         if (scores_.size() < most_ || most_ == 0) return;
-        std::vector<std::size_t> order = places();
+        std::vector<std::size_t> order = numbers();
         const auto last = order.begin() + static_cast<std::ptrdiff_t>(most_ - 1);
         std::nth_element(order.begin(), last, order.end(), [&](std::size_t a, std::size_t b) { return is_before(a, b); });
         order.resize(most_);
-        threshold_.store(scores_[order.back()]);
-        std::vector<double> scores = picked_scores(order);
+        threshold_ = scores_[order.back()];
+        last_ = places_[order.back()];
         parents_ = picked_parents(order);
-        scores_ = std::move(scores);
+        scores_ = picked(scores_, order);
+        places_ = picked(places_, order);
     }
 
-    std::vector<double> picked_scores(const std::vector<std::size_t>& order) const {
-        std::vector<double> picked;
-        picked.reserve(order.size());
-        for (std::size_t i : order) picked.push_back(scores_[i]);
-        return picked;
+    template <class T>
+    static std::vector<T> picked(const std::vector<T>& values, const std::vector<std::size_t>& order) {
+        std::vector<T> result;
+        result.reserve(order.size());
+        for (std::size_t i : order) result.push_back(values[i]);
+        return result;
     }
 
-    std::vector<std::uint32_t> picked_parents(const std::vector<std::size_t>& order) const {
-        std::vector<std::uint32_t> picked;
+    std::vector<VarSet> picked_parents(const std::vector<std::size_t>& order) const {
+        std::vector<VarSet> picked;
         picked.reserve(order.size() * n_);
         for (std::size_t i : order) picked.insert(picked.end(), &parents_[i * n_], &parents_[i * n_] + n_);
         return picked;
@@ -93,18 +118,20 @@ private:
 
     std::size_t n_;
     std::size_t most_;
-    std::atomic<double> threshold_;
+    double threshold_;
+    Place last_ = std::numeric_limits<Place>::max();  // of the last one of a full list
     std::mutex lock_;
     std::vector<double> scores_;
-    std::vector<std::uint32_t> parents_;
+    std::vector<Place> places_;
+    std::vector<VarSet> parents_;
 };
 
 // Takes no finds, only counts them.
 class Counter {
 public:
     explicit Counter(double threshold) : threshold_(threshold) {}
-    double threshold() const { return threshold_; }
-    void add(const std::vector<double>&, const std::vector<std::uint32_t>&) {}
+    double threshold(Place) const { return threshold_; }
+    void add(const Finds&) {}
 
 private:
     double threshold_;
@@ -114,12 +141,12 @@ template <class Sink>
 constexpr bool stores_finds = requires(Sink& sink, BestList& list) { sink.finish(list); };
 
 // Everything above the sink's threshold goes into the sink; threads share the beginnings.
-template <class Rule, class Sink>
-WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
+template <class AnyLattice, class Rule, class Sink>
+WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
                            Limits& limits) {
-    using OneWalk = Walk<Lattice, Rule>;
+    using OneWalk = Walk<AnyLattice, Rule>;
     const auto n = static_cast<std::size_t>(lattice.n_variables());
-    OneWalk scout(lattice, families, rule, sink.threshold());
+    OneWalk scout(lattice, families, rule, sink.threshold(0));
     std::vector<typename OneWalk::Start> starts{{typename Rule::State{}, std::vector<VarSet>(n, 0)}};
     for (std::size_t depth = 0; depth + 1 < n && !starts.empty() && starts.size() < enough_starts; ++depth) {
         std::vector<typename OneWalk::Start> longer;
@@ -130,26 +157,22 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
     limits.begin(Phase::listing, starts.size());
     std::vector<std::unique_ptr<OneWalk>> walks(threads);
     parallel_for(starts.size(), threads, limits, [&](std::size_t i, int worker) {
-        if (!walks[worker]) walks[worker] = std::make_unique<OneWalk>(lattice, families, rule, sink.threshold());
+        if (!walks[worker]) walks[worker] = std::make_unique<OneWalk>(lattice, families, rule, sink.threshold(0));
         OneWalk& walk = *walks[worker];
-        std::vector<double> scores;
-        std::vector<std::uint32_t> parents;
-        std::uint64_t since_check = 0;
+        Finds finds(first_place(i));
         walk.begin(starts[i]);
-        while (walk.next()) {
-            if constexpr (stores_finds<Sink>) {
-                scores.push_back(walk.score);
-                for (VarSet mask : walk.parents) parents.push_back(static_cast<std::uint32_t>(mask));
+        walk.raise(sink.threshold(finds.next));
+        for (Walked step = walk.next(); step != Walked::ended; step = walk.next()) {
+            if (step == Walked::found) {
+                if constexpr (stores_finds<Sink>) finds.add(walk.score, walk.parents);
+                continue;
             }
-            if (++since_check < check_every) continue;
-            since_check = 0;
-            sink.add(scores, parents);
-            scores.clear();
-            parents.clear();
-            walk.raise(sink.threshold());
+            sink.add(finds);
+            finds.clear();
+            walk.raise(sink.threshold(finds.next));
             if (limits.reached()) return;
         }
-        sink.add(scores, parents);
+        sink.add(finds);
         ++limits.done;
     });
     WalkCounts counts;
@@ -159,12 +182,12 @@ WalkCounts walk_everything(const Lattice& lattice, const FamilyTable& families, 
     return counts;
 }
 
-template <class Sink>
-WalkCounts walk_all(const Lattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
+template <class AnyLattice, class Sink>
+WalkCounts walk_all(const AnyLattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
     const std::vector<int> order = best_order(lattice);
     if (what == Listed::classes)
-        return walk_everything(lattice, families, ClassRule<Lattice>(lattice, families, order), sink, threads, limits);
-    return walk_everything(lattice, families, NetworkRule<Lattice>(lattice, families, order), sink, threads, limits);
+        return walk_everything(lattice, families, ClassRule<AnyLattice>(lattice, families, order), sink, threads, limits);
+    return walk_everything(lattice, families, NetworkRule<AnyLattice>(lattice, families, order), sink, threads, limits);
 }
 
 FamilyTable above(const FamilyTable& families, double threshold) {
@@ -189,7 +212,8 @@ std::vector<double> thresholds(const FamilyTable& families, double best, double 
 }
 
 // Everything above the threshold into the list; false when a limit stopped it.
-bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
+template <class AnyLattice>
+bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
               Limits& limits, BestList& list) {
     Collector collector(lattice.n_variables(), request.most, threshold);
     list.counts += walk_all(lattice, above(families, threshold), request.what, collector, threads, limits);
@@ -204,26 +228,22 @@ bool one_pass(const Lattice& lattice, const FamilyTable& families, const ListReq
 
 }  // namespace
 
-std::vector<int> best_order(const Lattice& lattice) {
-    std::vector<int> order;
-    for (VarSet placed = n_sets(lattice.n_variables()) - 1; placed != 0;) {
-        const int x = lattice.last_variable(placed);
-        order.push_back(x);
-        placed &= ~only(x);
-    }
-    std::reverse(order.begin(), order.end());
-    return order;
+template <class AnyLattice>
+std::vector<int> best_order(const AnyLattice& lattice) {
+    return best_order_of(lattice);
 }
 
-BestList list_best(const Lattice& lattice, const ListRequest& request, int threads, Limits& limits) {
-    const double best = lattice.forward(n_sets(lattice.n_variables()) - 1);
+template <class AnyLattice>
+BestList list_best(const AnyLattice& lattice, const ListRequest& asked, int threads, Limits& limits) {
+    const ListRequest request{asked.what, asked.most, std::max(asked.lowest, lattice.lowest())};
+    const double best = lattice.forward(all_of(lattice.n_variables()));
     BestList list;
     list.floor = best;
     if (best == minus_infinity) {
         list.finished = true;
         return list;
     }
-    double last = std::numeric_limits<double>::infinity();  // the threshold of the last pass
+    double last = infinity;  // the threshold of the last pass
     // The families that a few can need mostly make enough networks for many.
     for (std::size_t reach = std::min(request.most, first_reach);; reach = std::min(request.most, further_reach * reach)) {
         const KBestFamilies needed =
@@ -242,12 +262,25 @@ BestList list_best(const Lattice& lattice, const ListRequest& request, int threa
     return list;
 }
 
-Count count_above(const Lattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
-    const FamilyTable families = families_reaching(lattice, lowest, threads, limits);
+template <class AnyLattice>
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
+    const double threshold = std::max(lowest, lattice.lowest());
+    const FamilyTable families = families_reaching(lattice, threshold, threads, limits);
     if (families.empty()) return {};
-    Counter counter(lowest);
+    Counter counter(threshold);
     const WalkCounts counts = walk_all(lattice, families, what, counter, threads, limits);
     return {!limits.stop.load(), counts};
 }
+
+// What can be listed from.
+template std::vector<int> best_order(const Lattice&);
+template BestList list_best(const Lattice&, const ListRequest&, int, Limits&);
+template Count count_above(const Lattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const SparseLattice&);
+template BestList list_best(const SparseLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const SparseLattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const BlockLattice&);
+template BestList list_best(const BlockLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const BlockLattice&, Listed, double, int, Limits&);
 
 }  // namespace topdag

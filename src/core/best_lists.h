@@ -22,23 +22,26 @@ struct ListRequest {
 struct BestList {
     bool finished = false;
     double floor = 0.0;                  // everything that scores above is in the list
-    std::vector<double> scores;          // best first; ties by parents, variable by variable
-    std::vector<std::uint32_t> parents;  // n masks each: of a network, or of one member of a class
+    std::vector<double> scores;          // best first; ties in the order of the walk, see listing.h
+    std::vector<VarSet> parents;  // n masks each: of a network, or of one member of a class
     WalkCounts counts;                   // over all passes
 };
 
-// Needs F and H. Memory grows with the list only.
-BestList list_best(const Lattice& lattice, const ListRequest& request, int threads, Limits& limits);
+// Needs F and H. Memory grows with the list only. AnyLattice: Lattice or SparseLattice.
+template <class AnyLattice>
+BestList list_best(const AnyLattice& lattice, const ListRequest& request, int threads, Limits& limits);
 
 struct Count {
     bool finished = false;
     WalkCounts counts;
 };
 
-// How many score at least `lowest`; stores none.
-Count count_above(const Lattice& lattice, Listed what, double lowest, int threads, Limits& limits);
+// How many score at least `lowest`; stores none. When stopped, those found so far.
+template <class AnyLattice>
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits);
 
 // The variables in the order of the best network.
-std::vector<int> best_order(const Lattice& lattice);
+template <class AnyLattice>
+std::vector<int> best_order(const AnyLattice& lattice);
 
 }  // namespace topdag

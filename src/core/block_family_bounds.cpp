@@ -17,7 +17,6 @@ namespace {
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr double first_depth = 1.0;  // nats below the best where k networks are first looked for
 constexpr double deepest = 1 << 14;  // then all families are taken
-constexpr std::size_t check_every = 256;  // finds between two looks at the clock
 
 // The families of one variable with M at least a threshold. All sets are slots of x.
 class FamiliesOfVariable {
@@ -134,9 +133,11 @@ bool has_so_many(const BlockLattice& lattice, const FamilyTable& families, doubl
     const Rule rule(lattice, families, best_order_of(lattice));
     Walk<BlockLattice, Rule> walk(lattice, families, rule, threshold);
     walk.begin({typename Rule::State{}, std::vector<VarSet>(families.size(), 0)});
-    std::size_t found = 0;
-    while (found < k && (found % check_every != 0 || !limits.reached()) && walk.next()) ++found;
-    return found == k;
+    while (walk.counts.found < k) {
+        const Walked step = walk.next();
+        if (step == Walked::ended || (step == Walked::paused && limits.reached())) return false;
+    }
+    return true;
 }
 
 }  // namespace

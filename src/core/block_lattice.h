@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "big_array.h"
@@ -20,6 +21,8 @@ namespace topdag {
 
 class BlockLattice {
 public:
+    static constexpr int most_variables = 32;
+
     // The scores must outlive the lattice.
     explicit BlockLattice(const LocalScores& scores) : BlockLattice(scores, block_bits_for(scores.n_variables())) {}
     BlockLattice(const LocalScores& scores, int block_bits);
@@ -36,6 +39,8 @@ public:
     BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
 
     int n_variables() const { return n_; }
+    // Whatever scores less is not known of: here all is.
+    double lowest() const { return -std::numeric_limits<double>::infinity(); }
     const LocalScores& scores() const { return scores_; }
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }

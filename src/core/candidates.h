@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <vector>
 
 #include "var_set.h"
@@ -39,6 +40,8 @@ public:
     // Least cost first, then fewest parents, then smallest bits.
     const std::vector<Candidate>& of(int x) const { return of_[x]; }
     double best_score(int x) const { return best_scores_[x]; }
+    // The score of a network that costs nothing.
+    double best_possible() const { return std::accumulate(best_scores_.begin(), best_scores_.end(), 0.0); }
 
     // The least that x can cost with parents inside a set; infinite when no family fits.
     double least_cost(int x, VarSet within) const {

@@ -28,9 +28,9 @@ public:
         VarSet placed = 0;
         double score = 0.0;
         VarSet leaves = 0;
-        std::array<VarSet, most_listed> adjacent{};
-        std::array<VarSet, most_listed> compelled{};   // parents by compelled edges
-        std::array<VarSet, most_listed> reversible{};  // neighbours by reversible edges
+        std::array<VarSet, Lattice::most_variables> adjacent{};
+        std::array<VarSet, Lattice::most_variables> compelled{};   // parents by compelled edges
+        std::array<VarSet, Lattice::most_variables> reversible{};  // neighbours by reversible edges
     };
 
     ClassRule(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order)
@@ -86,11 +86,11 @@ public:
     }
 
     bool has_hope(const State& state, double threshold) const {
-        const double needed = threshold + lattice_.forward(state.placed) - state.score;
+        const double lost = lattice_.forward(state.placed) - state.score;
         const VarSet to_come = everything_ & ~state.placed;
         for (VarSet rest = state.leaves; rest != 0; rest &= rest - 1) {
             const int y = first_of(rest);
-            if ((to_come & before_[y]) != 0 && !can_be_a_parent(y, to_come, needed)) return false;
+            if ((to_come & before_[y]) != 0 && !can_be_a_parent(y, to_come, lost, threshold)) return false;
         }
         return true;
     }
@@ -121,10 +121,10 @@ public:
     }
 
 private:
-    bool can_be_a_parent(int y, VarSet to_come, double needed) const {
+    bool can_be_a_parent(int y, VarSet to_come, double lost, double threshold) const {
         const double* most = &with_parent_[static_cast<std::size_t>(y) * n_];
         for (; to_come != 0; to_come &= to_come - 1)
-            if (most[first_of(to_come)] >= needed) return true;
+            if (most[first_of(to_come)] - lost >= threshold) return true;
         return false;
     }
 

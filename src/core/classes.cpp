@@ -64,11 +64,10 @@ class OrientationCounter {
 public:
     explicit OrientationCounter(const std::vector<VarSet>& neighbours) : neighbours_(neighbours) {}
 
-    // Empty on overflow.
-    std::optional<std::uint64_t> count(VarSet vertices) {
+    BigCount count(VarSet vertices) {
         const auto known = counts_.find(vertices);
         if (known != counts_.end()) return known->second;
-        const std::optional<std::uint64_t> result = compute(vertices);
+        const BigCount result = compute(vertices);
         counts_.emplace(vertices, result);
         return result;
     }
@@ -88,30 +87,16 @@ public:
     }
 
 private:
-    using Wide = unsigned __int128;
-
-    static std::optional<std::uint64_t> narrow(Wide value) {
-        if (value > UINT64_MAX) return std::nullopt;
-        return static_cast<std::uint64_t>(value);
-    }
-
-    std::optional<std::uint64_t> compute(VarSet vertices) {
+    BigCount compute(VarSet vertices) {
         const std::vector<VarSet> cliques = maximal_cliques(vertices);
         const std::vector<int> parent = clique_tree(cliques);
-        Wide total = 0;
+        BigCount total;
         for (std::size_t k = 0; k < cliques.size(); ++k) {
-            const std::optional<std::uint64_t> first = orders_of(cliques, parent, k);
-            if (!first) return std::nullopt;
-            Wide product = *first;
-            for (VarSet part : parts_after(vertices, cliques[k])) {
-                const std::optional<std::uint64_t> below = count(part);
-                if (!below) return std::nullopt;
-                product *= *below;
-                if (product > UINT64_MAX) return std::nullopt;
-            }
+            BigCount product = orders_of(cliques, parent, k);
+            for (VarSet part : parts_after(vertices, cliques[k])) product = product * count(part);
             total += product;
         }
-        return narrow(total);
+        return total;
     }
 
     // Repeatedly the vertex with most neighbours already taken: then those neighbours form a clique with it.
@@ -153,7 +138,7 @@ private:
 
     // Orders of a clique that belong to it and to no clique nearer the root: none may begin with a separator on
     // the way to the root that lies inside the clique.
-    static std::optional<std::uint64_t> orders_of(const std::vector<VarSet>& cliques, const std::vector<int>& parent, std::size_t k) {
+    static BigCount orders_of(const std::vector<VarSet>& cliques, const std::vector<int>& parent, std::size_t k) {
         std::vector<int> sizes;
         for (int at = static_cast<int>(k); parent[at] >= 0; at = parent[at]) {
             const VarSet separator = cliques[at] & cliques[parent[at]];
@@ -162,9 +147,8 @@ private:
         std::sort(sizes.begin(), sizes.end(), std::greater<>());
         sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
         sizes.insert(sizes.begin(), size_of(cliques[k]));
-        if (sizes[0] > 20) return std::nullopt;  // 21! does not fit
         // without[i]: orders of the first sizes[i] places that begin with none of the smaller separators
-        std::vector<std::uint64_t> without(sizes.size());
+        std::vector<BigCount> without(sizes.size());
         for (std::size_t i = sizes.size(); i-- > 0;) {
             without[i] = factorial(sizes[i]);
             for (std::size_t j = i + 1; j < sizes.size(); ++j) without[i] -= factorial(sizes[i] - sizes[j]) * without[j];
@@ -172,9 +156,9 @@ private:
         return without[0];
     }
 
-    static std::uint64_t factorial(int n) {
-        std::uint64_t result = 1;
-        for (int i = 2; i <= n; ++i) result *= static_cast<std::uint64_t>(i);
+    static BigCount factorial(int n) {
+        BigCount result = 1;
+        for (int i = 2; i <= n; ++i) result = result * static_cast<std::uint64_t>(i);
         return result;
     }
 
@@ -203,7 +187,7 @@ private:
     }
 
     const std::vector<VarSet>& neighbours_;
-    std::unordered_map<VarSet, std::optional<std::uint64_t>> counts_;
+    std::unordered_map<VarSet, BigCount> counts_;
 };
 
 }  // namespace
@@ -223,19 +207,14 @@ MixedGraph class_of(const std::vector<VarSet>& parents) {
     return graph;
 }
 
-std::optional<std::uint64_t> class_size(const MixedGraph& graph) {
+BigCount class_size(const MixedGraph& graph) {
     OrientationCounter counter(graph.neighbours);
-    unsigned __int128 product = 1;
+    BigCount product = 1;
     VarSet undirected = 0;
     for (int v = 0; v < graph.n_variables(); ++v)
         if (graph.neighbours[v] != 0) undirected |= only(v);
-    for (VarSet component : counter.components(undirected)) {
-        const std::optional<std::uint64_t> ways = counter.count(component);
-        if (!ways) return std::nullopt;
-        product *= *ways;
-        if (product > UINT64_MAX) return std::nullopt;
-    }
-    return static_cast<std::uint64_t>(product);
+    for (VarSet component : counter.components(undirected)) product = product * counter.count(component);
+    return product;
 }
 
 Members::Members(MixedGraph graph) { waiting_.push_back(std::move(graph)); }

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
+#include "big_count.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -21,9 +21,9 @@ struct MixedGraph {
 // The class of an acyclic network: an edge is directed where all members agree on it.
 MixedGraph class_of(const std::vector<VarSet>& parents);
 
-// How many networks a class has, by Clique-Picking [Wienobst, Bannach & Liskiewicz 2023]; in polynomial time. The
-// count is exact up to 2^64 - 1 and empty beyond.
-std::optional<std::uint64_t> class_size(const MixedGraph& graph);
+// How many networks a class has, by Clique-Picking [Wienobst, Bannach & Liskiewicz 2023]; in polynomial time. No
+// class of n variables has more than n! networks.
+BigCount class_size(const MixedGraph& graph);
 
 // The members of a class one by one, each once. Every step directs one more edge both ways and follows what that
 // implies (Meek's rules), so no step leads to nothing and the delay is polynomial.

@@ -144,6 +144,7 @@ EdgeBounds edge_bounds(const Lattice& lattice, int threads, Limits& limits) {
             raise(values, values + half, half);
         }
     });
+    if (limits.stop.load()) return {};
     return edges;
 }
 

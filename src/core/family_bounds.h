@@ -35,7 +35,8 @@ KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of
 // M of one family.
 double family_bound(const Lattice& lattice, int x, VarSet parents);
 
-// The best network with and without each edge p -> x: entry [p * n + x]; minus infinity where there is none.
+// The best network with and without each edge p -> x: entry [p * n + x]; minus infinity where there is none. Empty when a
+// limit stopped it.
 struct EdgeBounds { std::vector<double> with, without; };
 EdgeBounds edge_bounds(const Lattice& lattice, int threads, Limits& limits);
 

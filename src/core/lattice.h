@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "big_array.h"
@@ -21,6 +22,8 @@ namespace topdag {
 
 class Lattice {
 public:
+    static constexpr int most_variables = 32;
+
     // The scores must outlive the lattice.
     explicit Lattice(const LocalScores& scores);
 
@@ -34,6 +37,8 @@ public:
     bool order_backward(int threads, Limits& limits);
 
     int n_variables() const { return n_; }
+    // Whatever scores less is not known of: here all is.
+    double lowest() const { return -std::numeric_limits<double>::infinity(); }
     const LocalScores& scores() const { return scores_; }
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }

@@ -12,7 +12,12 @@
 //   M(x, U) - (F(Y) - g) >= t. For such a network with the best start on Y in place of this one still has (x, U), so
 //   it scores at most M(x, U).
 //
-// Lattice is anything with n_variables(), best(x, set), forward(set) and backward(set).
+// Finds come in a fixed order that no threshold changes: that of the steps, best first (Step::is_before), at the first
+// step where two paths part. Networks that tie stand in this order, so a full list may be left at once by a walk that
+// is behind its last one and can only meet ties with it.
+//
+// Lattice is anything with most_variables, n_variables(), best(x, set), forward(set), backward(set) and
+// last_variable(set), and with families_reaching and families_for_k_best of its own (family_bounds.h).
 #pragma once
 
 #include <algorithm>
@@ -33,6 +38,11 @@ struct Step {
     double score;
     double most;
     int x;
+
+    static bool is_before(const Step& a, const Step& b) {
+        if (a.most != b.most) return a.most > b.most;
+        return a.x != b.x ? a.x < b.x : a.parents < b.parents;
+    }
 };
 
 // The steps that may be taken from a set, best first; remembered, because sets are met again and again.
@@ -74,10 +84,7 @@ private:
                     steps.push_back({family.parents, family.score, family.score + rest, x});
             }
         }
-        std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-            if (a.most != b.most) return a.most > b.most;
-            return a.x != b.x ? a.x < b.x : a.parents < b.parents;
-        });
+        std::sort(steps.begin(), steps.end(), Step::is_before);
         return steps;
     }
 
@@ -101,6 +108,8 @@ struct WalkCounts {
     }
 };
 
+enum class Walked { found, paused, ended };
+
 // A depth-first walk over everything that can be built from a starting point. Resumable: next() goes on.
 // Rule says what may be built and what a state is: it has
 //   State: { VarSet placed; double score; std::vector<VarSet> parents is kept by the walk }
@@ -117,7 +126,7 @@ public:
     Walk(const Lattice& lattice, const FamilyTable& families, const Rule& rule, double threshold)
         : steps_(lattice, families, threshold),
           rule_(rule),
-          everything_(n_sets(lattice.n_variables()) - 1),
+          everything_(all_of(lattice.n_variables())),
           threshold_(threshold) {}
 
     void begin(const Start& start) {
@@ -129,9 +138,14 @@ public:
     // Only what scores at least this from now on.
     void raise(double threshold) { threshold_ = std::max(threshold_, threshold); }
 
-    // Moves to the next find; false when there is none. Then `parents` and `score` describe it.
-    bool next() {
+    // Moves to the next find, which `parents` and `score` then describe; pauses now and then on the way, so that who
+    // walks can look at the clock.
+    Walked next() {
         while (!frames_.empty()) {
+            if (++steps_since_pause_ > steps_between_pauses) {
+                steps_since_pause_ = 0;
+                return Walked::paused;
+            }
             Frame& frame = frames_.back();
             const std::vector<Step>& steps = *frame.steps;
             if (frame.at == steps.size() || frame.state.score + steps[frame.at].most < threshold_) {
@@ -145,12 +159,12 @@ public:
             if ((frame.state.placed | only(step.x)) == everything_) {
                 score = frame.state.score + step.score;
                 ++counts.found;
-                return true;
+                return Walked::found;
             }
             State larger = rule_.after(frame.state, step);
             if (rule_.has_hope(larger, threshold_)) push(larger);
         }
-        return false;
+        return Walked::ended;
     }
 
     // Everything one step on from a start, in the order of the walk.
@@ -171,6 +185,8 @@ public:
     WalkCounts counts;
 
 private:
+    static constexpr int steps_between_pauses = 1024;
+
     struct Frame {
         State state;
         typename Steps<Lattice>::List steps;
@@ -187,10 +203,9 @@ private:
     const Rule& rule_;
     VarSet everything_;
     double threshold_;
+    int steps_since_pause_ = 0;
     std::vector<Frame> frames_;
 };
-
-constexpr int most_listed = 32;  // variables of a lattice, at most
 
 // The rule for networks: canonical orders, as said above.
 template <class Lattice>
@@ -199,7 +214,7 @@ public:
     struct State {
         VarSet placed = 0;
         double score = 0.0;
-        std::array<VarSet, most_listed> blockers{};  // of the variables still to come; empty: none needed
+        std::array<VarSet, Lattice::most_variables> blockers{};  // of the variables still to come; empty: none needed
     };
 
     // `order`: all variables; the order of a best network makes few dead ends.
@@ -234,19 +249,19 @@ public:
     }
 
     bool has_hope(const State& state, double threshold) const {
-        const double needed = threshold + lattice_.forward(state.placed) - state.score;
+        const double lost = lattice_.forward(state.placed) - state.score;
         const VarSet to_come = everything_ & ~state.placed;
         for (VarSet rest = to_come; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
-            if (state.blockers[x] != 0 && !can_meet(x, state.blockers[x] | to_come, needed)) return false;
+            if (state.blockers[x] != 0 && !can_meet(x, state.blockers[x] | to_come, lost, threshold)) return false;
         }
         return true;
     }
 
 private:
-    bool can_meet(int x, VarSet wanted, double needed) const {
+    bool can_meet(int x, VarSet wanted, double lost, double threshold) const {
         for (const ScoredFamily& family : by_bound_[x]) {
-            if (family.bound < needed) return false;
+            if (family.bound - lost < threshold) return false;
             if ((family.parents & wanted) != 0) return true;
         }
         return false;

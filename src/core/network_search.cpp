@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace topdag {
 
@@ -36,10 +37,10 @@ void LatticeOracle::prime(VarSet placed) {
     }
 }
 
-NetworkSearch::NetworkSearch(const Lattice& lattice, const FamilyTable& families, std::size_t block)
-    : lattice_(lattice), families_(families), block_(block), oracle_(lattice) {
+NetworkSearch::NetworkSearch(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order, std::size_t block)
+    : lattice_(lattice), families_(families), order_(order), block_(block), oracle_(lattice), queue_(IsLater{this}) {
     nodes_.push_back({0, 0.0, std::vector<std::uint32_t>(lattice.n_variables(), 0)});
-    queue_.push({oracle_.value(0), 0, 0});
+    queue_.push({oracle_.value(0), 0});
     ++counts_.generated;
 }
 
@@ -72,6 +73,31 @@ SearchCounts NetworkSearch::counts() const {
     return counts;
 }
 
+bool NetworkSearch::path_is_before(std::uint32_t a, std::uint32_t b) {
+    if (a == b) return false;
+    Path first{nodes_[a]}, second{nodes_[b]};
+    while (true) {
+        const std::optional<Step> one = next_of(first), other = next_of(second);
+        if (!one || !other) return !one && other;
+        if (one->x == other->x && one->parents == other->parents) continue;
+        return Step::is_before(*one, *other);
+    }
+}
+
+std::optional<Step> NetworkSearch::next_of(Path& path) {
+    const Node& node = path.node;
+    if (path.placed == node.placed) {
+        if (node.next_step == 0 || std::exchange(path.ended, true)) return std::nullopt;
+        return steps_from(node.placed)[node.next_step];
+    }
+    const auto can_come = [&](int x) { return has(node.placed & ~path.placed, x) && is_subset(node.parents[x], path.placed); };
+    const int x = *std::find_if(order_.begin(), order_.end(), can_come);
+    path.placed |= only(x);
+    double local = 0.0;
+    lattice_.scores().fill(x, without_bit(node.parents[x], x), 1, &local);
+    return Step{node.parents[x], local, local + oracle_.value(path.placed), x};
+}
+
 const std::vector<Step>& NetworkSearch::steps_from(VarSet placed) {
     const auto known = steps_.find(placed);
     if (known != steps_.end()) return known->second;
@@ -82,10 +108,7 @@ const std::vector<Step>& NetworkSearch::steps_from(VarSet placed) {
         for (const ScoredFamily& family : families_[x])
             if (is_subset(family.parents, placed)) steps.push_back({family.parents, family.score, family.score + rest, x});
     }
-    std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
-        if (a.most != b.most) return a.most > b.most;
-        return a.x != b.x ? a.x < b.x : a.parents < b.parents;
-    });
+    std::sort(steps.begin(), steps.end(), Step::is_before);
     return steps_.emplace(placed, std::move(steps)).first->second;
 }
 
@@ -97,7 +120,7 @@ void NetworkSearch::expand(std::uint32_t index) {
     const Node node = nodes_[index];  // adding may move the nodes
     for (std::size_t i = begin; i < end; ++i) add(node, steps[i]);
     nodes_[index].next_step = end;
-    if (end < steps.size()) queue_.push({node.score + steps[end].most, size_of(node.placed), index});
+    if (end < steps.size()) queue_.push({node.score + steps[end].most, index});
 }
 
 void NetworkSearch::add(const Node& node, const Step& step) {
@@ -105,8 +128,8 @@ void NetworkSearch::add(const Node& node, const Step& step) {
     larger.parents[step.x] = static_cast<std::uint32_t>(step.parents);
     if (!met_.insert(key_of(larger.placed, larger.parents)).second) return;
     const auto index = static_cast<std::uint32_t>(nodes_.size());
-    queue_.push({node.score + step.most, size_of(larger.placed), index});
     nodes_.push_back(std::move(larger));
+    queue_.push({node.score + step.most, index});
     ++counts_.generated;
 }
 

@@ -4,10 +4,13 @@
 // the most that the variables not yet placed can add, meets complete networks best first. A network is reached along
 // as many paths as it has orders, so those already met are remembered. Nodes are expanded in part: only the next
 // `block` best successors enter the queue, and the node goes back into it with the value of the one after.
-// Oracle: admissible, consistent, zero when all is placed.
+// Oracle: admissible, consistent, zero when all is placed. Ties come in the order of listing.h: among entries of the
+// same value the one whose canonical path stands first is taken, a path before those that continue it. Every step on
+// the way to a network is worth at least as much as the network and stands before it, so no other overtakes it.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -44,8 +47,9 @@ private:
 
 class NetworkSearch {
 public:
-    // Families by falling local score; the search is over networks of these.
-    NetworkSearch(const Lattice& lattice, const FamilyTable& families, std::size_t block);
+    // Families by falling local score; the search is over networks of these. `order`: the reference order.
+    NetworkSearch(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order, std::size_t block);
+    NetworkSearch(const NetworkSearch&) = delete;  // its queue knows where it is
 
     // Moves to the next best network; false when there is none or a limit was reached (limits.stop is then set).
     bool next(Limits& limits);
@@ -62,29 +66,38 @@ private:
         VarSet placed;
         double score;
         std::vector<std::uint32_t> parents;
-        std::size_t next_step = 0;
+        std::size_t next_step = 0;  // the first one that was not made yet
     };
     struct Entry {
         double most;  // score + oracle, or that of the next successor
-        int size;
         std::uint32_t node;
-        // Larger first; among equals the one with more variables, then the older.
-        bool operator<(const Entry& other) const {
-            if (most != other.most) return most < other.most;
-            return size != other.size ? size < other.size : node > other.node;
+    };
+    struct IsLater {
+        NetworkSearch* search;
+        bool operator()(const Entry& a, const Entry& b) const {
+            return a.most != b.most ? a.most < b.most : search->path_is_before(b.node, a.node);
         }
     };
+    // The canonical path of a node, one step at a time, with the first successor not yet made at its end, if some are.
+    struct Path {
+        const Node& node;
+        VarSet placed = 0;
+        bool ended = false;
+    };
 
+    bool path_is_before(std::uint32_t a, std::uint32_t b);
+    std::optional<Step> next_of(Path& path);
     const std::vector<Step>& steps_from(VarSet placed);
     void expand(std::uint32_t index);
     void add(const Node& node, const Step& step);
 
     const Lattice& lattice_;
     const FamilyTable& families_;
+    std::vector<int> order_;
     std::size_t block_;
     LatticeOracle oracle_;
     std::vector<Node> nodes_;
-    std::priority_queue<Entry> queue_;
+    std::priority_queue<Entry, std::vector<Entry>, IsLater> queue_;
     std::unordered_set<std::string> met_;
     std::unordered_map<VarSet, std::vector<Step>> steps_;
     SearchCounts counts_;

@@ -28,12 +28,12 @@ int last_variable_of(const Lattice& lattice, VarSet placed) {
     }
 }
 
-// The variables in the order of the best network.
+// The variables in the order of the best network. The lattice has last_variable(set) of its own.
 template <class Lattice>
 std::vector<int> best_order_of(const Lattice& lattice) {
     std::vector<int> order;
-    for (VarSet placed = n_sets(lattice.n_variables()) - 1; placed != 0; placed &= ~only(order.back()))
-        order.push_back(last_variable_of(lattice, placed));
+    for (VarSet placed = all_of(lattice.n_variables()); placed != 0; placed &= ~only(order.back()))
+        order.push_back(lattice.last_variable(placed));
     std::reverse(order.begin(), order.end());
     return order;
 }

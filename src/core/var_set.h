@@ -14,6 +14,7 @@ constexpr bool has(VarSet set, int v) { return (set >> v) & 1; }
 constexpr bool is_subset(VarSet inner, VarSet outer) { return (inner & ~outer) == 0; }
 constexpr int size_of(VarSet set) { return std::popcount(set); }
 constexpr int first_of(VarSet set) { return std::countr_zero(set); }
+constexpr VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }
 
 // The bits of a set without bit v, closed up: where a set that lacks v stands in a table of 2^(n-1).

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topdag.classes import EquivalenceClass
     from topdag.comparing import Comparison, ListSummary, compare, summary
     from topdag.discretize import Quantile, Uniform
-    from topdag.errors import FileError, Interrupted, NetworkError, ScoreError, TableError, TooLarge
+    from topdag.errors import FileError, Interrupted, NetworkError, OutOfTime, ScoreError, TableError, TooLarge
     from topdag.example import example_network, example_table
     from topdag.files import read_network, read_scores, write_network, write_scores
     from topdag.graphs import Network
@@ -50,7 +50,7 @@ _PLACES = {
     "classes": "EquivalenceClass",
     "comparing": "Comparison ListSummary compare summary",
     "discretize": "Quantile Uniform",
-    "errors": "FileError Interrupted NetworkError ScoreError TableError TooLarge",
+    "errors": "FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "files": "read_network read_scores write_network write_scores",
     "graphs": "Network",
@@ -106,6 +106,7 @@ __all__ = [
     "Network",
     "NetworkError",
     "NetworkList",
+    "OutOfTime",
     "ParentBound",
     "Progress",
     "Proof",

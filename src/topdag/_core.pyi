@@ -4,7 +4,7 @@ The compiled core of topdag: arrays in, arrays out. Not a public interface.
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -122,9 +122,14 @@ class Lattice:
 def build_lattice(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> Lattice | None:
     """None when stopped."""
 
-def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def families_reaching(lattice: Lattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None:
     """
-    The best score with and without each edge parent -> child, at parent * n + child.
+    By variable the families that some network scoring so much has, as masks and scores; None when stopped.
+    """
+
+def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
+    """
+    The best score with and without each edge parent -> child, at parent * n + child; None when stopped.
     """
 
 class Listed(enum.Enum):
@@ -142,11 +147,6 @@ class WalkCounts:
     @property
     def dead_ends(self) -> int: ...
 
-def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], WalkCounts]:
-    """finished, interrupted, floor, scores, parents by network, counts."""
-
-def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
-
 class SearchCounts:
     @property
     def generated(self) -> int: ...
@@ -160,7 +160,7 @@ class SearchCounts:
     @property
     def oracle_calls(self) -> int: ...
 
-def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))], SearchCounts, float, float]:
+def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts, float, float]:
     """
     finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
     """
@@ -168,10 +168,42 @@ def search_networks(lattice: Lattice, most: int, block: int, threads: int, secon
 class NetworkStream:
     """All networks above a threshold, in no particular order."""
 
-    def next(self, most: int) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint32], dict(shape=(None, None))]]:
-        """Scores and parents of the next ones; fewer than asked at the end."""
+    def next(self, most: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+        """
+        Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.
+        """
 
+@overload
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
+    """finished, interrupted, floor, scores, parents by network, counts."""
+
+@overload
+def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
+    """
+    finished, interrupted, counts: when not finished, of what was found so far.
+    """
+
+@overload
 def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: BlockLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: SparseLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream:
+    """None when stopped."""
 
 class MixedGraph:
     """
@@ -188,8 +220,8 @@ class MixedGraph:
 
 def class_of(parents: Sequence[int]) -> MixedGraph: ...
 
-def class_size(graph: MixedGraph) -> int | None:
-    """Networks in the class; None when 2^64 or more."""
+def class_size(graph: MixedGraph) -> int:
+    """How many networks the class has."""
 
 class Members:
     """The networks of a class, one by one."""
@@ -197,6 +229,168 @@ class Members:
     def __init__(self, graph: MixedGraph) -> None: ...
 
     def next(self) -> list[int] | None: ...
+
+class PruningQuestion:
+    """Which families are asked for, and what may cut them off."""
+
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
+
+class PrunedFamilies:
+    """The families kept, and what was done for them."""
+
+    @property
+    def memory_needed(self) -> float: ...
+
+    @property
+    def grid(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def n_scored(self) -> int: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+    @property
+    def n_cut(self) -> list[int]: ...
+
+    @property
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
+
+class ClusterFamilies:
+    """Families of each variable, for cluster cuts."""
+
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
+
+    def cluster_weights(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """What the families that count for each cluster weigh together."""
+
+    def rows(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))]]:
+        """
+        Where the families that count for each cluster begin, and which they are.
+        """
+
+    def reduced_costs(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
+
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
+
+def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+    """
+    Cost and parents of the best network found by local search over orders; infinite cost: none.
+    """
+
+def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+    """The local optimum from an order that fits these weights."""
+
+class Bound:
+    """The least that placing the other variables must still cost."""
+
+    def at(self, placed: int) -> float: ...
+
+    def after_each(self, placed: int) -> list[float]:
+        """at(placed + x) for each x not placed; zero for the others."""
+
+    @property
+    def is_consistent(self) -> bool: ...
+
+    @property
+    def size(self) -> int: ...
+
+def simple_bound(candidates: Candidates) -> Bound: ...
+
+def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
+
+def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
+
+def group_bound(candidates: Candidates, groups: Sequence[int]) -> Bound:
+    """Static patterns: all subsets of each group."""
+
+def groups_by_strongest_parents(candidates: Candidates, most: int) -> list[int]: ...
+
+def cycle_bound(candidates: Candidates, k: int, optimal: bool) -> Bound:
+    """Dynamic patterns: k-cycle conflicts."""
+
+def components(candidates: Candidates) -> list[tuple[int, int]]:
+    """
+    Groups of variables to be placed one after another: their variables, all that come before.
+    """
+
+def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """offsets, parents within the component, scores."""
+
+def network_in_order(candidates: Candidates, order: Sequence[int]) -> tuple[float, list[int]]:
+    """The cost of the best network in an order, and its parents by variable."""
+
+class OrderResult:
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def memory_hit(self) -> bool: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def order(self) -> list[int]: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def reopened(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def layers(self) -> list[tuple[int, int]]:
+        """By size: sets expanded, sets found and not expanded."""
+
+def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
+    """Best first. The result, and whether Ctrl-C stopped it."""
+
+def search_in_layers(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
+    """
+    Breadth first, two layers at a time. The result, and whether Ctrl-C stopped it.
+    """
+
+def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """complete, sets by size, F of each."""
 
 class BlockLattice:
     """Forward and backward tables over all sets; best parents as lists."""
@@ -234,3 +428,20 @@ def block_families_reaching(lattice: BlockLattice, threshold: float, threads: in
     """
 
 def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]]: ...
+
+class SparseLattice:
+    """Forward and backward values on the sets that matter above a threshold."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def lowest(self) -> float: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+    """
+    None when stopped. Sets in an order of growing size, with the least cost of each.
+    """

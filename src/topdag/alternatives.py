@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.errors import ScoreError
 from topdag.graphs import require_known
-from topdag.list_questions import Wanted, lattice_for, require_kept
+from topdag.lattices import lattice_of
 from topdag.runs import OnProgress, Run
 from topdag.scores import Scores
 
@@ -61,33 +61,22 @@ class EdgeAlternatives:
         return self.names.index(parent), self.names.index(child)
 
 
-def family_bound(scores: Scores, variable: str, parents: Sequence[str] = (), *, threads: int | None = None) -> float:
-    """The score of the best network in which the variable has exactly these parents; minus infinity if none."""
-    require_kept(scores, Wanted("family_bound"))
-    scores.local(variable, parents)  # checks the names
-    x, *columns = (scores.names.index(name) for name in (variable, *parents))
-    if any(v not in scores.columns for v in (x, *columns)):
-        raise ScoreError("Constant columns stay isolated; read the table with keep_constant=True to give them edges.")
-    lattice = lattice_for(scores, Run(threads=threads))
-    assert lattice is not None  # no time limit
-    mask = sum(1 << scores.columns.index(v) for v in columns)
-    return lattice.family_bound(scores.columns.index(x), mask)
-
-
 def edge_alternatives(
     scores: Scores, *, threads: int | None = None, on_progress: OnProgress | None = None
 ) -> EdgeAlternatives:
     """For every pair of variables the best network with and without an edge from one to the other."""
-    require_kept(scores, Wanted("edge_alternatives"))
+    scores.require_kept("edge_alternatives")
     n = len(scores.names)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
     if not scores.columns:  # the empty network is the only one
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
     run = Run(threads=threads, on_progress=on_progress)
-    lattice = lattice_for(scores, run)
+    lattice = lattice_of(scores.store, run)
     assert lattice is not None  # no time limit
-    there, absent = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    bounds = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    assert bounds is not None  # no time limit
+    there, absent = bounds
     place = np.ix_(scores.columns, scores.columns)
     m = len(scores.columns)
     without_edge[:] = lattice.best_score  # an edge at a constant column is never there

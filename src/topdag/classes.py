@@ -63,11 +63,8 @@ class EquivalenceClass:
 
     @cached_property
     def size(self) -> int:
-        """How many networks the class has."""
-        size = _core.class_size(self._graph)
-        if size is None:
-            raise NetworkError("The class has 2**64 networks or more.")
-        return size
+        """How many networks the class has, exactly; up to n! for n variables."""
+        return _core.class_size(self._graph)
 
     def members(self) -> Iterator[Network]:
         """The networks of the class, one by one, each once."""
@@ -79,7 +76,7 @@ class EquivalenceClass:
         return self.size
 
     def __bool__(self) -> bool:
-        return True  # even when there are too many to count
+        return True  # even when there are more than len() can say
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EquivalenceClass):
@@ -95,8 +92,7 @@ class EquivalenceClass:
 
     def __repr__(self) -> str:
         edges = f"{len(self.directed)} directed and {len(self.undirected)} undirected edges"
-        size = _core.class_size(self._graph)
-        return f"<class with {edges}, {'2**64 or more' if size is None else size} networks>"
+        return f"<class with {edges}, {self.size:,} networks>"
 
     def to_dict(self) -> dict[str, Any]:
         return {

@@ -311,8 +311,8 @@ class _Tally:
 
 def unpacked(masks: Masks) -> NDArray[np.bool_]:
     """Masks of items by variable as truth values by item, variable and bit."""
-    bits = np.arange(masks.shape[1], dtype=np.uint32)
-    return (masks[:, :, np.newaxis] >> bits & np.uint32(1)).astype(np.bool_)
+    bits = np.arange(masks.shape[1], dtype=np.uint64)
+    return (masks[:, :, np.newaxis] >> bits & np.uint64(1)).astype(np.bool_)
 
 
 def percent(share: float) -> str:

@@ -1,13 +1,93 @@
-"""Which engine answers which question at which size, and why."""
+"""Which engine answers which question at which size, why, and what it will take."""
 
 from __future__ import annotations
 
+import enum
+import math
+from dataclasses import dataclass
+
 from topdag import _core
-from topdag.errors import TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, available_memory, shown_bytes
+from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
 
 LATTICE_LIMIT = 26
 """Above this many variables a table for each variable over all sets of the others passes 24 GB."""
+BLOCK_LIMIT = 30
+"""Above this many variables two numbers for each set pass 24 GB."""
+SEARCH_LIMIT = 64
+"""Sets of variables are 64 bits."""
+SMALL = 20
+"""Up to this many variables the lattice answers in a fraction of a second, whatever the score."""
+
+
+class Engine(enum.Enum):
+    """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: relaxation, order search, branch and cut
+    on listed families."""
+
+    DENSE = "dense lattice"
+    BLOCKS = "block lattice"
+    SEARCH = "search"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """An engine, and why it was chosen."""
+
+    engine: Engine
+    reason: str
+
+
+def scores_by_lists(n: int, kind: ScoreKind, max_parents: int | None, *, everything: bool) -> Choice:
+    """How a table is scored: SEARCH means that only families worth considering are, as lists.
+
+    ``everything``: all families are wanted, so nothing can be left out by rules.
+    """
+    if n > SEARCH_LIMIT:
+        raise TooLarge(
+            f"{n} variables: at most {SEARCH_LIMIT} can be searched. Leave out {n - SEARCH_LIMIT} columns, for "
+            "example those that depend on others by definition."
+        )
+    if n <= SMALL or not isinstance(kind, SetScore):
+        return _all_sets(n, f"{n} variables have few sets" if n <= SMALL else f"{kind} is scored set by set")
+    counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
+    if 16 * counted < 2**n:
+        return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
+    if not everything and isinstance(kind, (BIC, AIC)):
+        return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
+    if n > BLOCK_LIMIT:
+        return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
+    return _all_sets(n, f"{kind} needs all {2**n:,} sets")
+
+
+def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Choice:
+    """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
+    if wanted is not None:
+        return Choice(wanted, "asked for")
+    if listed and n > SMALL:
+        return Choice(Engine.SEARCH, "families are listed, and few of the sets matter")
+    return _all_sets(n, f"a table over {2**n:,} sets is small" if n <= SMALL else "every set may matter")
+
+
+def named_engine(name: str) -> Engine:
+    for engine in Engine:
+        if name == engine.value:
+            return engine
+    names = ", ".join(repr(engine.value) for engine in Engine)
+    raise ScoreError(f"There is no engine {name!r}; there are {names}.")
+
+
+def _all_sets(n: int, reason: str) -> Choice:
+    if n > BLOCK_LIMIT:
+        raise TooLarge(
+            f"{n} variables: tables over all sets take at most {BLOCK_LIMIT}. Limit the parents with max_parents, or "
+            f"leave out {n - BLOCK_LIMIT} columns."
+        )
+    return Choice(Engine.DENSE if n <= LATTICE_LIMIT else Engine.BLOCKS, reason)
+
+
+def n_sets_up_to(n: int, size: int) -> int:
+    return sum(math.comb(n, s) for s in range(min(n, size) + 1))
 
 
 def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:

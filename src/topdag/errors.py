@@ -25,6 +25,17 @@ class TooLarge(MemoryError):
     """The question would need more memory than allowed; the message says what would fit."""
 
 
+class OutOfTime(TimeoutError):
+    """``time_limit`` came before an answer that must be whole.
+
+    ``answer`` is how many were found by then: of a count, there are at least so many; of a stream, so many were given.
+    """
+
+    def __init__(self, message: str, answer: int = 0) -> None:
+        super().__init__(message)
+        self.answer = answer
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a long computation. ``answer`` carries what was known by then, or None."""
 

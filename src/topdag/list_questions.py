@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, TypeVar
 
 import numpy as np
 
 from topdag import _core
-from topdag.engines import plan_lattice, set_bytes
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.lists import BestList, ClassList, NetworkList, grid_epsilon
+from topdag.list_lattices import Lattices, Prepared, Wanted
+from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, available_memory, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, as_table, score, score_within, scores_from_lists
+from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scores_from_lists
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
@@ -92,44 +92,57 @@ def classes_within(
 
 
 def count_networks_within(
-    source: Any, factor: float, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> int:
-    """How many networks are within this Bayes factor of the best; none of them is stored."""
-    return _counted(_core.Listed.NETWORKS, "count_networks_within", source, factor, threads, on_progress)
+    """How many networks are within this Bayes factor of the best; none of them is stored.
+
+    When ``time_limit`` comes first, raises OutOfTime, whose ``answer`` is the number found so far; on Ctrl-C,
+    Interrupted with the same.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
+    return _counted(_core.Listed.NETWORKS, source, wanted, run)
 
 
 def count_classes_within(
-    source: Any, factor: float, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> int:
-    """How many classes are within this Bayes factor of the best; none of them is stored."""
-    return _counted(_core.Listed.CLASSES, "count_classes_within", source, factor, threads, on_progress)
+    """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
+    return _counted(_core.Listed.CLASSES, source, wanted, run)
 
 
 def iter_networks_within(
-    source: Any, factor: float, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[Network]:
     """The networks within this Bayes factor of the best, one by one, in no particular order.
 
-    Memory does not grow with their number.
+    Memory does not grow with their number. When ``time_limit`` comes before the last one, counted from the call on,
+    the stream raises OutOfTime, whose ``answer`` is how many it gave.
     """
-    run = Run(threads=threads, on_progress=on_progress)
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
     scores = scores_for(source, wanted, run)
     return _streamed(scores, wanted, run)
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a list should hold: at most so many, none further behind the best than this factor."""
-
-    asked_by: str
-    most: int = MOST_IN_A_LIST
-    factor: float = math.inf
-
-    def lowest(self, best: float, scores: Scores) -> float:
-        """None that scores less is asked for, or can be told of."""
-        asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
-        return max(asked, best - scores.cutoff)
 
 
 def _listed(make: Callable[..., AnyList], source: Any, wanted: Wanted, run: Run) -> AnyList:
@@ -151,15 +164,42 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     if asked.scores is None:
         return None
     scores = asked.scores
-    require_kept(scores, wanted)
+    wanted.require_kept(scores)
     if make is ClassList:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
-        return _only_the_empty_network(make, scores, run)
-    lattice = lattice_for(scores, run)
-    if lattice is None:
+        return only_the_empty_network(make, scores, run)
+    source = Lattices(scores, wanted, run)
+    prepared = source.next()
+    if prepared is None:
         return None
-    lowest = wanted.lowest(lattice.best_score, scores)
+    found = _read_from(prepared, make, wanted, run)
+    while _asks_for_more(found, prepared, wanted):
+        try:
+            prepared = source.next(len(found))
+        except TooLarge:
+            return _cut_short(found, "memory_limit")
+        if prepared is None:
+            return _cut_short(found, "time_limit")
+        found = _read_from(prepared, make, wanted, run)
+    return found
+
+
+def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
+    """Whether a lattice that reaches further may hold more of what is wanted."""
+    is_whole = found.proof.status is Status.PROVED and len(found) < wanted.most
+    return is_whole and math.log(wanted.factor) > prepared.reach
+
+
+def _cut_short(found: AnyList, limit: str) -> AnyList:
+    """The list as it is: complete above its floor, but a limit came before it was full."""
+    return replace(found, proof=replace(found.proof, status=Status.STOPPED, limit=limit))
+
+
+def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted, run: Run) -> AnyList:
+    """The list that this lattice gives; on Ctrl-C raises Interrupted with what there is."""
+    scores, lattice, best = prepared.scores, prepared.lattice, prepared.lattice.best_score
+    lowest = wanted.lowest(best, scores)
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
@@ -167,7 +207,6 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
         lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
     )
     run.timed("listing", begin)
-    best = lattice.best_score
     limit = None
     if not finished:
         limit = "Ctrl-C" if interrupted else "time_limit"
@@ -178,23 +217,24 @@ def _found(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run)
     status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, limit, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
-    found = make(scores, values, parents, floor, proof, list_stats(scores, run, LISTING, work))
+    engine = f"{prepared.engine} and depth-first listing"
+    found = make(scores, values, parents, floor, proof, list_stats(scores, run, engine, work))
     if interrupted:
         raise _interrupted(found, run)
     return found
 
 
-def _only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
     proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
     return make(
-        scores, np.zeros(1), np.empty((1, 0), np.uint32), -math.inf, proof, list_stats(scores, run, LISTING, {})
+        scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, list_stats(scores, run, LISTING, {})
     )
 
 
 def _room_for(n: int, run: Run) -> int:
     """How many networks memory has room for, while they are sorted too; at least one."""
     available = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
-    return max(1, int(0.8 * available) // (4 * (4 * n + 16)))
+    return max(1, int(0.8 * available) // (4 * (8 * n + 16)))
 
 
 def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
@@ -208,7 +248,7 @@ def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> 
     bound = upper_bound(asked)
     proof = Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked))
     scores = asked.scores or _without_scores(asked)
-    none = np.empty((0, len(scores.columns)), dtype=np.uint32)
+    none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, bound, proof, list_stats(scores, run, LISTING, {}))
 
 
@@ -221,28 +261,21 @@ def _without_scores(asked: Asked) -> Scores:
 
 
 def scores_for(source: Any, wanted: Wanted, run: Run) -> Scores:
-    if not isinstance(source, Scores):
-        return score(as_table(source), BDeu(), threads=run.threads, on_progress=run.on_progress)
-    require_kept(source, wanted)
-    return source
+    if isinstance(source, Scores):
+        wanted.require_kept(source)
+        return source
+    try:
+        scores = score_within(as_table(source), BDeu(), run)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
+    if scores is None:
+        raise out_of_time(wanted, run)
+    return scores
 
 
-def require_kept(scores: Scores, wanted: Wanted) -> None:
-    """Scores pruned for one question must not answer another that needs more."""
-    keep = scores.keep
-    if keep == "all" or (isinstance(keep, Within) and wanted.factor <= keep.factor):
-        return
-    if isinstance(keep, KBest) and wanted.most <= keep.k:
-        return
-    kept = "the best network only"
-    if isinstance(keep, Within):
-        kept = f"networks within a factor of {keep.factor:g}"
-    if isinstance(keep, KBest):
-        kept = f"the {keep.k:,} best"
-    raise ScoreError(
-        f"{wanted.asked_by} needs more families than these scores hold: they were pruned for {kept}. "
-        'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
-    )
+def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> OutOfTime:
+    so_far = f"there are at least {found:,}" if found else "nothing is known yet"
+    return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", found)
 
 
 def require_score_equivalent(scores: Scores, asked_by: str) -> None:
@@ -254,31 +287,22 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
         )
 
 
-def lattice_for(scores: Scores, run: Run) -> _core.Lattice | None:
-    """Best parents, forward and backward tables; None when the time is up."""
-    n = len(scores.columns)
-    held = sum(array.nbytes for array in scores.store.arrays)
-    plan_lattice(n, run, held=held, more=set_bytes(n) + run.threads * set_bytes(n))
-    begin = run.seconds
-    lattice = _core.build_lattice(scores.store.core(), run.threads, run.seconds_left, run.on_tick)
-    run.timed("lattice", begin)
-    return lattice
-
-
-def _counted(
-    what: _core.Listed, asked_by: str, source: Any, factor: float, threads: int | None, on_progress: OnProgress | None
-) -> int:
-    run = Run(threads=threads, on_progress=on_progress)
-    wanted = Wanted(asked_by, factor=_checked_factor(factor))
+def _counted(what: _core.Listed, source: Any, wanted: Wanted, run: Run) -> int:
     scores = scores_for(source, wanted, run)
     if what is _core.Listed.CLASSES:
-        require_score_equivalent(scores, asked_by)
+        require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
-    lattice = lattice_for(scores, run)
-    assert lattice is not None
-    lowest = wanted.lowest(lattice.best_score, scores)
-    _, counts = _core.count_above(lattice, what, lowest, run.threads, None, run.on_tick)
+    prepared = Lattices(scores, wanted, run).next()
+    if prepared is None:
+        raise out_of_time(wanted, run)
+    lattice = prepared.lattice
+    lowest = wanted.lowest(lattice.best_score, prepared.scores)
+    finished, interrupted, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.on_tick)
+    if interrupted:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
+    if not finished:
+        raise out_of_time(wanted, run, counts.found)
     return counts.found
 
 
@@ -286,17 +310,25 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if not scores.columns:
         yield scores.network([])
         return
-    lattice = lattice_for(scores, run)
-    assert lattice is not None
-    lowest = wanted.lowest(lattice.best_score, scores)
-    stream = _core.open_stream(lattice, lowest, run.threads, None, run.on_tick)
+    prepared = Lattices(scores, wanted, run).next()
+    if prepared is None:
+        raise out_of_time(wanted, run)
+    lattice = prepared.lattice
+    lowest = wanted.lowest(lattice.best_score, prepared.scores)
+    stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
+    if stream is None:
+        raise out_of_time(wanted, run)
     maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
+    given = 0
     while True:
-        values, parents = stream.next(STREAM_BATCH)
+        finished, values, parents = stream.next(STREAM_BATCH, run.seconds_left, run.on_tick)
         for masks in parents.tolist():
             yield maker.network_of(masks)
-        if len(values) < STREAM_BATCH:
+        given += len(values)
+        if finished:
             return
+        if len(values) < STREAM_BATCH:
+            raise out_of_time(wanted, run, given)
 
 
 def list_stats(scores: Scores, run: Run, engine: str, work: Mapping[str, int]) -> Stats:

@@ -31,6 +31,7 @@ HEADER = (
     *("stats", "notes", "families"),
 )
 MOST_COLUMNS = 32
+MOST_MEMBERS = math.factorial(64)
 LIMITS_OF_GRID = range(-1000, 65)
 
 Content = dict[str, Any]
@@ -203,7 +204,7 @@ class _Items:
 
     @property
     def parents(self) -> Masks:
-        return np.array(self._masks, dtype=np.uint32).reshape(len(self), len(self._names))
+        return np.array(self._masks, dtype=np.uint64).reshape(len(self), len(self._names))
 
     def sums(self) -> NDArray[np.float64]:
         """Of each item the sum of its local scores."""
@@ -224,7 +225,7 @@ class _Items:
         self._masks.extend([self._mask(name, known, parents) for name, known in self._known.items()])
         self._scores.append(score)
         if "size" in content:
-            self.sizes.append(_count(content, "size"))
+            self.sizes.append(_count(content, "size", MOST_MEMBERS))
 
     def _mask(self, name: str, known: dict[tuple[str, ...], int], parents: Content) -> int:
         """Families come again and again, so each is checked once."""
@@ -274,10 +275,10 @@ def _check_items(found: NetworkList | ClassList, items: _Items) -> None:
 def is_acyclic(parents: Masks) -> NDArray[np.bool_]:
     """Of each item: take away variables without parents left, again and again; what remains lies on cycles."""
     n = parents.shape[1]
-    left = np.full(len(parents), (1 << n) - 1, dtype=np.uint32)
+    left = np.full(len(parents), (1 << n) - 1, dtype=np.uint64)
     for _ in range(n):
         for x in range(n):
-            left[parents[:, x] & left == 0] &= ~np.uint32(1 << x)
+            left[parents[:, x] & left == 0] &= ~np.uint64(1 << x)
         if not left.any():
             break
     return np.equal(left, 0)
@@ -345,9 +346,9 @@ def _texts(content: Content, key: str) -> tuple[str, ...]:
     return tuple(texts)
 
 
-def _count(content: Content, key: str) -> int:
+def _count(content: Content, key: str, most: int = 2**64 - 1) -> int:
     value = content[key]
-    if type(value) is not int or not 0 <= value < 2**64:
+    if type(value) is not int or not 0 <= value <= most:
         raise _Wrong(f"{key!r} should be a whole number, not {_shown(value)}")
     return value
 

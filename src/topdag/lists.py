@@ -18,7 +18,7 @@ from topdag.results import Proof, Stats
 from topdag.scores import Scores
 
 Item = TypeVar("Item")
-Masks = NDArray[np.uint32]
+Masks = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,7 +173,7 @@ class ClassList(BestList[EquivalenceClass]):
         for place, masks in enumerate(self.parents.tolist()):
             graph = _core.class_of(masks)
             directed[place], undirected[place] = graph.parents, graph.neighbours
-            sizes.append(_core.class_size(graph) or self[place].size)  # the latter says what is wrong
+            sizes.append(_core.class_size(graph))
         return directed, undirected, tuple(sizes)
 
     @property

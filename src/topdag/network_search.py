@@ -6,11 +6,14 @@ only makes sense on whole networks.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from topdag import _core
 from topdag.errors import Interrupted
-from topdag.list_questions import Wanted, checked_k, lattice_for, list_stats, scores_for
+from topdag.lattices import lattice_of
+from topdag.list_lattices import Wanted
+from topdag.list_questions import checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run
@@ -26,7 +29,7 @@ def search_networks(
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NetworkList:
-    """The k best networks by best-first search over partial networks; ties come in the order they are met.
+    """The k best networks by best-first search over partial networks: the list of ``k_best_networks``, ties included.
 
     ``block``: how many successors of a partial network enter the queue at a time. ``stats.work`` counts generated,
     expanded and re-expanded partial networks and calls of the oracle; memory grows with those generated.
@@ -34,10 +37,13 @@ def search_networks(
     if isinstance(block, bool) or not isinstance(block, int) or block < 1:
         raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    scores = scores_for(source, Wanted("search_networks", most=checked_k(k)), run)
-    lattice = lattice_for(scores, run)
+    wanted = Wanted("search_networks", most=checked_k(k))
+    scores = scores_for(source, wanted, run)
+    if not scores.columns:
+        return only_the_empty_network(NetworkList, scores, run)
+    lattice = lattice_of(scores.store, run)
     if lattice is None:
-        raise TimeoutError(f"time_limit came before the oracle was ready, after {run.seconds:.1f} s")
+        raise out_of_time(wanted, run)
     finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(
         lattice, k, block, run.threads, run.seconds_left, run.on_tick
     )
@@ -48,7 +54,8 @@ def search_networks(
         "re-expanded": counts.re_expanded,
         "oracle calls": counts.oracle_calls,
     }
-    status = Status.PROVED if finished else Status.STOPPED
+    some = lattice.best_score > -math.inf
+    status = Status.STOPPED if not finished else Status.PROVED if some else Status.INFEASIBLE
     limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
     proof = Proof(status, lattice.best_score, 0.0, limit, scores.describe_space())
     stats = list_stats(scores, run, "best-first search over partial networks", work)

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.engines import plan_lattice, set_bytes
 from topdag.family_lists import FamilyLists
+from topdag.lattices import lattice_of
 from topdag.runs import Run
 from topdag.stores import Floats, ListStore, Store
 
@@ -84,38 +84,16 @@ def store_for_k_best(
     lists with all ties at their ends. Networks more than ``furthest`` behind the best are not looked for: when fewer
     than k are nearer, all families stay. None when the time is up. Needs the lattice.
     """
-    n, held = store.n, sum(array.nbytes for array in store.arrays)
-    plan_lattice(n, run, held=held, more=set_bytes(n) + run.threads * set_bytes(n))
     begin = run.seconds
-    core = store.core()
-    lattice = _core.build_lattice(core, run.threads, run.seconds_left, run.on_tick)
+    lattice = lattice_of(store, run)
     threshold = None if lattice is None else _kth_best_score(lattice, k, run, of_classes=of_classes, furthest=furthest)
     if lattice is None or threshold is None:
         return None
     if threshold == -math.inf:
         return store
-    threshold -= slack
-    with_edge, _ = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
-    families = []
-    for x in range(n):
-        if run.is_over:
-            return None
-        hopeless = sum(1 << p for p in range(n) if with_edge[p * n + x] < threshold)
-        families.append(families_reaching(lattice, core, x, threshold, hopeless))
+    families = _core.families_reaching(lattice, threshold - slack, run.threads, run.seconds_left, run.on_tick)
     run.timed("pruning", begin)
-    return listed_store(names, families)
-
-
-def families_reaching(
-    lattice: _core.Lattice, core: _core.LocalScores, x: int, threshold: float, hopeless: int = 0
-) -> Families:
-    """The families of x that some network scoring at least ``threshold`` has: M(x, U) >= threshold.
-
-    The factor-safe rule leaves few to look at; ``hopeless``: parents that no such network gives x.
-    """
-    masks, scores = _core.families_worth_keeping(core, x, lattice.best_score - threshold)
-    reaches = [not mask & hopeless and lattice.family_bound(x, mask) >= threshold for mask in masks.tolist()]
-    return masks[reaches], scores[reaches]
+    return None if families is None else listed_store(names, families)
 
 
 def listed_store(names: tuple[str, ...], families: Sequence[Families]) -> ListStore:

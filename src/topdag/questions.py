@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from topdag import _core
-from topdag.engines import plan_lattice
-from topdag.errors import Interrupted
+from topdag.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.engines import Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
+from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
 from topdag.results import Answer, Proof, Stats, Status
 from topdag.runs import OnProgress, Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
-from topdag.scores import Scores, as_table, score_within
+from topdag.scores import Keep, Scores, as_table, score_within, scored_columns
+from topdag.searching import Standing, search_best
 from topdag.stores import ListStore
 from topdag.table import Table
 
@@ -26,6 +30,9 @@ SECONDS_FOR_A_LAST_LOOK = 0.5
 def best_network(
     source: Any,
     *,
+    start: Network | None = None,
+    engine: str | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
@@ -36,11 +43,17 @@ def best_network(
     ``answer.proof.status`` is PROVED when no network in ``answer.proof.space`` scores more. When ``time_limit``
     (seconds) comes first, the answer is some network with a bound that no network exceeds. Ctrl-C raises
     Interrupted, which carries the same as ``.answer``. Ties are broken in a fixed way (docs/method.md).
+
+    ``start``: a network to begin with; a search never answers with a worse one. ``engine``: one of "dense lattice",
+    "block lattice" and "search", in place of the one chosen. ``checkpoint``: a file in which a search leaves how it
+    stands every few seconds, and from which it goes on when asked the same again.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    if isinstance(source, Scores):
-        return best_of(Asked.from_scores(source), run)
-    return best_of(Asked(as_table(source), BDeu()), run)
+    asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
+    asked.start = start
+    asked.wanted_engine = None if engine is None else named_engine(engine)
+    asked.checkpoint = None if checkpoint is None else Path(checkpoint)
+    return best_of(asked, run)
 
 
 @dataclass
@@ -51,8 +64,13 @@ class Asked:
     kind: ScoreKind | None
     max_parents: int | None = None
     scores: Scores | None = None
+    start: Network | None = None
+    wanted_engine: Engine | None = None
+    checkpoint: Path | None = None
     engine: str = "none"
+    reason: str = ""
     best_alone: Sequence[float] = ()
+    standing: Standing | None = None
 
     @classmethod
     def from_scores(cls, scores: Scores) -> Asked:
@@ -71,16 +89,62 @@ def best_of(asked: Asked, run: Run) -> Answer:
 def _proved(asked: Asked, run: Run) -> Answer | None:
     """The full search; None when the time is up before it ends."""
     if asked.scores is None:
-        assert asked.table is not None and asked.kind is not None
-        plan_lattice(int((asked.table.arities > 1).sum()) or 1, run)  # what cannot be answered is not scored either
-        asked.scores = score_within(asked.table, asked.kind, run, max_parents=asked.max_parents)
+        asked.scores = _scored(asked, run)
     if asked.scores is None or run.is_over:
         return None
     scores = asked.scores
     n = len(scores.columns)
     if n == 0:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
-    asked.engine = plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
+    choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=asked.wanted_engine)
+    asked.engine, asked.reason = choice.engine.value, choice.reason
+    if choice.engine is Engine.SEARCH:
+        return _searched(asked, scores, run)
+    if choice.engine is Engine.BLOCKS:
+        return _by_blocks(asked, scores, run)
+    return _by_lattice(asked, scores, run)
+
+
+def _scored(asked: Asked, run: Run) -> Scores | None:
+    table, kind = asked.table, asked.kind
+    assert table is not None and kind is not None
+    n = len(scored_columns(table))
+    choice = scores_by_lists(n, kind, asked.max_parents, everything=False)
+    if choice.engine is Engine.DENSE and n:
+        plan_lattice(n, run)  # what cannot be answered is not scored either
+    keep: Keep | None = "best" if asked.wanted_engine is Engine.SEARCH else None
+    return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep)
+
+
+def _searched(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+    """The best network of listed families; None when the time is up."""
+    if not isinstance(scores.store, ListStore):
+        raise ScoreError('The engine "search" works on listed families: score with keep="best".')
+    start = None if asked.start is None else scores.masks_of(asked.start)
+    standing = asked.standing = Standing.begin(scores.store, run, start)
+    finished = search_best(standing, run)
+    asked.engine = f"{asked.engine}: {standing.method}"
+    if not finished:
+        return None
+    if standing.masks is None:
+        return _answer(asked, run, None, Status.INFEASIBLE, None)
+    return _answer(asked, run, scores.network(standing.masks), Status.PROVED, None)
+
+
+def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+    plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
+    lattice = build_block_lattice(scores.store.core(), run, backward=False)
+    if lattice is None:
+        return None
+    value, parents = lattice.read_back(scores.slack)
+    if value == -math.inf:
+        return _answer(asked, run, None, Status.INFEASIBLE, None)
+    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
+
+
+def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+    n = len(scores.columns)
+    plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
     found = _core.best_network(scores.store.core(), scores.slack, run.threads, run.seconds_left, run.on_tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     asked.best_alone = found.best_alone
@@ -93,7 +157,23 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
 
 def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
     """Some network and a bound, from whatever is known."""
-    return _answer(asked, run, _quick_network(asked), Status.STOPPED, limit)
+    standing = asked.standing
+    if standing is not None and standing.masks is not None and asked.scores is not None:
+        return _answer(asked, run, asked.scores.network(standing.masks), Status.STOPPED, limit)
+    return _answer(asked, run, _better(asked, _quick_network(asked)), Status.STOPPED, limit)
+
+
+def _better(asked: Asked, quick: Network | None) -> Network | None:
+    """The better of the network given to begin with and one found quickly."""
+    if asked.start is None or asked.table is None or asked.kind is None:
+        return quick
+    table, kind = asked.table, asked.kind
+    values = {
+        name: kind.local(table, table.index(name), sorted(table.index(p) for p in asked.start.parents[name]))
+        for name in table.names
+    }
+    given = Network(table.names, asked.start.parents, values)
+    return given if quick is None or quick.score is None or math.fsum(values.values()) > quick.score else quick
 
 
 def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: str | None) -> Answer:
@@ -126,10 +206,16 @@ def _stats(asked: Asked, run: Run) -> Stats:
         threads=run.threads,
         memory=run.memory,
         peak_memory=peak_memory(),
-        sets=2**n,
+        sets=_sets_counted(asked, n),
         families=0 if asked.scores is None else asked.scores.n_families,
         engine=asked.engine,
+        reason=asked.reason,
+        work={} if asked.standing is None else dict(asked.standing.work),
     )
+
+
+def _sets_counted(asked: Asked, n: int) -> int:
+    return 2**n if asked.scores is None or asked.scores.report is None else asked.scores.report.sets
 
 
 def _quick_network(asked: Asked) -> Network | None:
@@ -164,6 +250,8 @@ def upper_bound(asked: Asked) -> float:
     Values on the grid may lie below the scores in full precision that answers report, by a step each.
     """
     slack = 0.0 if asked.scores is None else len(asked.scores.columns) * math.ldexp(1.0, -asked.scores.grid)
+    if asked.standing is not None:
+        return asked.standing.bound + slack
     if asked.best_alone:
         return math.fsum((*asked.best_alone, slack))
     if asked.scores is not None and isinstance(asked.scores.store, ListStore):

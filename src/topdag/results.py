@@ -45,8 +45,8 @@ class Proof:
 @dataclass(frozen=True)
 class Stats:
     """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
-    process has held so far; ``sets`` and ``families``: how many were scored; ``work``: what
-    else was counted, by name (docs/method.md says what each means)."""
+    process has held so far; ``sets`` and ``families``: how many were scored; ``engine`` and ``reason``: what answered,
+    and why it was chosen; ``work``: what else was counted, by name (docs/method.md says what each means)."""
 
     seconds: float
     phases: Mapping[str, float]
@@ -56,6 +56,7 @@ class Stats:
     sets: int
     families: int
     engine: str
+    reason: str = ""
     work: Mapping[str, int] = field(default_factory=dict)
 
 

@@ -13,9 +13,12 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
+from topdag.engines import Engine, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
+from topdag.lattices import lattice_of
+from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
@@ -60,8 +63,9 @@ class Scores:
 
     ``names``: all variables, in column order; ``kind``: the score, None when read from a file that does not say;
     ``table``: the data, None likewise; ``max_parents``: the limit asked for, None without one; ``keep``: what was
-    pruned for; ``columns``: the variables that were scored, the others being constant; ``grid``: values in ``store``
-    are multiples of 2**-grid.
+    pruned for; ``automatic``: it was chosen for the table, so a question that needs more may score again; ``columns``:
+    the variables that were scored, the others being constant; ``grid``: values in ``store`` are multiples of 2**-grid;
+    ``report``: what pruned scoring counted and left out, None where every set was counted.
     """
 
     names: tuple[str, ...]
@@ -74,6 +78,8 @@ class Scores:
     grid: int
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    automatic: bool = False
+    report: PrunedScores | None = None
 
     @property
     def score_equivalent(self) -> bool:
@@ -132,11 +138,47 @@ class Scores:
         bare = Network.from_masks(self.names, everywhere)
         return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
 
+    def masks_of(self, network: Network) -> list[int]:
+        """The parents of each scored variable in a network, as masks over the scored ones."""
+        if set(network.names) != set(self.names):
+            raise ScoreError("The network must have the variables of the scores: " + ", ".join(self.names) + ".")
+        place = {self.names[v]: i for i, v in enumerate(self.columns)}
+        return [sum(1 << place[p] for p in network.parents[self.names[v]] if p in place) for v in self.columns]
+
     def family_bound(self, variable: str, parents: Sequence[str] = ()) -> float:
         """The score of the best network in which the variable has exactly these parents; minus infinity if none."""
-        from topdag.alternatives import family_bound
+        self.require_kept("family_bound")
+        self.local(variable, parents)  # checks the names
+        columns = [self.names.index(name) for name in (variable, *parents)]
+        if any(v not in self.columns for v in columns):
+            raise ScoreError(
+                "Constant columns stay isolated; read the table with keep_constant=True to give them edges."
+            )
+        lattice = lattice_of(self.store, Run())
+        assert lattice is not None  # no time limit
+        x, *places = (self.columns.index(v) for v in columns)
+        return lattice.family_bound(x, sum(1 << place for place in places))
 
-        return family_bound(self, variable, parents)
+    def is_kept(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
+        """Whether all families are there that the best so many, or those within this factor, can need."""
+        if isinstance(self.keep, Within):
+            return factor <= self.keep.factor
+        return most <= self.keep.k if isinstance(self.keep, KBest) else self.keep == "all"
+
+    def require_kept(self, asked_by: str, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
+        """Scores pruned for one question must not answer another that needs more."""
+        if self.is_kept(most=most, factor=factor):
+            return
+        keep = self.keep
+        kept = "the best network only"
+        if isinstance(keep, Within):
+            kept = f"networks within a factor of {keep.factor:g}"
+        if isinstance(keep, KBest):
+            kept = f"the {keep.k:,} best"
+        raise ScoreError(
+            f"{asked_by} needs more families than these scores hold: they were pruned for {kept}. "
+            'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
+        )
 
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
         """The allowed parent sets of a variable with their scores on the grid."""
@@ -162,7 +204,7 @@ class Scores:
         """The networks that compete, and how finely they are told apart."""
         n = len(self.columns)
         limit = "any number of parents" if self.max_parents is None else f"at most {self.max_parents} parents each"
-        if isinstance(self.store, ListStore):
+        if isinstance(self.store, ListStore) and self.table is None:
             limit = f"parents from {self.store.lists.n_families:,} listed families"
         isolated = len(self.names) - n
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
@@ -190,16 +232,18 @@ def score(
     kind: ScoreKind,
     *,
     max_parents: int | None = None,
-    keep: Keep = "all",
+    keep: Keep | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> Scores:
-    """Scores every family of a table (or frame, array, path).
+    """Scores every family of a table (or frame, array, path) that a question can need.
 
     ``keep="all"`` serves every question; ``"best"`` drops what one best network cannot need, ``Within(factor)``
     what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
-    classes, where the score is equivalent) can need, ties with the last of them included; it needs the lattice.
+    classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
+    families are kept where tables over all sets pay; else those for the best network, and a question that needs
+    more scores again by itself.
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
@@ -211,14 +255,23 @@ def score(
 
 
 def score_within(
-    table: Table, kind: ScoreKind, run: Run, *, max_parents: int | None = None, keep: Keep = "all"
+    table: Table, kind: ScoreKind, run: Run, *, max_parents: int | None = None, keep: Keep | None = None
 ) -> Scores | None:
     """``score`` inside a longer run; None when its time is up."""
     check_kind(kind)
     check_max_parents(max_parents)
-    keep_epsilon(keep)
+    if keep is not None:
+        keep_epsilon(keep)  # checks it
     begin = run.seconds
-    columns = tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
+    columns = scored_columns(table)
+    choice = scores_by_lists(len(columns), kind, max_parents, everything=keep == "all")
+    if choice.engine is Engine.SEARCH:
+        pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep or "best"), run)
+        return None if pruned is None else Scores(
+            table.names, kind, table, max_parents, keep or "best", columns, pruned.store, pruned.grid,
+            run.seconds - begin, table.notes, automatic=keep is None, report=pruned,
+        )
+    keep = keep or "all"
     limit = len(columns) if max_parents is None else min(max_parents, len(columns))
     store: Store | None = SetStore(0, np.zeros(1), ())
     grid = 40
@@ -255,6 +308,18 @@ def as_table(source: Any) -> Table:
 
         return read_table(source)
     return Table(source)
+
+
+def scored_columns(table: Table) -> tuple[int, ...]:
+    """Constant columns can neither gain nor give anything, so they are left isolated unless asked for."""
+    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
+
+
+def pruning_for(keep: Keep) -> Pruning:
+    """The rule of pruned scoring that leaves what is asked for."""
+    if isinstance(keep, KBest):
+        return Pruning(epsilon=math.inf, k=keep.k)
+    return Pruning(epsilon=keep_epsilon(keep), k=None)
 
 
 def check_kind(kind: object) -> None:

@@ -73,6 +73,18 @@ class ListStore:
             self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
         )
 
+    @property
+    def candidates(self) -> _core.Candidates:
+        """The families as costs; for up to 64 variables."""
+        return _core.Candidates(
+            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
+        )
+
+    @property
+    def best_scores(self) -> list[float]:
+        """The best local score of each variable."""
+        return [float(own.max()) for own in np.split(self.rounded, self.lists.offsets[1:-1])]
+
     def find(self, x: int, mask: int) -> int | None:
         """Where a family stands in the list."""
         begin, end = self.lists.offsets[x : x + 2]

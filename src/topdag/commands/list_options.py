@@ -62,7 +62,7 @@ def add_what(parser: ArgumentParser) -> None:
         "--keep",
         type=keep,
         metavar="WHAT",
-        help="what a .jkl or .pss file holds: all (any family that can matter) or within(FACTOR)",
+        help="what a .jkl or .pss file holds: all (any family that can matter), within(FACTOR) or kbest(K)",
     )
 
 

@@ -118,8 +118,8 @@ def _stopped_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
     )
 
 
-def count_text(count: int, wanted: Request, space: str) -> str:
-    counted = f"{count:,} {wanted.noun if count == 1 else wanted.nouns}"
+def count_text(count: int, wanted: Request, space: str, at_least: str = "") -> str:
+    counted = f"{at_least.capitalize()}{count:,} {wanted.noun if count == 1 else wanted.nouns}"
     return textwrap.fill(f"{counted} within a Bayes factor of {wanted.factor:g} of the best, among {space}.", WIDTH)
 
 

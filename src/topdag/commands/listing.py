@@ -18,19 +18,17 @@ from topdag.commands.list_text import Request, count_text, list_text
 from topdag.commands.options import ABOUT_TABLES, is_score_file, kind_from, refuse, run_from, table_from, writable
 from topdag.commands.show import progress_line, say
 from topdag.engines import plan_lattice
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.files import read_scores
 from topdag.list_files import SUFFIXES, list_lines, write_list
 from topdag.list_questions import (
-    Wanted,
     classes_within,
     count_classes_within,
     count_networks_within,
     k_best_classes,
     k_best_networks,
     networks_within,
-    require_kept,
     require_score_equivalent,
 )
 from topdag.lists import ClassList, NetworkList
@@ -62,16 +60,13 @@ def answer_list(args: Namespace, wanted: Request) -> Exit:
 
 
 def answer_count(args: Namespace, wanted: Request) -> Exit:
-    assert wanted.factor is not None
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        scores = _scores(_asked(args, wanted, run), run)
-        assert scores is not None  # no time limit
-        _require_memory(len(scores.columns), run, held=sum(array.nbytes for array in scores.store.arrays))
-        count = count_classes_within if wanted.classes else count_networks_within
-        found = count(scores, wanted.factor, threads=run.threads, on_progress=on_progress)
-    say(str(found) if args.quiet else count_text(found, wanted, scores.describe_space()))
-    return Exit.FINE if found else Exit.FAILED
+        asked = _asked(args, wanted, run)
+        found, code = _count_and_exit(asked, wanted, run)
+    at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))
+    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(asked), at_least))
+    return code
 
 
 def _target(args: Namespace) -> Path | None:
@@ -103,7 +98,7 @@ def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
         raise UsageError("--keep: a .npz file says itself what it holds")
     scores = read_scores(path, keep=args.keep or "best")
     try:
-        require_kept(scores, Wanted("A list", wanted.most or MOST_IN_A_LIST, wanted.factor or math.inf))
+        scores.require_kept("A list", most=wanted.most or MOST_IN_A_LIST, factor=wanted.factor or math.inf)
     except ScoreError as error:
         reason = str(error).partition(" Score again ")[0]
         raise ScoreError(
@@ -131,6 +126,23 @@ def _list_and_exit(asked: Asked, wanted: Request, run: Run) -> tuple[Found, Exit
     return found, Exit.FINE if len(found) else Exit.FAILED
 
 
+def _count_and_exit(asked: Asked, wanted: Request, run: Run) -> tuple[int, Exit]:
+    """The count, or how many there are at least when a limit or Ctrl-C came."""
+    assert wanted.factor is not None
+    count = count_classes_within if wanted.classes else count_networks_within
+    try:
+        scores = _scores(asked, run)
+        if scores is None:
+            return 0, Exit.STOPPED
+        _require_memory(len(scores.columns), run, held=sum(array.nbytes for array in scores.store.arrays))
+        found = count(scores, wanted.factor, **_limits(run))
+    except OutOfTime as stopped:
+        return stopped.answer, Exit.STOPPED
+    except KeyboardInterrupt as interrupted:
+        return (interrupted.answer or 0) if isinstance(interrupted, Interrupted) else 0, Exit.INTERRUPTED
+    return found, Exit.FINE if found else Exit.FAILED
+
+
 def _scores(asked: Asked, run: Run) -> Scores | None:
     """None when the time is up before all families are scored."""
     if asked.scores is None:
@@ -146,18 +158,22 @@ def _require_memory(n: int, run: Run, held: int = 0) -> None:
 
 
 def _listed(scores: Scores, wanted: Request, run: Run) -> Found:
-    limits: dict[str, Any] = {
+    if wanted.factor is not None:
+        within = classes_within if wanted.classes else networks_within
+        return within(scores, wanted.factor, at_most=wanted.most, **_limits(run))
+    assert wanted.most is not None
+    k_best = k_best_classes if wanted.classes else k_best_networks
+    return k_best(scores, wanted.most, **_limits(run))
+
+
+def _limits(run: Run) -> dict[str, Any]:
+    """What is left of a run, for the question that goes on with it."""
+    return {
         "time_limit": run.seconds_left,
         "memory_limit": run.memory_limit,
         "threads": run.threads,
         "on_progress": run.on_progress,
     }
-    if wanted.factor is not None:
-        within = classes_within if wanted.classes else networks_within
-        return within(scores, wanted.factor, at_most=wanted.most, **limits)
-    assert wanted.most is not None
-    k_best = k_best_classes if wanted.classes else k_best_networks
-    return k_best(scores, wanted.most, **limits)
 
 
 def _nothing_yet(asked: Asked, wanted: Request, run: Run, limit: str) -> Found:
@@ -172,7 +188,7 @@ def _nothing_yet(asked: Asked, wanted: Request, run: Run, limit: str) -> Found:
     return (ClassList if wanted.classes else NetworkList)(
         source=replace(few, names=table.names, columns=columns),
         scores=np.empty(0),
-        parents=np.empty((0, len(columns)), dtype=np.uint32),
+        parents=np.empty((0, len(columns)), dtype=np.uint64),
         floor=bound,
         proof=Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked)),
         stats=Stats(run.seconds, dict(run.phases), run.threads, run.memory, peak_memory(), 0, 0, "none"),

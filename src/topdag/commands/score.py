@@ -27,7 +27,7 @@ from topdag.errors import FileError, ScoreError
 from topdag.files import read_network, write_scores
 from topdag.graphs import Network
 from topdag.score_kinds import ScoreKind
-from topdag.scores import Keep, Scores, Within, score
+from topdag.scores import KBest, Keep, Scores, Within, score
 from topdag.table import Table
 
 PAGE = """\
@@ -50,8 +50,9 @@ examples:
   topdag score asia.csv --family lung smoke asia
   topdag score asia.csv --network best.json
 
-No network is searched for here, so nothing is proved; --keep best and within(FACTOR) drop only
-families that provably no such network needs."""
+No network is printed here, so nothing is proved; --keep best, within(FACTOR) and kbest(K) drop only
+families that provably no such network needs. kbest(K) searches the K best (of classes, where the
+score allows it) to know, and takes time and memory as topdag list does."""
 
 ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads")
 
@@ -66,8 +67,9 @@ def add_options(parser: ArgumentParser) -> None:
         "--keep",
         type=keep,
         metavar="WHAT",
-        help="all, best (what the best network can need) or within(FACTOR) (what networks within "
-        "this Bayes factor of the best can need); default all for .npz, best for the others",
+        help="all, best (what the best network can need), within(FACTOR) (what networks within "
+        "this Bayes factor of the best can need) or kbest(K) (what the K best can need); default all for .npz, "
+        "best for the others",
     )
     add_max_parents(parser)
     add_score(parser)
@@ -122,6 +124,8 @@ def _what_was_kept(path: str, scores: Scores) -> str:
     purpose = {"all": "every question", "best": "the best network"}.get(str(scores.keep))
     if isinstance(scores.keep, Within):
         purpose = f"networks within a Bayes factor of {scores.keep.factor:g} of the best"
+    if isinstance(scores.keep, KBest):
+        purpose = f"the {scores.keep.k:,} best networks" + " or classes" * scores.score_equivalent
     limit = "" if scores.max_parents is None else f" with at most {scores.max_parents} parents"
     return (
         f"{path}: {scores.n_families:,} families of {len(scores.columns)} variables{limit}, {scores.kind}, "

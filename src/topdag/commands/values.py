@@ -11,7 +11,7 @@ from topdag.discretize import Rule, named_rule
 from topdag.errors import ScoreError, TableError
 from topdag.runs import parse_bytes
 from topdag.score_kinds import KINDS_BY_NAME
-from topdag.scores import Keep, Within
+from topdag.scores import KBest, Keep, Within
 
 RULES = "mean, median, quantile(3) or uniform(4) with any number of states"
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
@@ -76,19 +76,19 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
 
 
 def keep(text: str) -> Keep:
-    """What scores are kept for: all, best or within(a Bayes factor)."""
+    """What scores are kept for: all, best, within(a Bayes factor) or kbest(how many)."""
     name = text.strip().lower()
     if name in ("all", "best"):
         return name
+    purpose, _, number_in_brackets = name.removesuffix(")").partition("(")
     try:
-        return Within(_number_in_brackets(name, "within"))
+        if name.endswith(")") and purpose == "within":
+            return Within(float(number_in_brackets))
+        if name.endswith(")") and purpose == "kbest":
+            return KBest(int(number_in_brackets))
     except (ValueError, ScoreError):
-        raise ArgumentTypeError(
-            f"{text!r} is not known; there are all, best and within(20) with any Bayes factor from 1 on"
-        ) from None
-
-
-def _number_in_brackets(text: str, name: str) -> float:
-    if not (text.startswith(f"{name}(") and text.endswith(")")):
-        raise ValueError(text)
-    return float(text[len(name) + 1 : -1])
+        pass  # no such number
+    raise ArgumentTypeError(
+        f"{text!r} is not known; there are all, best, within(20) with any Bayes factor from 1 on, "
+        "and kbest(100) with any whole number from 1 on"
+    )

@@ -18,7 +18,8 @@ first, and the proof that none is left out: those that score at least the best l
 Factors of 3, 20 and 150 are often called positive, strong and very strong evidence.
 
 With --classes it lists equivalence classes: all networks of a class state the same independences
-and score the same. With --count it only counts, however many there are, and stores none.
+and score the same. With --count it only counts, however many there are, and stores none; when
+--time-limit comes first, or Ctrl-C, it says how many there are at least.
 
 {ABOUT_FILES}
 
@@ -40,7 +41,7 @@ examples:
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
-NOT_WITH_COUNT = ("at_most", "time_limit", "show", "json")
+NOT_WITH_COUNT = ("at_most", "show", "json")
 
 
 def add_options(parser: ArgumentParser) -> None:

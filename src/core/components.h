@@ -1,0 +1,28 @@
+// components.h: variables that can be ordered one group after another.
+#pragma once
+
+#include <vector>
+
+#include "candidates.h"
+#include "var_set.h"
+
+namespace topdag {
+
+// Strongly connected components of a graph given by the sets of arcs into each variable, ancestors first.
+std::vector<VarSet> strong_components(const std::vector<VarSet>& arcs_into, VarSet among);
+
+struct Component {
+    VarSet variables;
+    VarSet before;  // all that come earlier: free as parents
+};
+
+// For the best network: with an arc for each parent in a family that may be of use, the variables of a component can
+// be placed when all those before are, and need none that come later [Fan, Malone & Yuan 2014]. With those before free,
+// fewer families are of use, which may split a component again.
+std::vector<Component> components(const Candidates& candidates);
+
+// Families of one component, by variable in ascending order: parents before it left out, the others numbered by their
+// place in the component. Of those that fit a set, only what may be best is there.
+std::vector<std::vector<Candidate>> families_of(const Candidates& candidates, const Component& component);
+
+}  // namespace topdag

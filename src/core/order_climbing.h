@@ -1,0 +1,35 @@
+// order_climbing.h: good networks quickly, by local search over orders.
+//
+// In an order each variable takes its best family among the variables before it [Teyssier & Koller 2005]. A step takes
+// one variable out and inserts it where the order costs least [Lee & van Beek 2017]. No proof; never worse than the start.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "candidates.h"
+#include "clusters.h"
+#include "run_limits.h"
+
+namespace topdag {
+
+struct OrderedNetwork {
+    double cost;  // infinite when some variable has no family that fits; parents are then none
+    std::vector<VarSet> parents;
+    std::vector<int> order;
+};
+
+// The network of an order.
+OrderedNetwork network_of_order(const Candidates& candidates, std::vector<int> order);
+
+// The local optimum reached from an order.
+OrderedNetwork climb_from(const Candidates& candidates, std::vector<int> order, Limits& limits);
+
+// The best of several climbs: each starts at the best order so far with a few variables moved at random, every tenth at
+// a random order. The same seed gives the same network, whenever no limit is reached.
+OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits);
+
+// The order in which each next variable has most weight on families among those placed, least cost first among equals.
+std::vector<int> order_of_weights(const Candidates& candidates, const Support& support);
+
+}  // namespace topdag

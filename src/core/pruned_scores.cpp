@@ -1,0 +1,636 @@
+#include "pruned_scores.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <map>
+#include <numeric>
+
+#include "parallel.h"
+#include "set_index.h"
+#include "simd.h"
+#include "sparse_counts.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double not_known = -std::numeric_limits<double>::infinity();
+constexpr std::size_t sets_per_batch = 128;
+constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
+constexpr double slack_steps = 8;  // rules hold for exact scores; so many grid steps cover what rounding can do
+
+double n_log_n(double n) { return n > 0 ? n * std::log(n) : 0.0; }
+
+// Variables with much entropy at the highest places: they are shared by neighbours when sets are counted.
+std::vector<int> places(const Table& table) {
+    std::vector<double> entropy(table.n_variables());
+    for (int v = 0; v < table.n_variables(); ++v) {
+        std::vector<double> count(table.arities[v], 0.0);
+        for (std::size_t row = 0; row < table.n_distinct; ++row) count[table.columns[v][row]] += table.weights[row];
+        for (double c : count) entropy[v] -= n_log_n(c);
+    }
+    std::vector<int> order(table.n_variables());
+    std::iota(order.begin(), order.end(), 0);
+    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return entropy[a] < entropy[b]; });
+    return order;
+}
+
+// How large set scores can become, so that one grid serves all levels.
+struct Magnitudes {
+    double sums;    // over cells, in size
+    double scores;  // with the penalty
+
+    Magnitudes(const Table& table, const PruningQuestion& question) {
+        const double n_rows = static_cast<double>(table.n_rows);
+        std::vector<int> arities = table.arities;
+        std::sort(arities.rbegin(), arities.rend());
+        const int largest = std::min(table.n_variables(), question.max_parents + 1);
+        const double most_cells = product(arities, largest);
+        sums = of_sums(question.joint, table, most_cells);
+        for (const SetFormula& formula : question.below) sums = std::max(sums, of_sums(formula, table, most_cells));
+        scores = sums;
+        if (question.joint.penalty == Penalty::regret) scores += n_rows * std::log(most_cells);
+        if (question.joint.penalty == Penalty::per_cell)
+            scores += question.joint.penalty_weight * std::min(most_cells, hopeful_cells(n_rows, arities, question));
+    }
+
+private:
+    static double product(const std::vector<int>& arities, int first) {
+        double cells = 1.0;
+        for (int i = 0; i < first && i < static_cast<int>(arities.size()); ++i) cells *= arities[i];
+        return cells;
+    }
+
+    static double of_sums(const SetFormula& formula, const Table& table, double most_cells) {
+        const double n_rows = static_cast<double>(table.n_rows);
+        if (formula.kind != CellKind::log_rising) return n_rows * std::log(n_rows + formula.parameter + 2.0);
+        const double a = formula.spread ? formula.parameter / most_cells : formula.parameter;
+        return n_rows * std::log(n_rows + formula.parameter + 2.0) +
+               static_cast<double>(table.n_distinct) * std::abs(std::log(a));
+    }
+
+    // The most cells of a set that the penalty rule lets pass; see Walker::is_hopeless.
+    static double hopeful_cells(double n_rows, const std::vector<int>& arities, const PruningQuestion& question) {
+        const double weight = question.joint.penalty_weight;
+        if (!(question.rules >> static_cast<int>(CutRule::penalty) & 1) || weight <= 0 || arities.back() < 2)
+            return std::numeric_limits<double>::infinity();
+        const double explainable = n_rows * std::log(arities[0]) + weight * arities[0] + std::max(0.0, question.epsilon) + 1.0;
+        if (question.k == 0) return 2.0 * explainable / weight;
+        // Where the penalty is more than twice that, all subsets score more; fewer than k they are only up to this size.
+        return std::max(4.0 * explainable / weight, product(arities, static_cast<int>(std::bit_width(question.k)) + 1));
+    }
+};
+
+// Scores of listed sets, on one grid.
+class SetScorer {
+public:
+    SetScorer(const Table& table, const PruningQuestion& question)
+        : rows_(table, order_ = places(table)) {
+        const Magnitudes magnitudes(table, question);
+        grid_ = grid_exponent(table.n_variables(), magnitudes.scores);
+        bits_ = std::min(50, 61 - static_cast<int>(std::ceil(std::log2(magnitudes.sums + 1.0))));
+    }
+
+    const CountingRows& rows() const { return rows_; }
+    int variable(int place) const { return order_[place]; }
+    int grid() const { return grid_; }
+    double step() const { return std::ldexp(1.0, -grid_); }
+
+    double cells(VarSet set) const {
+        double cells = 1.0;
+        for (; set != 0; set &= set - 1) cells *= rows_.arity(first_of(set));
+        return cells;
+    }
+
+    // Sets ascending; false when a limit stopped it.
+    bool score(const SetFormula& formula, const std::vector<VarSet>& sets, int threads, Limits& limits,
+               std::vector<double>& scores) {
+        const FixedFunction function{formula.kind, formula.parameter, formula.spread, bits_};
+        if (!sum_over_listed(rows_, function, sets, threads, limits, sums_)) return false;
+        scores.resize(sets.size());
+        const double up = std::ldexp(1.0, grid_);
+        for (std::size_t i = 0; i < sets.size(); ++i) {
+            const double exact = std::ldexp(static_cast<double>(sums_[i]), -bits_) - penalty(formula, sets[i]);
+            scores[i] = std::nearbyint(exact * up) * step();
+        }
+        return true;
+    }
+
+    VarSet variables_of(VarSet places_set) const {
+        VarSet variables = 0;
+        for (; places_set != 0; places_set &= places_set - 1) variables |= only(order_[first_of(places_set)]);
+        return variables;
+    }
+
+private:
+    double penalty(const SetFormula& formula, VarSet set) {
+        if (formula.penalty == Penalty::none) return 0.0;
+        if (formula.penalty == Penalty::per_cell) return formula.penalty_weight * cells(set);
+        const auto [found, is_new] = regrets_.try_emplace(cells(set), 0.0);
+        if (is_new) found->second = regret(rows_.n_rows(), found->first);
+        return found->second;
+    }
+
+    std::vector<int> order_;
+    CountingRows rows_;
+    int grid_ = 0;
+    int bits_ = 0;
+    std::vector<std::int64_t> sums_;
+    std::map<double, double> regrets_;
+};
+
+// Parent sets of one size that are open for some variable.
+struct Level {
+    // Sets that differ only in their lowest member stand together.
+    struct Group { VarSet members = 0; std::uint32_t start = 0; };
+
+    std::vector<VarSet> sets;             // ascending
+    std::vector<VarSet> open;             // for which variables
+    std::vector<double> value;            // the joint score of the set
+    std::vector<std::size_t> offset;      // of a set's first entry in `best` and `local`
+    std::vector<double> best;             // by open variable: the most that the set or a subset scores as its parents
+    std::vector<double> local;            // by open variable, where k better subsets are counted
+    std::vector<Group> groups;
+    SetIndex group_of;                    // by the set without its lowest member
+
+    std::size_t entry(std::size_t at, int x) const { return offset[at] + std::popcount(open[at] & (only(x) - 1)); }
+
+    void index_groups() {
+        std::vector<VarSet> prefixes;
+        groups.clear();
+        for (std::uint32_t at = 0; at < sets.size(); ++at) {
+            const VarSet prefix = sets[at] & (sets[at] - 1);
+            if (prefixes.empty() || prefixes.back() != prefix) {
+                prefixes.push_back(prefix);
+                groups.push_back({0, at});
+            }
+            groups.back().members |= sets[at] & -sets[at];
+        }
+        group_of = SetIndex(prefixes);
+    }
+
+    // Where a set stands that is there.
+    std::uint32_t find(VarSet set) const {
+        if (set == 0) return 0;
+        const Group& group = groups[group_of.find(set & (set - 1))];
+        return group.start + std::popcount(group.members & ((set & -set) - 1));
+    }
+};
+
+// Some parent sets of the next size, with all that is found out about them.
+struct Batch {
+    std::vector<VarSet> sets;
+    std::vector<VarSet> candidates;       // variables for which all subsets are open
+    std::vector<std::uint32_t> subsets;   // `size` for each set: where its subsets stand in the level before
+    std::vector<double> value;
+    std::vector<double> below;            // by candidate: the most that a proper subset scores
+    std::vector<VarSet> wanted;           // sets with a candidate, ascending, each once
+    std::vector<VarSet> open;
+    std::vector<double> best;
+    std::vector<double> local;
+    struct Kept { VarSet parents; int x; double score; };
+    std::vector<Kept> kept;
+    std::uint64_t n_scored = 0;
+    std::array<std::uint64_t, n_cut_rules> n_cut{};
+
+    double bytes() const {
+        return 8.0 * static_cast<double>(3 * sets.size() + subsets.size() / 2 + below.size() + wanted.size());
+    }
+};
+
+// For each of these variables the most that a subset standing at `subsets` scores, one after the other.
+TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subsets, int size, VarSet variables, double* best) {
+    for (VarSet rest = variables; rest != 0; rest &= rest - 1, ++best) {
+        const VarSet lower = (rest & -rest) - 1;
+        double most = not_known;
+        for (int g = 0; g < size; ++g) {
+            const std::size_t at = subsets[g];
+            const std::size_t entry = before.offset[at] + static_cast<std::size_t>(__builtin_popcountll(before.open[at] & lower));
+            most = std::max(most, before.best[entry]);
+        }
+        *best = most;
+    }
+}
+
+// The sets that the batches want, ascending, each once. They are dealt out by their two highest members first.
+std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits& limits) {
+    constexpr std::size_t n_parts = 64 * 64;
+    const auto part_of = [](VarSet set) {
+        const int highest = 63 - std::countl_zero(set);
+        const VarSet rest = set & ~only(highest);
+        return static_cast<std::size_t>(highest) * 64 + static_cast<std::size_t>(rest == 0 ? 0 : 63 - std::countl_zero(rest));
+    };
+    std::vector<std::size_t> ends(n_parts + 1, 0);
+    for (const Batch& batch : batches)
+        for (VarSet set : batch.wanted) ++ends[part_of(set) + 1];
+    for (std::size_t part = 0; part < n_parts; ++part) ends[part + 1] += ends[part];
+    std::vector<VarSet> wanted(ends[n_parts]);
+    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+    for (Batch& batch : batches) {
+        for (VarSet set : batch.wanted) wanted[next[part_of(set)]++] = set;
+        std::vector<VarSet>().swap(batch.wanted);
+    }
+    parallel_for(n_parts, threads, limits, [&](std::size_t part, int) {
+        const auto begin = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part]);
+        const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part + 1]);
+        std::sort(begin, end);
+        next[part] = static_cast<std::size_t>(std::unique(begin, end) - wanted.begin());
+    });
+    std::size_t size = 0;
+    for (std::size_t part = 0; part < n_parts; ++part)
+        for (std::size_t i = ends[part]; i < next[part]; ++i) wanted[size++] = wanted[i];
+    wanted.resize(size);
+    return wanted;
+}
+
+class Walker {
+public:
+    Walker(const Table& table, const PruningQuestion& question, int threads, Limits& limits)
+        : question_(question), threads_(threads), limits_(limits), scorer_(table, question), n_(table.n_variables()) {
+        result_.grid = scorer_.grid();
+        weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
+        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
+        epsilon_ = std::max(0.0, question.epsilon);
+    }
+
+    PrunedFamilies run() {
+        result_.finished = walk();
+        if (result_.finished) sort_out();
+        return std::move(result_);
+    }
+
+private:
+    bool walk() {
+        if (!find_most_likely() || !begin()) return false;
+        for (int size = 1; size < n_ && !last().sets.empty(); ++size) {
+            if (size > question_.max_parents) {
+                result_.n_cut[static_cast<int>(CutRule::max_parents)] += last().best.size();
+                break;
+            }
+            if (!grow(size)) return false;
+        }
+        return true;
+    }
+
+    Level& last() { return levels_.back(); }
+    bool may_use(CutRule rule) const { return question_.rules >> static_cast<int>(rule) & 1; }
+    bool ties_go() const { return question_.epsilon < 0; }
+    int arity(int x) const { return scorer_.rows().arity(x); }
+    VarSet everyone() const { return n_ == 64 ? ~VarSet{0} : only(n_) - 1; }
+    int below_of(int x) const { return question_.below.empty() ? 0 : question_.below_of[scorer_.variable(x)]; }
+
+    // The log likelihood of each variable given all others: none is larger.
+    bool find_most_likely() {
+        most_likely_.assign(n_, 0.0);
+        if (question_.joint.penalty != Penalty::per_cell) return true;
+        std::vector<VarSet> sets{everyone()};
+        for (int x = 0; x < n_; ++x) sets.push_back(everyone() & ~only(x));
+        std::sort(sets.begin(), sets.end());
+        std::vector<double> scores;
+        const SetFormula likelihood{CellKind::n_log_n, 0.0, false, Penalty::none, 0.0};
+        if (!scorer_.score(likelihood, sets, 1, limits_, scores)) return false;
+        for (int x = 0; x < n_; ++x) {
+            const auto without = std::lower_bound(sets.begin(), sets.end(), everyone() & ~only(x)) - sets.begin();
+            most_likely_[x] = std::min(0.0, scores.back() - scores[without]);
+        }
+        return true;
+    }
+
+    // The families without parents.
+    bool begin() {
+        std::vector<VarSet> sets;
+        for (int x = 0; x < n_; ++x) sets.push_back(only(x));
+        Batch batch;
+        batch.sets = {0};
+        batch.candidates = {everyone()};
+        batch.value = {not_known};
+        batch.below.assign(n_, not_known);
+        std::vector<Batch> batches;
+        batches.push_back(std::move(batch));
+        if (!find_own_values(batches)) return false;
+        return score_all(batches, 0);
+    }
+
+    bool grow(int size) {
+        std::vector<Batch> batches = find_candidates(size);
+        if (!is_allowed(batches) || !find_own_values(batches)) return false;
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) { cut(batches[b], size); });
+        return is_allowed(batches) && score_all(batches, size);
+    }
+
+    // ---- Sets all of whose subsets are open
+
+    std::vector<Batch> find_candidates(int size) {
+        const Level& before = last();
+        std::vector<Batch> batches((before.sets.size() + sets_per_batch - 1) / sets_per_batch);
+        std::atomic<double> bytes{0.0};
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) {
+            const std::size_t end = std::min(before.sets.size(), (b + 1) * sets_per_batch);
+            for (std::size_t at = b * sets_per_batch; at < end; ++at) extend(before, at, size, batches[b]);
+            bytes.fetch_add(batches[b].bytes());
+            if (bytes.load() > question_.memory) limits_.stop.store(true);
+        });
+        if (bytes.load() > question_.memory) result_.memory_needed = 2.0 * bytes.load();
+        return batches;
+    }
+
+    // Adds a member below all others to the set that stands at `at`.
+    void extend(const Level& before, std::size_t at, int size, Batch& batch) {
+        const VarSet set = before.sets[at];
+        const Level::Group* groups[64];  // the subsets without one of the set's members, but with the new one
+        VarSet members = set == 0 ? everyone() : (set & -set) - 1;
+        int n_groups = 0;
+        if (size > 1)
+            for (VarSet rest = set; rest != 0 && members != 0; rest &= rest - 1) {
+                const std::uint32_t found = before.group_of.find(set & ~(rest & -rest));
+                if (found == SetIndex::absent) return;
+                groups[n_groups] = &before.groups[found];
+                members &= groups[n_groups++]->members;
+            }
+        for (; members != 0; members &= members - 1) {
+            const VarSet added = members & -members;
+            VarSet candidates = before.open[at] & ~(set | added);
+            std::uint32_t subsets[64];
+            for (int g = 0; g < n_groups && candidates != 0; ++g) {
+                subsets[g] = groups[g]->start + std::popcount(groups[g]->members & (added - 1));
+                candidates &= before.open[subsets[g]];
+            }
+            if (candidates == 0) continue;
+            batch.sets.push_back(set | added);
+            batch.candidates.push_back(candidates);
+            batch.subsets.push_back(static_cast<std::uint32_t>(at));  // the set without what was added, its lowest member
+            batch.subsets.insert(batch.subsets.end(), subsets, subsets + n_groups);
+        }
+    }
+
+    // ---- The scores of the parent sets themselves
+
+    bool find_own_values(std::vector<Batch>& batches) {
+        std::vector<VarSet> all;
+        for (const Batch& batch : batches) all.insert(all.end(), batch.sets.begin(), batch.sets.end());
+        own_.resize(std::max<std::size_t>(1, question_.below.size()));
+        if (!question_.below.empty()) {
+            for (std::size_t f = 0; f < question_.below.size(); ++f)
+                if (!score_sets(question_.below[f], all, own_[f])) return false;
+            return true;
+        }
+        std::vector<VarSet> missing;
+        for (VarSet set : all)
+            if (joint_index_.find(set) == SetIndex::absent) missing.push_back(set);
+        std::vector<double> counted;
+        if (!score_sets(question_.joint, missing, counted)) return false;
+        own_[0].resize(all.size());
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::uint32_t at = joint_index_.find(all[i]);
+            own_[0][i] = at == SetIndex::absent ? counted[next++] : joint_[at];
+        }
+        std::size_t i = 0;
+        for (Batch& batch : batches) {
+            batch.value.assign(own_[0].begin() + i, own_[0].begin() + i + batch.sets.size());
+            i += batch.sets.size();
+        }
+        return true;
+    }
+
+    bool score_sets(const SetFormula& formula, const std::vector<VarSet>& sets, std::vector<double>& scores) {
+        result_.n_sets += sets.size();
+        limits_.begin(Phase::counting, sets.size());
+        return scorer_.score(formula, sets, threads_, limits_, scores);
+    }
+
+    // ---- Cutting before counting
+
+    // Leaves the candidates that no rule cuts, with the best that their subsets score.
+    void cut(Batch& batch, int size) {
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            const std::uint32_t* subsets = &batch.subsets[i * size];
+            const double cells = scorer_.cells(batch.sets[i]);
+            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, subsets, cells) : 0.0;
+            VarSet hopeful = batch.candidates[i];
+            for (VarSet rest = hopeful; rest != 0 && needless > 0.0; rest &= rest - 1)
+                if ((arity(first_of(rest)) - 1) * needless > 1.0) hopeful &= ~(rest & -rest);
+            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~hopeful);
+            double best[64];
+            best_of_subsets(last(), subsets, size, hopeful, best);
+            VarSet left = 0;
+            const double* below = best;
+            for (VarSet rest = hopeful; rest != 0; rest &= rest - 1, ++below) {
+                const int x = first_of(rest);
+                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) {
+                    ++batch.n_cut[static_cast<int>(CutRule::penalty)];
+                    continue;
+                }
+                left |= only(x);
+                batch.below.push_back(*below);
+                batch.wanted.push_back(batch.sets[i] | only(x));
+            }
+            batch.candidates[i] = left;
+        }
+    }
+
+    // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
+    double most_with(int x, double cells) const { return most_likely_[x] - weight_ * (arity(x) - 1) * cells; }
+
+    // How often over the parent that explains least costs more than it can explain, for a child of two states: for
+    // every superset U of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
+    // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that.
+    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets, double cells) const {
+        if (weight_ <= 0 || question_.k > 0) return 0.0;
+        double most = 0.0;
+        const Level& before = levels_.back();
+        const double own = batch.value[i] + weight_ * cells;
+        int g = 0;
+        for (VarSet rest = batch.sets[i]; rest != 0; rest &= rest - 1, ++g) {
+            const int y = first_of(rest);
+            const double without = cells / arity(y);
+            const double explained = before.value[subsets[g]] + weight_ * without - own;  // N H(Y | S)
+            const double cost = weight_ * (arity(y) - 1) * without;
+            most = std::max(most, cost / (explained + epsilon_ + slack_));
+        }
+        return most;
+    }
+
+    // Whether families of x that score at most `most` can go, given that all subsets of `parents` may be used instead,
+    // the best of which score `below` [METHODS.md 2.4].
+    bool is_hopeless(int x, VarSet parents, double most, double below) const {
+        if (question_.k > 0) return has_k_better_subsets(x, parents, most + slack_);
+        return ties_go() ? most + slack_ <= below : most + slack_ < below - epsilon_;
+    }
+
+    // ---- k better subsets
+
+    bool has_k_better_subsets(int x, VarSet parents, double score) const {
+        const int size = size_of(parents);
+        if (size < static_cast<int>(std::bit_width(question_.k))) return false;  // 2^size - 1 subsets are fewer than k
+        std::uint64_t n_better = 0;
+        for (VarSet subset = (parents - 1) & parents;; subset = (subset - 1) & parents) {
+            const Level& level = levels_[size_of(subset)];
+            const std::size_t entry = level.entry(level.find(subset), x);
+            if (level.local[entry] > score && ++n_better >= question_.k) return true;
+            if (subset == 0) return false;
+        }
+    }
+
+    // ---- Scoring what is left
+
+    bool score_all(std::vector<Batch>& batches, int size) {
+        if (size == 0)
+            for (int x = 0; x < n_; ++x) batches[0].wanted.push_back(only(x));
+        const std::vector<VarSet> wanted = all_wanted(batches, threads_, limits_);
+        if (!is_allowed(batches, 16.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size()))) return false;
+        if (!score_sets(question_.joint, wanted, joint_)) return false;
+        if (uses_cells() && !count_occurring(scorer_.rows(), wanted, threads_, limits_, occurring_)) return false;
+        joint_index_ = SetIndex(wanted);
+        std::vector<std::size_t> first(batches.size() + 1, 0);
+        for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) { score_batch(batches[b], first[b]); });
+        if (limits_.stop.load()) return false;
+        add_level(batches, size);
+        return true;
+    }
+
+    bool uses_cells() const {
+        return may_use(CutRule::few_cells) && question_.joint.kind == CellKind::log_rising && question_.joint.spread;
+    }
+
+    void score_batch(Batch& batch, std::size_t first) {
+        std::size_t next = 0;
+        batch.open.assign(batch.sets.size(), 0);
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            if (i + sets_ahead < batch.sets.size())
+                for (VarSet rest = batch.candidates[i + sets_ahead]; rest != 0; rest &= rest - 1)
+                    joint_index_.prefetch(batch.sets[i + sets_ahead] | (rest & -rest));
+            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1) {
+                const int x = first_of(rest);
+                const double below = batch.below[next++];
+                const std::uint32_t at = joint_index_.find(batch.sets[i] | only(x));
+                const double local = joint_[at] - own_[below_of(x)][first + i];
+                ++batch.n_scored;
+                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({batch.sets[i], x, local});
+                const double best = std::max(local, below);
+                if (uses_cells() && is_hopeless(x, batch.sets[i], most_in_cells(x, at), best)) {
+                    ++batch.n_cut[static_cast<int>(CutRule::few_cells)];
+                    continue;
+                }
+                batch.open[i] |= only(x);
+                batch.best.push_back(best);
+                if (question_.k > 0) batch.local.push_back(local);
+            }
+        }
+    }
+
+    bool is_kept(int x, VarSet parents, double local, double below) const {
+        if (question_.k > 0) return !has_k_better_subsets(x, parents, local);
+        return ties_go() ? below < local : !(below > local + question_.epsilon);
+    }
+
+    // BDeu: the first row of each cell has at most probability 1/r, in every superset too [Cussens 2012].
+    double most_in_cells(int x, std::uint32_t at) const {
+        return -static_cast<double>(occurring_[at]) * std::log(arity(x));
+    }
+
+    void add_level(std::vector<Batch>& batches, int size) {
+        Level level;
+        bool is_any_scored = false;
+        for (Batch& batch : batches) {
+            std::size_t next = 0;
+            for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+                if (batch.open[i] == 0) continue;
+                level.sets.push_back(batch.sets[i]);
+                level.open.push_back(batch.open[i]);
+                if (!batch.value.empty()) level.value.push_back(batch.value[i]);
+                level.offset.push_back(level.best.size() + next);
+                next += size_of(batch.open[i]);
+            }
+            level.best.insert(level.best.end(), batch.best.begin(), batch.best.end());
+            level.local.insert(level.local.end(), batch.local.begin(), batch.local.end());
+            kept_.insert(kept_.end(), batch.kept.begin(), batch.kept.end());
+            result_.n_scored += batch.n_scored;
+            is_any_scored |= batch.n_scored > 0;
+            for (int r = 0; r < n_cut_rules; ++r) result_.n_cut[r] += batch.n_cut[r];
+        }
+        if (is_any_scored) result_.limit = size;
+        level.index_groups();
+        if (question_.k == 0) levels_.clear();
+        levels_.push_back(std::move(level));
+    }
+
+    // ---- Limits and results
+
+    bool is_allowed(const std::vector<Batch>& batches, double more = 0.0) {
+        double needed = more + 24.0 * static_cast<double>(kept_.size());
+        for (const Batch& batch : batches) needed += batch.bytes();
+        for (const Level& level : levels_)
+            needed += 32.0 * static_cast<double>(level.sets.size()) + 8.0 * static_cast<double>(level.best.size());
+        if (result_.memory_needed == 0.0 && needed > question_.memory) result_.memory_needed = needed;
+        return result_.memory_needed == 0.0 && !limits_.stop.load();
+    }
+
+    void sort_out() {
+        for (Batch::Kept& family : kept_) {
+            family.parents = scorer_.variables_of(family.parents);
+            family.x = scorer_.variable(family.x);
+        }
+        std::sort(kept_.begin(), kept_.end(), [](const Batch::Kept& a, const Batch::Kept& b) {
+            return a.x != b.x ? a.x < b.x : a.parents < b.parents;
+        });
+        result_.offsets.assign(n_ + 1, 0);
+        for (const Batch::Kept& family : kept_) {
+            ++result_.offsets[family.x + 1];
+            result_.parents.push_back(family.parents);
+            result_.scores.push_back(family.score);
+        }
+        for (int x = 0; x < n_; ++x) result_.offsets[x + 1] += result_.offsets[x];
+    }
+
+    const PruningQuestion& question_;
+    int threads_;
+    Limits& limits_;
+    SetScorer scorer_;
+    int n_;
+    double weight_;
+    double slack_;
+    double epsilon_;
+    std::vector<double> most_likely_;
+    std::vector<Level> levels_;  // only the last, unless better subsets are counted
+    std::vector<double> joint_;  // of the sets counted last
+    std::vector<std::int64_t> occurring_;
+    SetIndex joint_index_;
+    std::vector<std::vector<double>> own_;  // by function of the parents: of the sets of all batches
+    std::vector<Batch::Kept> kept_;
+    PrunedFamilies result_;
+};
+
+}  // namespace
+
+PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, int threads, Limits& limits) {
+    return Walker(table, question, threads, limits).run();
+}
+
+std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,
+                                const std::vector<VarSet>& sets, int* grid) {
+    SetScorer scorer(table, question);
+    Limits limits;
+    std::vector<int> place_of(table.n_variables());
+    for (int p = 0; p < table.n_variables(); ++p) place_of[scorer.variable(p)] = p;
+    std::vector<std::pair<VarSet, std::size_t>> sorted;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        VarSet at_places = 0;
+        for (VarSet rest = sets[i]; rest != 0; rest &= rest - 1) at_places |= only(place_of[first_of(rest)]);
+        sorted.emplace_back(at_places, i);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<VarSet> listed;
+    for (const auto& [set, i] : sorted) listed.push_back(set);
+    std::vector<double> found;
+    scorer.score(formula, listed, 1, limits, found);
+    std::vector<double> scores(sets.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) scores[sorted[i].second] = found[i];
+    *grid = scorer.grid();
+    return scores;
+}
+
+}  // namespace topdag

@@ -1,0 +1,175 @@
+"""The lattice that a list is read from: over all sets, block by block, or on the few sets that matter."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from topdag import _core
+from topdag.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SMALL
+from topdag.errors import TooLarge
+from topdag.lattices import lattice_of
+from topdag.lists import grid_epsilon
+from topdag.relaxation import Relaxation, solve_root
+from topdag.runs import Run, available_memory, shown_bytes
+from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, score_within
+from topdag.searching import Standing, cluster_bound, kept_candidates, listed_network, search_best
+from topdag.stores import ListStore
+
+AnyLattice = _core.Lattice | _core.BlockLattice | _core.SparseLattice
+
+FIRST_REACH = 0.5
+"""How far behind the best the first lattice for a list of k reaches, in nats."""
+SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
+"""How many times further the next one reaches."""
+BYTES_PER_SET = 150
+SHARE_OF_MEMORY = 0.6
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a list should hold: at most so many, none further behind the best than this factor."""
+
+    asked_by: str
+    most: int = MOST_IN_A_LIST
+    factor: float = math.inf
+
+    def lowest(self, best: float, scores: Scores) -> float:
+        """None that scores less is asked for, or can be told of."""
+        asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
+        return max(asked, best - scores.cutoff)
+
+    def require_kept(self, scores: Scores) -> None:
+        """Scores that were pruned for less will not do, unless they may be made anew."""
+        if not scores.automatic:
+            scores.require_kept(self.asked_by, most=self.most, factor=self.factor)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A lattice and the scores it was made from. ``reach``: nothing further behind the best is known of, in nats;
+    infinite when all is."""
+
+    scores: Scores
+    lattice: AnyLattice
+    reach: float
+    engine: str
+
+
+class Lattices:
+    """The lattices for one list, each reaching further behind the best than the one before."""
+
+    def __init__(self, scores: Scores, wanted: Wanted, run: Run) -> None:
+        self.scores, self.wanted, self.run = scores, wanted, run
+        self.reach = 0.0
+        self._best: list[int] | None = None
+
+    def next(self, found: int = 0) -> Prepared | None:
+        """The first one, or one that reaches further when the one before gave so many; None when the time is up."""
+        if not isinstance(self.scores.store, ListStore) or len(self.scores.columns) <= SMALL:
+            return lattice_of_all_sets(self.scores, self.run)
+        if self._best is None:
+            self._best = self._best_network()
+        if self._best is None:
+            return None
+        self.reach = self._next_reach(found)
+        try:
+            return self._sparse_lattice()
+        except TooLarge:
+            if not self.scores.automatic or len(self.scores.columns) > BLOCK_LIMIT:
+                raise
+        return self._everything()
+
+    def _best_network(self) -> list[int] | None:
+        assert isinstance(self.scores.store, ListStore)
+        standing = Standing.begin(self.scores.store, self.run)
+        return standing.masks if search_best(standing, self.run) else None
+
+    def _next_reach(self, found: int) -> float:
+        """Numbers of networks grow about exponentially with the reach."""
+        if self.wanted.factor < math.inf:
+            return math.log(self.wanted.factor)
+        if self.reach == 0.0:
+            return FIRST_REACH
+        growth = math.log(2.0 * self.wanted.most) / math.log(max(2.0, found))
+        return self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
+
+    def _sparse_lattice(self) -> Prepared | None:
+        wide = _wide_enough(self.scores, self.reach, self.run)
+        assert self._best is not None
+        return None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
+
+    def _everything(self) -> Prepared | None:
+        """Too many sets matter, so all are taken."""
+        scores = self.scores
+        assert scores.table is not None and scores.kind is not None
+        every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
+        return None if every is None else lattice_of_all_sets(every, self.run)
+
+
+def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
+    """None when the time is up."""
+    lattice: AnyLattice | None
+    if len(scores.columns) <= LATTICE_LIMIT:
+        lattice, engine = _dense_lattice(scores, run), "lattice"
+    else:
+        lattice, engine = _block_lattice(scores, run), "lattice block by block"
+    return None if lattice is None else Prepared(scores, lattice, math.inf, engine)
+
+
+def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
+    begin = run.seconds
+    lattice = lattice_of(scores.store, run)
+    run.timed("lattice", begin)
+    return lattice
+
+
+def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
+    held = sum(array.nbytes for array in scores.store.arrays)
+    plan_block_lattice(len(scores.columns), run, backward=True, held=held)
+    return build_block_lattice(scores.store.core(), run, backward=True)
+
+
+def _wide_enough(scores: Scores, epsilon: float, run: Run) -> Scores | None:
+    """Scores with all families that networks so near the best can need; None when the time is up."""
+    if scores.is_kept(factor=math.exp(epsilon)):
+        return scores
+    if isinstance(scores.keep, KBest):
+        return scores  # what it lacks, none of its k best needs
+    assert scores.automatic and scores.table is not None and scores.kind is not None
+    keep = Within(math.exp(epsilon) * (1 + 1e-12))
+    return score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep=keep)
+
+
+def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:
+    """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
+    store = scores.store
+    assert isinstance(store, ListStore)
+    incumbent = listed_network(store, best)
+    assert incumbent is not None
+    root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)
+    begin = run.seconds
+    threshold = incumbent.cost + epsilon
+    lattice = _lattice_within(store, root, threshold, run)
+    run.timed("lattice", begin)
+    return None if lattice is None else Prepared(scores, lattice, epsilon, f"sparse lattice of {lattice.n_sets:,} sets")
+
+
+def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: Run) -> _core.SparseLattice | None:
+    candidates, shift = kept_candidates(store, root, threshold)
+    threshold -= shift
+    bound = cluster_bound(candidates, root)
+    memory = available_memory() if run.memory_limit is None else run.memory_limit
+    most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
+    complete, sets, costs = _core.sets_within(
+        candidates, bound, threshold, most, run.threads, run.seconds_left, run.on_tick
+    )
+    if not complete:
+        if run.is_over:
+            return None
+        raise TooLarge(
+            f"More than {most:,} sets of variables lie on the way to networks so near the best; "
+            f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
+        )
+    return _core.build_sparse_lattice(candidates, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick)

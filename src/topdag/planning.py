@@ -1,0 +1,114 @@
+"""What a question will take, said before anything is done."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+from topdag.block_lattice import block_lattice_bytes
+from topdag.engines import (
+    BLOCK_LIMIT,
+    Engine,
+    best_network_bytes,
+    engine_for_best,
+    scores_by_lists,
+    set_bytes,
+)
+from topdag.errors import ScoreError, TooLarge
+from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
+from topdag.score_kinds import BDeu, ScoreKind
+from topdag.scores import as_table, check_kind, check_max_parents, scored_columns
+
+SECONDS_PER_SET = {Engine.DENSE: 0.6e-6, Engine.BLOCKS: 1.0e-6}
+"""Scoring and search of one of the 2^n sets on two cores; from bench/RESULTS.md. Rows add to it."""
+SEARCH_BYTES = 2e8
+"""What a search starts with; it grows with the families kept and the sets met."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will answer a question, why, and what it takes. ``seconds``: a rough guess, None where it depends on the
+    data; ``memory``: bytes; ``fits``: whether so many are there; ``advice``: what to change where they are not."""
+
+    question: str
+    n_variables: int
+    n_rows: int
+    kind: ScoreKind
+    engine: str
+    reason: str
+    seconds: float | None
+    memory: int
+    fits: bool
+    advice: str
+
+    def __str__(self) -> str:
+        time = "depends on the data; give a time_limit" if self.seconds is None else f"about {_duration(self.seconds)}"
+        lines = [
+            f"question   {self.question} of {self.n_variables} variables, {self.n_rows:,} rows, {self.kind}",
+            f"engine     {self.engine}: {self.reason}",
+            f"time       {time}",
+            f"memory     {shown_bytes(self.memory)}{'' if self.fits else ', more than there is'}",
+        ]
+        return "\n".join([*lines, *([f"advice     {self.advice}"] if self.advice else [])])
+
+
+QUESTIONS = {"best": "the best network", "list": "a list of networks or classes"}
+
+
+def plan(
+    source: Any,
+    kind: ScoreKind | None = None,
+    *,
+    question: str = "best",
+    max_parents: int | None = None,
+    memory_limit: int | str | None = None,
+) -> Plan:
+    """What the best network (or, with ``question="list"``, a list) of a table would take, without doing it."""
+    kind = BDeu() if kind is None else kind
+    check_kind(kind)
+    check_max_parents(max_parents)
+    if question not in QUESTIONS:
+        raise ScoreError(f"question must be {' or '.join(map(repr, QUESTIONS))}, not {question!r}.")
+    table = as_table(source)
+    n = len(scored_columns(table))
+    allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
+    asked = (QUESTIONS[question], n, table.n_rows, kind)
+    try:
+        choice = scores_by_lists(n, kind, max_parents, everything=False)
+        if choice.engine is not Engine.SEARCH:
+            choice = engine_for_best(n, listed=False)
+    except TooLarge as error:
+        return Plan(*asked, engine="none", reason=str(error), seconds=None, memory=0, fits=False, advice=_advice(n))
+    memory = _bytes(choice.engine, n, question)
+    per_set = SECONDS_PER_SET.get(choice.engine)
+    fits = memory <= allowed
+    return Plan(
+        *asked,
+        engine=choice.engine.value,
+        reason=choice.reason,
+        seconds=None if per_set is None else per_set * 2**n * max(1, 2 / usable_cores()) + 0.01,
+        memory=int(memory),
+        fits=fits,
+        advice="" if fits else _advice(n),
+    )
+
+
+def _bytes(engine: Engine, n: int, question: str) -> float:
+    if engine is Engine.SEARCH:
+        return SEARCH_BYTES
+    if engine is Engine.BLOCKS:
+        return set_bytes(n) + block_lattice_bytes(n, backward=question == "list", threads=usable_cores())
+    more = 0 if question == "best" else (1 + usable_cores()) * set_bytes(n)
+    return best_network_bytes(n) + more
+
+
+def _advice(n: int) -> str:
+    advice = "limit the parents (max_parents), which leaves few sets, or use BIC, whose penalty does the same"
+    return advice + (f"; or leave out {n - BLOCK_LIMIT} columns" if n > BLOCK_LIMIT else "")
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1:
+        return "a second or less"
+    return f"{math.ceil(seconds)} s" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"

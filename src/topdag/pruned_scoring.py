@@ -1,0 +1,151 @@
+"""From a table to the families worth keeping, of up to 64 variables, without tables over all sets of variables."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from topdag import _core
+from topdag.errors import ScoreError, TooLarge
+from topdag.family_lists import FamilyLists
+from topdag.runs import Run, available_memory, shown_bytes
+from topdag.score_kinds import ScoreKind, SetScore, coded
+from topdag.stores import ListStore
+from topdag.table import Table
+
+MOST_VARIABLES = 64
+MOST_WITHOUT_A_RULE = 20
+"""Up to so many variables all parent sets are scored where no rule can cut any."""
+
+RULES = ("max_parents", "penalty", "entropy", "few cells")
+"""What can cut parent sets with all their supersets, in the core's order; docs/pruning.md."""
+
+ALL_RULES = (1 << len(RULES)) - 1
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which families stay.
+
+    ``epsilon``: all but those that a proper subset of their parents beats by more than so many nats; -1.0: by
+    anything, ties included, which is enough for one best network. ``k``: all but those that at least k different
+    proper subsets beat strictly, which is enough for the k best networks; ``epsilon`` then does not matter.
+    """
+
+    epsilon: float = -1.0
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class PrunedScores:
+    """The families kept, with how they were found.
+
+    ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
+    families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
+    all their supersets; ``kept``: families in ``store``, whose values are multiples of 2**-grid.
+    """
+
+    store: ListStore
+    grid: int
+    limit: int
+    scored: int
+    sets: int
+    cut: Mapping[str, int]
+    kept: int
+
+
+def score_pruned(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Pruning,
+    run: Run,
+    *,
+    rules: int = ALL_RULES,
+) -> PrunedScores | None:
+    """The families of these columns that ``keep`` asks for; None when the time limit came first."""
+    n = len(columns)
+    if n > MOST_VARIABLES:
+        raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
+    _require_rule(kind, n, max_parents)
+    begin = run.seconds
+    found = _core.score_pruned(
+        coded(table, columns),
+        pruning_question(table, columns, kind, max_parents, keep, run, rules=rules),
+        run.threads,
+        run.seconds_left,
+        run.on_tick,
+    )
+    run.timed("counting", begin)
+    if found is None:
+        return None
+    if found.memory_needed:
+        _raise_too_large(found.memory_needed, n, run)
+    return _pruned_scores(found, tuple(table.names[v] for v in columns))
+
+
+def pruning_question(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Pruning,
+    run: Run,
+    *,
+    rules: int = ALL_RULES,
+) -> _core.PruningQuestion:
+    """What the core is asked."""
+    if not isinstance(kind, SetScore):
+        raise ScoreError(
+            f"{kind!r} is no difference of functions of sets, so it cannot be scored with pruning; "
+            "leave out columns until tables over all sets fit, or use BDeu, BIC, AIC, qNML, K2 or fNML."
+        )
+    arities = [int(table.arities[v]) for v in columns]
+    formulas = {arity: kind.below(table.n_rows, arity) for arity in sorted(set(arities))}
+    below = [formula for formula in formulas.values() if formula is not None]
+    places = {arity: place for place, arity in enumerate(formulas)}
+    return _core.PruningQuestion(
+        kind.joint(table.n_rows),
+        below,
+        [places[arity] for arity in arities] if below else [],
+        min(len(columns), len(columns) if max_parents is None else max_parents),
+        keep.epsilon,
+        keep.k or 0,
+        rules,
+        float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
+    )
+
+
+def _require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
+    from topdag.score_kinds import AIC, BIC, BDeu
+
+    if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind, (BIC, AIC, BDeu)):
+        raise ScoreError(
+            f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
+            "such as max_parents=3, or use BIC, AIC or BDeu."
+        )
+
+
+def _raise_too_large(needed: float, n: int, run: Run) -> None:
+    advice = "Give max_parents, a smaller factor or fewer columns."
+    run.require_memory(needed, f"Scoring the parent sets of {n} variables", advice)
+    raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
+
+
+def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...]) -> PrunedScores:
+    masks, scores = found.take_parents(), found.take_scores()
+    lists = FamilyLists(names, np.array(found.offsets), masks[:, np.newaxis], scores)
+    return PrunedScores(
+        ListStore(len(names), lists, lists.scores),
+        found.grid,
+        found.limit,
+        found.n_scored,
+        found.n_sets,
+        MappingProxyType(dict(zip(RULES, found.n_cut, strict=True))),
+        lists.n_families,
+    )

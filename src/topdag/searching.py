@@ -1,0 +1,197 @@
+"""The best network of listed families: a quick network, the relaxation, order search, branch and cut, each while it pays.
+
+Strongly connected parts of the graph of candidate parents are searched one after another: what comes before a part is
+there for it as parents, whatever its families are. How far each method goes is counted in work, not in seconds, so the
+answer does not depend on how fast the machine is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topdag import _core
+from topdag.branch_and_cut import prove_best
+from topdag.family_lists import FamilyLists
+from topdag.relaxation import Families, Incumbent, Known, Relaxation, solve_root
+from topdag.runs import Run, available_memory
+from topdag.stores import ListStore
+
+FIRST_SETS = 1_000_000
+"""Sets that order search may meet before branch and cut gets its turn."""
+BYTES_PER_SET = 60
+SHARE_OF_MEMORY = 0.6
+
+
+@dataclass
+class Standing:
+    """How the search for the best network stands; true at any moment, also when it was interrupted.
+
+    ``known``: the best network met and the bound, as costs; ``method``: what was at work last; ``work``: counts.
+    """
+
+    store: ListStore
+    known: Known
+    method: str = "climbing over orders"
+    work: dict[str, int] = field(default_factory=dict)
+    root: Relaxation | None = None
+
+    @classmethod
+    def begin(cls, store: ListStore, run: Run, start: Sequence[int] | None = None) -> Standing:
+        incumbent = None if start is None else listed_network(store, start)
+        return cls(store, Known(store, run, incumbent))
+
+    @property
+    def bound(self) -> float:
+        """No network scores more."""
+        return self.known.best_score - self.known.bound
+
+    @property
+    def masks(self) -> list[int] | None:
+        return None if self.known.incumbent is None else list(self.known.incumbent.masks)
+
+    @property
+    def is_proved(self) -> bool:
+        return self.known.bound >= self.known.cost
+
+    def counted(self, **numbers: int) -> None:
+        for name, number in numbers.items():
+            what = name.replace("_", " ")
+            self.work[what] = self.work.get(what, 0) + number
+
+
+def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
+    """A network of listed families no worse than this one: of each variable the best with no other parents.
+
+    None when a variable has none. The list may lack a family that a smaller one beats.
+    """
+    chosen, cost = [], 0.0
+    for x, mask in enumerate(masks):
+        begin, end = store.lists.offsets[x : x + 2]
+        own, scores = store.lists.masks[begin:end, 0], store.rounded[begin:end]
+        fits = np.flatnonzero((own & ~np.uint64(mask)) == 0)
+        if not fits.size:
+            return None
+        at = int(fits[np.argmax(scores[fits])])
+        chosen.append(int(own[at]))
+        cost += float(scores.max() - scores[at])
+    return Incumbent(tuple(chosen), cost)
+
+
+def search_best(standing: Standing, run: Run) -> bool:
+    """Whether the best network is proved, or that there is none; False when a limit came first."""
+    components = _core.components(standing.store.candidates)
+    if len(components) == 1:
+        return _search_whole(standing, run)
+    return _search_components(standing, components, run)
+
+
+def _search_components(standing: Standing, components: Sequence[tuple[int, int]], run: Run) -> bool:
+    """Components (variables, all that come before), one after another; the cost of the best network is their sum."""
+    known, candidates = standing.known, standing.store.candidates
+    known.climb()
+    best = [0] * standing.store.n
+    proved = 0.0
+    for variables, before in components:
+        places = [v for v in range(standing.store.n) if variables >> v & 1]
+        part = Standing.begin(component_store(candidates, variables, before), run)
+        part.known.elsewhere = known.best_score - part.known.best_score - proved
+        finished = search_best(part, run)
+        for what, number in part.work.items():
+            standing.work[what] = standing.work.get(what, 0) + number
+        standing.method = part.method
+        known.raise_bound(proved + part.known.bound)
+        if not finished:
+            return False
+        if part.masks is None:
+            known.bound = math.inf
+            return True
+        proved += part.known.cost
+        for x, mask in zip(places, part.masks, strict=True):
+            best[x] = before | sum(1 << v for i, v in enumerate(places) if mask >> i & 1)
+    whole = listed_network(standing.store, best)
+    assert whole is not None and whole.cost == proved
+    known.offer(whole.cost, list(whole.masks))
+    known.raise_bound(whole.cost)
+    return True
+
+
+def component_store(candidates: _core.Candidates, variables: int, before: int) -> ListStore:
+    """The families of some variables, those before them being there as parents in any case."""
+    offsets, parents, scores = _core.component_families(candidates, variables, before)
+    names = tuple(f"V{v}" for v in range(candidates.n_variables) if variables >> v & 1)
+    lists = FamilyLists(names, offsets, parents[:, np.newaxis], scores)
+    return ListStore(len(names), lists, lists.scores)
+
+
+def _search_whole(standing: Standing, run: Run) -> bool:
+    standing.root = root = solve_root(standing.store, run, known=standing.known)
+    standing.method = "relaxation"
+    standing.counted(rounds=root.rounds, cuts=root.cuts)
+    standing.known.raise_bound(root.bound)
+    if standing.is_proved:
+        return True
+    if run.is_over:
+        return False
+    if _by_orders(standing, root, run, FIRST_SETS):
+        return True
+    if run.is_over:
+        return False
+    return _by_branching(standing, root, run)
+
+
+def cluster_bound(candidates: _core.Candidates, root: Relaxation) -> _core.Bound:
+    members = np.array([cluster for cluster, _ in root.clusters], dtype=np.uint64)
+    ks = np.array([k for _, k in root.clusters], dtype=np.int64)
+    return _core.cluster_bound(candidates, members, ks, root.multipliers)
+
+
+def kept_candidates(store: ListStore, root: Relaxation, threshold: float) -> tuple[_core.Candidates, float]:
+    """The families that networks of at most this cost may have, and what even the best of them cost together.
+
+    Candidates count costs from the best of their own, so costs of networks are less by just that.
+    """
+    kept = root.kept_families(threshold)
+    left = Families.of_store(store).only(kept)
+    shift = float(np.minimum.reduceat(left.costs, left.offsets[:-1]).sum())
+    return _core.Candidates(store.n, left.offsets, left.parents, store.rounded[kept]), shift
+
+
+def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -> bool:
+    standing.method = "order search"
+    candidates, shift = kept_candidates(standing.store, root, standing.known.cost)
+    memory = min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * _memory_left(run)))
+    found, interrupted = _core.search_orders(
+        candidates,
+        cluster_bound(candidates, root),
+        standing.known.cost - shift,
+        True,
+        memory,
+        run.seconds_left,
+        run.on_tick,
+    )
+    standing.counted(sets_expanded=found.expanded, sets_met=found.generated)
+    standing.known.raise_bound(found.bound + shift)
+    if found.finished and found.parents:
+        standing.known.offer(found.cost + shift, found.parents)
+    if interrupted:
+        raise KeyboardInterrupt
+    if found.finished:
+        standing.known.raise_bound(standing.known.cost)
+    return bool(found.finished)
+
+
+def _by_branching(standing: Standing, root: Relaxation, run: Run) -> bool:
+    standing.method = "branch and cut"
+    found = prove_best(standing.store, run, root=root, known=standing.known)
+    standing.counted(parts=found.parts, rounds=found.rounds, cuts=found.cuts)
+    if found.finished:
+        standing.known.raise_bound(standing.known.cost)
+    return found.finished
+
+
+def _memory_left(run: Run) -> int:
+    return available_memory() if run.memory_limit is None else run.memory_limit

@@ -1,0 +1,136 @@
+"""Branch and cut proves what the dense lattice finds, and tells the truth whenever it is stopped."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import reference
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_order_climbing import check_network, store_of
+
+import topdag as td
+from topdag import branch_and_cut, relaxation
+from topdag.branch_and_cut import prove_best
+from topdag.family_lists import FamilyLists
+from topdag.relaxation import Incumbent, Known, best_scores, solve_root
+from topdag.runs import Run
+from topdag.stores import ListStore
+
+
+def list_store(table: td.Table, kind: td.BIC | td.BDeu) -> ListStore:
+    store = td.score(table, kind, keep="best").store
+    assert isinstance(store, ListStore)
+    return store
+
+
+def least_cost(store: ListStore) -> float:
+    """By the dense lattice."""
+    found = strategies.list_scores(store.lists)
+    return float(best_scores(store).sum()) - td.best_network(found).score
+
+
+@pytest.fixture
+def no_climbing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that the first network is a poor one and little is settled at the root."""
+    monkeypatch.setattr(Known, "climb", lambda self: None)
+    monkeypatch.setattr(relaxation, "PATIENCE", 1)
+    monkeypatch.setattr(relaxation, "CUTS_A_ROUND", 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.tied_lists(variables=(1, 5)))
+def test_it_finds_the_best_of_few_variables(lists: FamilyLists) -> None:
+    store = store_of(lists)
+    best = reference.best_score_by_orders(store.value, store.n)
+    found = prove_best(store, Run())
+    assert found.finished
+    if best == -math.inf:
+        assert found.masks is None and found.cost == found.bound == math.inf
+    else:
+        assert found.masks is not None
+        check_network(store, found.cost, list(found.masks))
+        assert found.cost == found.bound == best_scores(store).sum() - best
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([30, 100, 500]), st.booleans())
+def test_it_agrees_with_the_lattice(seed: int, rows: int, is_bic: bool) -> None:
+    store = list_store(strategies.sampled_table(9, rows, seed, states=(2, 3)), td.BIC() if is_bic else td.BDeu())
+    found = prove_best(store, Run())
+    assert found.finished and found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+    assert found.bound == pytest.approx(found.cost, abs=1e-8)
+
+
+@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.parametrize("seed", range(6))
+def test_it_branches_to_the_same_end(seed: int) -> None:
+    store = list_store(strategies.sampled_table(10, 200, seed), td.BDeu(10))
+    found = prove_best(store, Run())
+    assert found.finished
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+    again = prove_best(store, Run())
+    assert (again.masks, again.cost, again.parts, again.cuts) == (found.masks, found.cost, found.parts, found.cuts)
+
+
+@pytest.mark.usefixtures("no_climbing")
+def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
+    best = prove_best(store, Run())
+    monkeypatch.setattr(branch_and_cut, "_most_open", lambda run, n: 1)
+    frugal = prove_best(store, Run())
+    assert frugal.finished and best.parts > 3
+    assert frugal.cost == best.cost
+
+
+@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.parametrize("after", [1, 2, 5, 20, 60])
+def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
+    best = least_cost(store)
+    solved = iter(range(after))
+    solve = relaxation.Program.solve
+    monkeypatch.setattr(
+        relaxation.Program, "solve", lambda self, run: None if next(solved, None) is None else solve(self, run)
+    )
+    found = prove_best(store, Run())
+    assert found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.bound <= best + 1e-9 and best <= found.cost + 1e-9
+    assert not found.finished or found.cost == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.usefixtures("no_climbing")
+@pytest.mark.parametrize("after", [1, 3, 10])
+def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
+    best = least_cost(store)
+    solved = iter(range(after))
+    solve = relaxation.Program.solve
+
+    def interrupted(self: relaxation.Program, run: Run) -> relaxation.Solution | None:
+        if next(solved, None) is None:
+            raise KeyboardInterrupt
+        return solve(self, run)
+
+    monkeypatch.setattr(relaxation.Program, "solve", interrupted)
+    known = Known(store, Run())
+    with pytest.raises(KeyboardInterrupt):
+        prove_best(store, Run(), known=known)
+    assert known.incumbent is not None
+    check_network(store, known.cost, list(known.incumbent.masks))
+    assert 0.0 <= known.bound <= best + 1e-9 and best <= known.cost + 1e-9
+
+
+def test_a_root_and_a_network_can_be_handed_over() -> None:
+    store = list_store(strategies.sampled_table(9, 200, 3), td.BIC())
+    root = solve_root(store, Run())
+    whole = prove_best(store, Run())
+    empty = Incumbent((0,) * store.n, float(best_scores(store).sum() - sum(store.value(v, 0) for v in range(store.n))))
+    found = prove_best(store, Run(), incumbent=empty, root=root)
+    assert found.finished and found.cost == whole.cost
+    assert found.root is root
