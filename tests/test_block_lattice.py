@@ -176,6 +176,25 @@ def test_families_for_the_k_best(seed: int, of_classes: bool) -> None:
             assert every[0] - max(1.0, 2 * (every[0] - every[k - 1])) <= floor <= every[k - 1]
 
 
+@pytest.mark.parametrize("what", [_core.Listed.NETWORKS, _core.Listed.CLASSES])
+@pytest.mark.parametrize("store", [noisy_store(7, 2), noisy_store(9, 3)], ids=["7", "9"])
+def test_lists_are_those_of_the_lattice(store: SetStore, what: _core.Listed) -> None:
+    """Scores, and networks in the same order: ties too are listed alike."""
+    scores = store.core()
+    dense = _core.build_lattice(scores, 1, None, None)
+    blocks = block_lattice_of(scores, 3, threads=2)
+    assert dense is not None
+    for most, depth in ((1, math.inf), (50, math.inf), (5000, 1.0)):
+        lowest = dense.best_score - depth
+        expected = _core.list_best(dense, what, most, lowest, 1, None, None)
+        found = _core.list_best(blocks, what, most, lowest, 2, None, None)
+        assert found[0] and expected[0] and len(expected[3]) > 0
+        assert found[3].tolist() == expected[3].tolist()
+        assert found[4].tolist() == expected[4].tolist()
+        counts = [_core.count_above(t, what, dense.best_score - 0.5, 2, None, None)[-1].found for t in (dense, blocks)]
+        assert counts[0] == counts[1] > 0
+
+
 @pytest.mark.parametrize("kind", [td.BDeu(1.0), td.BIC(), td.K2()], ids=repr)
 @pytest.mark.parametrize("max_parents", [None, 2])
 def test_tables(kind: td.BDeu | td.BIC | td.K2, max_parents: int | None) -> None:
