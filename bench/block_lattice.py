@@ -62,8 +62,8 @@ def main(threads: int = 2) -> None:
     print("seconds for set scores, their grid, F, H and the families that 1,000 best networks need; parent sets kept,")
     print("in all and for the variable with most; those families, and nats from the best score down to their floor")
     print(
-        f"{'table':10} {'n':>2} {'scores':>7} {'grid':>6} {'F':>7} {'H':>7} {'fams':>7} {'total':>7} {'kept':>9} {'most':>8} "
-        f"{'families':>8} {'nats':>6} {'GB best':>7} {'GB lists':>8} {'best score':>12}"
+        f"{'table':10} {'n':>2} {'scores':>7} {'grid':>6} {'F':>7} {'H':>7} {'fams':>7} {'total':>7} {'kept':>9} "
+        f"{'most':>8} {'families':>8} {'nats':>6} {'GB best':>7} {'GB lists':>8} {'best score':>12}"
     )
     for name, n in CASES:
         if 8 * 2**n + block_lattice_bytes(n, backward=True, threads=threads) + SPARE > available_memory():

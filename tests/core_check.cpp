@@ -22,6 +22,8 @@
 
 #include "../src/core/best_lists.h"
 #include "../src/core/big_array.h"
+#include "../src/core/block_family_bounds.h"
+#include "../src/core/block_lattice.h"
 #include "../src/core/class_rule.h"
 #include "../src/core/classes.h"
 #include "../src/core/counts.h"
@@ -408,11 +410,9 @@ struct Naive {
     }
 };
 
-void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads) {
+template <class AnyLattice>
+void check_orders(AnyLattice& lattice, const Naive& naive, int threads) {
     Limits limits;
-    Lattice lattice(scores);
-    check(lattice.sweep(threads, limits), "sweeping ends");
-    for (int x = 0; x < naive.n; ++x) check(lattice.best_alone(x) == naive.best[x].back(), "best alone");
     check(lattice.order(threads, limits), "ordering ends");
     check(lattice.order_backward(threads, limits), "ordering backward ends");
     bool is_same = true;
@@ -423,6 +423,35 @@ void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads
     check(found.score == naive.forward.back(), "best score");
     if (found.score == -infinity) return;
     check(found.parents == naive.network(), "ties are broken as documented");
+}
+
+// The same tables, and the same families above a threshold, as the lattice that keeps all tables has.
+void check_block_lattice_on(const LocalScores& scores, const Lattice& dense, const Naive& naive, int threads) {
+    Limits limits;
+    BlockLattice lattice(scores, draw(1, naive.n + 1));
+    check_orders(lattice, naive, threads);
+    for (int x = 0; x < naive.n; ++x)
+        for (VarSet slot = 0; slot < n_sets(naive.n - 1); ++slot)
+            check(lattice.best(x, with_gap(slot, x)) == naive.best[x][slot], "best parents from a list");
+    if (naive.n > 8) return;
+    const double threshold = one_of({naive.forward.back(), naive.forward.back() - 3.0, -infinity});
+    const FamilyTable expected = families_reaching(dense, threshold, threads, limits);
+    const FamilyTable found = families_reaching(lattice, threshold, threads, limits);
+    for (int x = 0; x < naive.n; ++x)
+        check(std::equal(expected[x].begin(), expected[x].end(), found[x].begin(), found[x].end(),
+                         [](const ScoredFamily& a, const ScoredFamily& b) {
+                             return a.parents == b.parents && a.score == b.score && a.bound == b.bound;
+                         }),
+              "families that reach a threshold");
+}
+
+void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads) {
+    Limits limits;
+    Lattice lattice(scores);
+    check(lattice.sweep(threads, limits), "sweeping ends");
+    for (int x = 0; x < naive.n; ++x) check(lattice.best_alone(x) == naive.best[x].back(), "best alone");
+    check_orders(lattice, naive, threads);
+    check_block_lattice_on(scores, lattice, naive, threads);
 }
 
 struct OwnLists {

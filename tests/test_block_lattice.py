@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from brute_force import class_numbers, network_scores, networks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import families, sampled_table, tied_lists
@@ -149,21 +150,49 @@ def test_families_come_best_first_with_their_local_scores() -> None:
         assert [-score for score, _ in rows] == [store.value(x, int(parents)) for _, parents in rows]
 
 
+def all_scores(store: FamilyStore | SetStore, *, of_classes: bool) -> list[float]:
+    """The scores of all networks, or of all classes, best first."""
+    own = [[-math.inf if mask >> x & 1 else store.value(x, mask) for mask in range(2**store.n)] for x in range(store.n)]
+    scores = network_scores(np.array(own), networks(store.n))
+    firsts = np.unique(class_numbers(store.n), return_index=True)[1] if of_classes else slice(None)
+    return sorted(scores[firsts].tolist(), reverse=True)
+
+
 @pytest.mark.parametrize("of_classes", [False, True])
-@pytest.mark.parametrize("values", [0, 5, 30])
-def test_families_for_the_k_best(values: int, of_classes: bool) -> None:
-    """The floor is the k-th largest bound of the variable where it is highest."""
-    scores = (tied_store(7, 3, values=values) if values else noisy_store(7, 4)).core()
-    bounds = all_bounds(scores, 7)
-    lattice = block_lattice_of(scores, 3)
-    for k in (1, 2, 10, 40, 64, 65):
+@pytest.mark.parametrize("seed", range(3))
+def test_families_for_the_k_best(seed: int, of_classes: bool) -> None:
+    """All families that reach a floor, which k networks reach, though it is not far below the k-th."""
+    store = noisy_store(5, seed) if of_classes or seed else tied_store(5, seed, values=30)
+    bounds = all_bounds(store.core(), 5)
+    every = all_scores(store, of_classes=of_classes)
+    lattice = block_lattice_of(store.core(), 2)
+    for k in (1, 2, 10, 1000, len(every), len(every) + 1):
         floor, found = _core.block_families_for_k_best(lattice, k, of_classes, 2, None, None)
-        own = [sorted((bounds[x, mask] for mask in sets_without(7, x)), reverse=True) for x in range(7)]
-        if of_classes:
-            own = [sorted(set(values), reverse=True) for values in own]
-        assert floor == max((values[k - 1] for values in own if len(values) >= k), default=-math.inf)
         expected = {family: bound for family, bound in bounds.items() if bound >= floor}
         assert {family: bound for family, (_, bound) in by_family(found).items()} == expected
+        if k > len(every):
+            assert floor == -math.inf
+        else:
+            assert every[0] - max(1.0, 2 * (every[0] - every[k - 1])) <= floor <= every[k - 1]
+
+
+@pytest.mark.parametrize("what", [_core.Listed.NETWORKS, _core.Listed.CLASSES])
+@pytest.mark.parametrize("store", [noisy_store(7, 2), noisy_store(9, 3)], ids=["7", "9"])
+def test_lists_are_those_of_the_lattice(store: SetStore, what: _core.Listed) -> None:
+    """Scores, and networks in the same order: ties too are listed alike."""
+    scores = store.core()
+    dense = _core.build_lattice(scores, 1, None, None)
+    blocks = block_lattice_of(scores, 3, threads=2)
+    assert dense is not None
+    for most, depth in ((1, math.inf), (50, math.inf), (5000, 1.0)):
+        lowest = dense.best_score - depth
+        expected = _core.list_best(dense, what, most, lowest, 1, None, None)
+        found = _core.list_best(blocks, what, most, lowest, 2, None, None)
+        assert found[0] and expected[0] and len(expected[3]) > 0
+        assert found[3].tolist() == expected[3].tolist()
+        assert found[4].tolist() == expected[4].tolist()
+        counts = [_core.count_above(t, what, dense.best_score - 0.5, 2, None, None)[-1].found for t in (dense, blocks)]
+        assert counts[0] == counts[1] > 0
 
 
 @pytest.mark.parametrize("kind", [td.BDeu(1.0), td.BIC(), td.K2()], ids=repr)

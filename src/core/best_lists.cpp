@@ -230,14 +230,7 @@ bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const List
 
 template <class AnyLattice>
 std::vector<int> best_order(const AnyLattice& lattice) {
-    std::vector<int> order;
-    for (VarSet placed = all_of(lattice.n_variables()); placed != 0;) {
-        const int x = lattice.last_variable(placed);
-        order.push_back(x);
-        placed &= ~only(x);
-    }
-    std::reverse(order.begin(), order.end());
-    return order;
+    return best_order_of(lattice);
 }
 
 template <class AnyLattice>

@@ -27,9 +27,9 @@ public:
     explicit BlockLattice(const LocalScores& scores) : BlockLattice(scores, block_bits_for(scores.n_variables())) {}
     BlockLattice(const LocalScores& scores, int block_bits);
 
-    // What is made of a block should stay in a core's own cache: 0.3 MB for 2^12 sets, 2.6 MB for 2^15. For each
+    // What is made of a block should stay in a core's own cache: 1.2 MB for 2^14 sets, 2.6 MB for 2^15. For each
     // block all parts of its top are looked up, 3^15 in all for each variable when there are 2^15 blocks.
-    static constexpr int block_bits_for(int n) { return std::clamp(n - 15, 12, 15); }
+    static constexpr int block_bits_for(int n) { return std::clamp(n - 15, 14, 15); }
 
     // Fills F and finds the undominated parent sets; false when a limit stopped it.
     bool order(int threads, Limits& limits);

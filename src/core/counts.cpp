@@ -193,13 +193,21 @@ bool walk_all(const CountPlan& plan, const SetLimits& wanted, int threads, Limit
     return !limits.stop.load();
 }
 
+// Threads share this too: memory not held before is handed out slowly.
+void clear(double* sums, std::size_t size, int threads, Limits& limits) {
+    constexpr std::size_t part = std::size_t{1} << 22;
+    parallel_for((size + part - 1) / part, threads, limits, [&](std::size_t i, int) {
+        std::fill(sums + i * part, sums + std::min(size, (i + 1) * part), -std::numeric_limits<double>::infinity());
+    });
+}
+
 }  // namespace
 
 bool sum_over_cells(const Table& table, CellKind kind, double parameter, bool spread, const SetLimits& wanted,
                     int threads, Limits& limits, double* sums) {
     const CountPlan plan(table, tail_cells);
     const CellTables tables(table, kind, parameter, spread);
-    std::fill(sums, sums + n_sets(plan.n), -std::numeric_limits<double>::infinity());
+    clear(sums, n_sets(plan.n), threads, limits);
     return walk_all<SumLeaf>(plan, wanted, threads, limits,
                              [&] { return std::make_unique<SumLeaf>(plan, tables, wanted, sums); });
 }

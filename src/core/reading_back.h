@@ -5,6 +5,7 @@
 // Lattice is anything with n_variables(), best(x, set) and forward(set).
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <vector>
 
@@ -25,6 +26,16 @@ int last_variable_of(const Lattice& lattice, VarSet placed) {
         const VarSet before = placed & ~only(x);
         if (lattice.best(x, before) + lattice.forward(before) == lattice.forward(placed)) return x;
     }
+}
+
+// The variables in the order of the best network. The lattice has last_variable(set) of its own.
+template <class Lattice>
+std::vector<int> best_order_of(const Lattice& lattice) {
+    std::vector<int> order;
+    for (VarSet placed = all_of(lattice.n_variables()); placed != 0; placed &= ~only(order.back()))
+        order.push_back(lattice.last_variable(placed));
+    std::reverse(order.begin(), order.end());
+    return order;
 }
 
 // What is left cannot lose one more variable, so no proper subset of it scores as much: it is its own best subset.

@@ -121,6 +121,10 @@ TOPDAG_SIMD void add_by_slots(const double* a, const double* b, std::size_t run,
     });
 }
 
+TOPDAG_SIMD void strike_out_below(double* a, const double* b, double least, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) a[i] = a[i] + b[i] < least ? minus_infinity : a[i];
+}
+
 TOPDAG_SIMD void flag_sums_reaching(const double* a, const double* b, double least, std::size_t count, bool* flags) {
     for (std::size_t begin = 0; begin < count; begin += sums_in_chunk) {
         const std::size_t end = std::min(count, begin + sums_in_chunk);

@@ -27,6 +27,9 @@ double largest(const double* values, std::size_t count);
 // The largest of a[i] + b[i]; minus infinity when there are none.
 double largest_sum(const double* a, const double* b, std::size_t count);
 
+// Where a[i] + b[i] < least, a[i] becomes minus infinity.
+void strike_out_below(double* a, const double* b, double least, std::size_t count);
+
 // Calls visit(i) for all i with a[i] + b[i] >= least, in order; they should be few.
 template <class Visit>
 void for_each_sum_reaching(const double* a, const double* b, double least, std::size_t count, Visit&& visit);
