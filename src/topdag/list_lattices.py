@@ -106,7 +106,8 @@ class Lattices:
         return self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
 
     def _sparse_lattice(self) -> Prepared | None:
-        wide = _wide_enough(self.scores, self.reach, self.run)
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
+        wide = _wide_enough(self.scores, factor, self.run)
         assert self._best is not None
         return None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
 
@@ -141,14 +142,12 @@ def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
     return build_block_lattice(scores.store.core(), run, backward=True)
 
 
-def _wide_enough(scores: Scores, epsilon: float, run: Run) -> Scores | None:
-    """Scores with all families that networks so near the best can need; None when the time is up."""
-    if scores.is_kept(factor=math.exp(epsilon)):
+def _wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
+    """Scores with all families that networks within this factor can need; None when the time is up."""
+    if scores.is_kept(factor=factor) or isinstance(scores.keep, KBest):  # what the latter lacks, no answer needs
         return scores
-    if isinstance(scores.keep, KBest):
-        return scores  # what it lacks, none of its k best needs
     assert scores.automatic and scores.table is not None and scores.kind is not None
-    keep = Within(math.exp(epsilon) * (1 + 1e-12))
+    keep = Within(factor * (1 + 1e-12))
     return score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep=keep)
 
 

@@ -19,7 +19,7 @@ from topdag.results import Answer, Proof, Stats, Status
 from topdag.runs import OnProgress, Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
 from topdag.scores import Keep, Scores, as_table, score_within, scored_columns
-from topdag.searching import Standing, search_best
+from topdag.searching import Standing, listed_network, search_best
 from topdag.stores import ListStore
 from topdag.table import Table
 
@@ -168,15 +168,26 @@ def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
 
 def _better(asked: Asked, quick: Network | None) -> Network | None:
     """The better of the network given to begin with and one found quickly."""
-    if asked.start is None or asked.table is None or asked.kind is None:
+    given = _given_network(asked)
+    if given is None or given.score is None:
         return quick
-    table, kind = asked.table, asked.kind
+    return given if quick is None or quick.score is None or given.score > quick.score else quick
+
+
+def _given_network(asked: Asked) -> Network | None:
+    start, scores, table, kind = asked.start, asked.scores, asked.table, asked.kind
+    if start is None:
+        return None
+    if scores is not None and isinstance(scores.store, ListStore):
+        listed = listed_network(scores.store, scores.masks_of(start))
+        return None if listed is None else scores.network(listed.masks)
+    if table is None or kind is None:
+        return None
     values = {
-        name: kind.local(table, table.index(name), sorted(table.index(p) for p in asked.start.parents[name]))
+        name: kind.local(table, table.index(name), sorted(table.index(p) for p in start.parents[name]))
         for name in table.names
     }
-    given = Network(table.names, asked.start.parents, values)
-    return given if quick is None or quick.score is None or math.fsum(values.values()) > quick.score else quick
+    return Network(table.names, start.parents, values)
 
 
 def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: str | None) -> Answer:

@@ -1,0 +1,167 @@
+"""The engine for listed families: the same answers as the lattice, whatever stops it and whatever it begins with."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import reference
+from brute_force import network_scores, networks, values_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import sampled_table, tied_lists
+
+import topdag as td
+from topdag import list_lattices, searching
+from topdag.family_lists import FamilyLists
+from topdag.runs import Run
+from topdag.scores import Scores, scores_from_lists
+from topdag.searching import Standing, listed_network, search_best
+from topdag.stores import ListStore
+
+NAMES = [f"V{v}" for v in range(64)]
+
+
+def as_scores(lists: FamilyLists) -> Scores:
+    return scores_from_lists(lists, keep="all")
+
+
+@settings(max_examples=150, deadline=None)
+@given(tied_lists(), st.sampled_from([0, searching.FIRST_SETS]))
+def test_the_best_network_is_that_of_the_lattice(lists: FamilyLists, first_sets: int) -> None:
+    scores = as_scores(lists)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "FIRST_SETS", first_sets)
+        found = td.best_network(scores, engine="search")
+    truth = td.best_network(scores, engine="dense lattice")
+    assert found.proof.status is truth.proof.status
+    assert found.score == truth.score
+    assert found.proof.gap == 0.0
+    if found.network is not None:
+        assert scores.of(found.network) == found.score
+
+
+@settings(max_examples=60, deadline=None)
+@given(tied_lists(always_empty_set=True), st.integers(0, 3))
+def test_a_search_that_is_stopped_has_a_valid_bound(lists: FamilyLists, sets: int) -> None:
+    scores = as_scores(lists)
+    best = float(np.max(network_scores(values_of(scores), networks(len(scores.columns)))))
+    stopped = td.best_network(scores, engine="search", time_limit=0.0)
+    assert stopped.proof.status is td.Status.STOPPED
+    assert stopped.score <= best <= stopped.proof.bound
+    assert stopped.proof.gap == stopped.proof.bound - stopped.score
+    assert isinstance(scores.store, ListStore)
+    standing = Standing.begin(scores.store, Run())
+    root = searching.solve_root(scores.store, Run(), known=standing.known)
+    searching._by_orders(standing, root, Run(), sets)
+    assert standing.bound >= best
+
+
+def test_components_are_searched_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two circles of three, the second fed by the first, and a variable at the end."""
+    circle = [(x, (), -4.0) for x in range(7)] + [(x, ((x + 1) % 3,), -1.0) for x in range(3)]
+    circle += [(x, (3 + (x - 2) % 3,), -1.0) for x in range(3, 6)] + [(3, (0, 4), -0.5), (6, (1, 5), -2.0)]
+    scores = as_scores(FamilyLists.build(NAMES[:7], circle))
+    calls: list[int] = []
+    whole = searching._search_whole
+    monkeypatch.setattr(searching, "_search_whole", lambda s, run: calls.append(s.store.n) or whole(s, run))
+    found = td.best_network(scores, engine="search")
+    assert sorted(calls) == [1, 3, 3]
+    assert found.score == td.best_network(scores, engine="dense lattice").score
+
+
+@settings(max_examples=60, deadline=None)
+@given(tied_lists(always_empty_set=True), st.data())
+def test_a_network_to_begin_with_is_never_lost(lists: FamilyLists, data: st.DataObject) -> None:
+    scores = as_scores(lists)
+    n = len(lists.names)
+    masks = data.draw(st.sampled_from(reference.all_networks(n)))
+    assert isinstance(scores.store, ListStore)
+    listed = listed_network(scores.store, masks)
+    assert listed is not None
+    given_network = td.Network.from_masks(scores.names, list(masks))
+    stopped = td.best_network(scores, engine="search", start=given_network, time_limit=0.0)
+    assert stopped.score >= sum(scores.store.best_scores) - listed.cost
+    assert td.best_network(scores, engine="search", start=given_network).score == td.best_network(scores).score
+
+
+def test_a_start_of_other_variables_is_refused() -> None:
+    scores = td.score(sampled_table(4, 50, seed=1), td.BIC(), keep="best")
+    with pytest.raises(td.ScoreError, match="must have the variables of the scores"):
+        td.best_network(scores, engine="search", start=td.Network(("A",), {"A": ()}))
+
+
+def test_engines_are_asked_for_by_name() -> None:
+    table = sampled_table(5, 80, seed=2)
+    with pytest.raises(td.ScoreError, match="There is no engine 'lattice'; there are 'dense lattice', 'block lattice'"):
+        td.best_network(table, engine="lattice")
+    answers = [td.best_network(table, engine=name) for name in ("dense lattice", "block lattice", "search")]
+    assert len({round(answer.score, 9) for answer in answers}) == 1
+    assert [answer.stats.engine.split(":")[0] for answer in answers] == ["dense lattice", "block lattice", "search"]
+    assert {answer.stats.reason for answer in answers} == {"asked for"}
+
+
+@pytest.fixture
+def sparse(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists from the sparse lattice, however few variables there are."""
+    monkeypatch.setattr(list_lattices, "SMALL", 0)
+
+
+@pytest.mark.usefixtures("sparse")
+@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("kind", [td.BIC(), td.BDeu()], ids=str)
+def test_lists_from_few_sets_are_those_of_all(seed: int, kind: td.BIC | td.BDeu) -> None:
+    table = sampled_table(6, 60, seed=seed)
+    every = td.score(table, kind)
+    for factor in (1.0, 3.0, 50.0):
+        kept = td.score(table, kind, keep=td.Within(factor))
+        found, truth = td.networks_within(kept, factor), td.networks_within(every, factor)
+        assert found.stats.engine.startswith("sparse lattice")
+        assert found.proof.status is truth.proof.status is td.Status.PROVED
+        assert {tuple(row) for row in found.parents.tolist()} == {tuple(row) for row in truth.parents.tolist()}
+        assert np.allclose(found.scores, truth.scores, rtol=0, atol=1e-6)
+        assert td.count_classes_within(kept, factor) == td.count_classes_within(every, factor)
+        assert len(list(td.iter_networks_within(kept, factor))) == len(truth)
+
+
+@pytest.mark.usefixtures("sparse")
+@pytest.mark.parametrize("k", [1, 7, 200])
+def test_a_list_of_k_reaches_as_far_as_it_must(k: int) -> None:
+    table = sampled_table(6, 60, seed=5)
+    best_only = td.score(table, td.BIC(), keep="best")
+    scores = Scores(**{**vars(best_only), "automatic": True})  # as if chosen for a larger table
+    for ask in (td.k_best_networks, td.k_best_classes):
+        found, truth = ask(scores, k), ask(td.score(table, td.BIC()), k)
+        assert found.proof.status is td.Status.PROVED
+        assert np.allclose(found.scores, truth.scores, rtol=0, atol=1e-6)
+        assert found.floor == pytest.approx(truth.floor, abs=1e-6)
+
+
+@pytest.mark.usefixtures("sparse")
+def test_lists_too_large_for_memory_say_so() -> None:
+    kept = td.score(sampled_table(8, 40, seed=5), td.BIC(), keep=td.Within(1e6))
+    with pytest.raises(td.TooLarge, match="sets of variables lie on the way to networks so near the best"):
+        td.networks_within(kept, 1e6, memory_limit=2000)
+
+
+def test_sixty_variables_with_few_families() -> None:
+    """A ring: every variable wants the next one as its parent, so one edge must go."""
+    n = 60
+    ring = [(x, (), -3.0 - x / 64) for x in range(n)] + [(x, ((x + 1) % n,), -1.0) for x in range(n)]
+    scores = as_scores(FamilyLists.build(NAMES[:n], ring))
+    answer = td.best_network(scores)
+    assert answer.proof.status is td.Status.PROVED
+    assert answer.score == -(n - 1) - 3.0
+    assert answer.network is not None and answer.network.parents["V0"] == ()
+    near = td.networks_within(scores, math.exp(1 / 64) * (1 + 1e-9))
+    assert sorted(near.scores.tolist(), reverse=True) == [-(n + 2.0), -(n + 2.0) - 1 / 64]
+
+
+def test_standing_is_kept_up_to_date() -> None:
+    scores = td.score(sampled_table(8, 100, seed=3), td.BIC(), keep="best")
+    assert isinstance(scores.store, ListStore)
+    standing = Standing.begin(scores.store, Run())
+    assert search_best(standing, Run())
+    assert standing.is_proved and standing.masks is not None
+    assert standing.work["rounds"] >= 0
