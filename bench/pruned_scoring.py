@@ -1,7 +1,7 @@
-"""Scoring with pruning: seconds, sets counted, families scored, cut by which rule, kept. ``python -m bench pruned_scoring``.
+"""Scoring with pruning: seconds, sets counted, families scored, cut by which rule, kept.
 
-As in Table 1 of de Campos & Ji 2009 and Figure 5 of Yuan & Malone 2013, whose full columns are n 2^(n-1) families and
-the largest layer of all families.
+As in Table 1 of de Campos & Ji 2009 and Figure 5 of Yuan & Malone 2013: "full" are all n 2^(n-1) families, "layer"
+those with (n-1)/2 parents. ``python -m bench pruned_scoring``.
 """
 
 from __future__ import annotations

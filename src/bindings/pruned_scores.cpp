@@ -11,7 +11,8 @@ void check_question(const PyTable& table, const PruningQuestion& question) {
     const int n = table.view.n_variables();
     require(n <= 64, "at most 64 variables");
     require(question.max_parents >= 0 && question.max_parents <= 64, "0 to 64 parents");
-    require(question.below.empty() || question.below_of.size() == static_cast<std::size_t>(n), "one function a variable");
+    const std::size_t n_below = question.below.empty() ? 0 : static_cast<std::size_t>(n);
+    require(question.below_of.size() == n_below, "one function a variable");
     for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
 }
 
@@ -23,7 +24,8 @@ void bind_pruned_scores(nb::module_& m) {
             "__init__",
             [](PruningQuestion* self, const SetFormula& joint, std::vector<SetFormula> below, std::vector<int> below_of,
                int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory) {
-                new (self) PruningQuestion{joint, std::move(below), std::move(below_of), max_parents, epsilon, k, rules, memory};
+                new (self) PruningQuestion{joint,   std::move(below), std::move(below_of), max_parents,
+                                           epsilon, k,                rules,               memory};
             },
             "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
 
@@ -33,7 +35,8 @@ void bind_pruned_scores(nb::module_& m) {
         .def_ro("limit", &PrunedFamilies::limit)
         .def_ro("n_scored", &PrunedFamilies::n_scored)
         .def_ro("n_sets", &PrunedFamilies::n_sets)
-        .def_prop_ro("n_cut", [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
+        .def_prop_ro("n_cut",
+                     [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
         .def_prop_ro("offsets", [](const PrunedFamilies& f) { return f.offsets; })
         .def("take_parents", [](PrunedFamilies& f) { return give_vector<VarSet, MasksOut>(std::move(f.parents)); })
         .def("take_scores", [](PrunedFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });

@@ -19,8 +19,8 @@ double log_likelihood(const std::vector<std::uint64_t>& counts) {
     return sum;
 }
 
-// The second and later states of an atom meet a cell that has seen the states before them: the factors by which they are
-// less probable than 1/r, at least, in logs.
+// The second and later states of an atom meet a cell that has seen the states before them: the factors by which they
+// are less probable than 1/r, at least, in logs.
 double later_states(const std::vector<std::uint64_t>& counts, double prior) {
     double before = 0.0;
     double sum = 0.0;
@@ -65,14 +65,15 @@ Atoms::Atoms(const CountingRows& rows) : atoms_(rows.n_variables()), mixed_(rows
             return 0;
         };
         std::iota(order.begin(), order.end(), 0);
-        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return compare(a, b) < 0; });
+        std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return compare(a, b) < 0; });
         std::vector<std::uint64_t> counts(rows.arity(x));
         for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
             std::fill(counts.begin(), counts.end(), 0);
             for (end = begin; end < order.size() && compare(order[begin], order[end]) == 0; ++end)
                 counts[rows.codes(x)[order[end]]] += rows.weight(order[end]);
             Atom atom{order[begin], {}, 0.0};
-            std::copy_if(counts.begin(), counts.end(), std::back_inserter(atom.counts), [](std::uint64_t c) { return c > 0; });
+            for (std::uint64_t count : counts)
+                if (count > 0) atom.counts.push_back(count);
             std::sort(atom.counts.rbegin(), atom.counts.rend());
             atom.likelihood = log_likelihood(atom.counts);
             if (atom.counts.size() > 1) mixed_[x] = true;
@@ -101,7 +102,7 @@ double BdeuBounds::most_beyond(int x, VarSet parents, std::int64_t cells) {
 
 double BdeuBounds::least_hope(int x, VarSet parents, std::int64_t cells) {
     const Shares& all = shares(x, parents);
-    const double pure = -static_cast<double>(cells) * std::log(rows_.arity(x));  // no state of the parents without a cell
+    const double pure = -static_cast<double>(cells) * std::log(rows_.arity(x));  // each parent state has a cell
     return pure + std::min(all.of_mixed.g, all.likelihood + all.of_mixed.h);
 }
 
@@ -131,7 +132,8 @@ const BdeuBounds::Shares& BdeuBounds::shares(int x, VarSet parents) {
     int least_arity = 0;
     for (int v = 0; v < rows_.n_variables(); ++v) {
         if (has(parents, v)) parent_states *= rows_.arity(v);
-        if (v != x && !has(parents, v) && (least_arity == 0 || rows_.arity(v) < least_arity)) least_arity = rows_.arity(v);
+        const bool can_be_added = v != x && !has(parents, v);
+        if (can_be_added && (least_arity == 0 || rows_.arity(v) < least_arity)) least_arity = rows_.arity(v);
     }
     const double prior = ess_ / parent_states / std::max(1, least_arity);
     const auto [found, is_new] = shares_.try_emplace({x, prior});

@@ -1,7 +1,7 @@
 // bdeu_bounds.h: how much BDeu can score with more parents, from rows that no further parent can tell apart.
 //
-// An atom of x is a group of rows that are equal on all other variables: every parent set keeps it together. Where atoms
-// hold several states of x, no parents can explain x fully [Correia, Cussens & de Campos 2020].
+// An atom of x is a group of rows that are equal on all other variables: every parent set keeps it together. Where
+// atoms hold several states of x, no parents can explain x fully [Correia, Cussens & de Campos 2020].
 #pragma once
 
 #include <cstdint>

@@ -78,9 +78,10 @@ private:
         const double weight = question.joint.penalty_weight;
         if (!(question.rules >> static_cast<int>(CutRule::penalty) & 1) || weight <= 0 || arities.back() < 2)
             return std::numeric_limits<double>::infinity();
-        const double explainable = n_rows * std::log(arities[0]) + weight * arities[0] + std::max(0.0, question.epsilon) + 1.0;
+        const double margin = std::max(0.0, question.epsilon) + 1.0;
+        const double explainable = n_rows * std::log(arities[0]) + weight * arities[0] + margin;
         if (question.k == 0) return 2.0 * explainable / weight;
-        // Where the penalty is more than twice that, all subsets score more; fewer than k they are only up to this size.
+        // Where the penalty is more than twice that, all subsets score more, and only small sets have fewer than k.
         return std::max(4.0 * explainable / weight, product(arities, static_cast<int>(std::bit_width(question.k)) + 1));
     }
 };
@@ -203,14 +204,15 @@ struct Batch {
 };
 
 // For each of these variables the most that a subset standing at `subsets` scores, one after the other.
-TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subsets, int size, VarSet variables, double* best) {
+TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subsets, int size, VarSet variables,
+                                 double* best) {
     for (VarSet rest = variables; rest != 0; rest &= rest - 1, ++best) {
         const VarSet lower = (rest & -rest) - 1;
         double most = not_known;
         for (int g = 0; g < size; ++g) {
             const std::size_t at = subsets[g];
-            const std::size_t entry = before.offset[at] + static_cast<std::size_t>(__builtin_popcountll(before.open[at] & lower));
-            most = std::max(most, before.best[entry]);
+            const int earlier = __builtin_popcountll(before.open[at] & lower);
+            most = std::max(most, before.best[before.offset[at] + static_cast<std::size_t>(earlier)]);
         }
         *best = most;
     }
@@ -222,7 +224,8 @@ std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits&
     const auto part_of = [](VarSet set) {
         const int highest = 63 - std::countl_zero(set);
         const VarSet rest = set & ~only(highest);
-        return static_cast<std::size_t>(highest) * 64 + static_cast<std::size_t>(rest == 0 ? 0 : 63 - std::countl_zero(rest));
+        const int second = rest == 0 ? 0 : 63 - std::countl_zero(rest);
+        return static_cast<std::size_t>(highest * 64 + second);
     };
     std::vector<std::size_t> ends(n_parts + 1, 0);
     for (const Batch& batch : batches)
@@ -366,7 +369,7 @@ private:
             if (candidates == 0) continue;
             batch.sets.push_back(set | added);
             batch.candidates.push_back(candidates);
-            batch.subsets.push_back(static_cast<std::uint32_t>(at));  // the set without what was added, its lowest member
+            batch.subsets.push_back(static_cast<std::uint32_t>(at));  // without what was added, its lowest member
             batch.subsets.insert(batch.subsets.end(), subsets, subsets + n_groups);
         }
     }
@@ -441,7 +444,7 @@ private:
     double most_with(int x, double cells) const { return most_likely_[x] - weight_ * (arity(x) - 1) * cells; }
 
     // How often over the parent that explains least costs more than it can explain, for a child of two states: for
-    // every superset U of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
+    // every superset of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
     // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that.
     double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets, double cells) const {
         if (weight_ <= 0 || question_.k > 0) return 0.0;
@@ -486,7 +489,8 @@ private:
         if (size == 0)
             for (int x = 0; x < n_; ++x) batches[0].wanted.push_back(only(x));
         const std::vector<VarSet> wanted = all_wanted(batches, threads_, limits_);
-        if (!is_allowed(batches, 16.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size()))) return false;
+        const double counting_bytes = 24.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size());
+        if (!is_allowed(batches, counting_bytes)) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
         if (uses_cells() && !count_occurring(scorer_.rows(), wanted, threads_, limits_, occurring_)) return false;
         joint_index_ = SetIndex(wanted);

@@ -35,7 +35,9 @@ public:
 private:
     struct Slot { VarSet set = 0; std::uint32_t at = absent; };
 
-    std::size_t start(VarSet set) const { return (set * 0x9e3779b97f4a7c15ULL) >> std::countl_zero(slots_.size() - 1) % 64; }
+    std::size_t start(VarSet set) const {
+        return (set * 0x9e3779b97f4a7c15ULL) >> std::countl_zero(slots_.size() - 1);  // there are two slots at least
+    }
     Slot& slot_of(VarSet set) {
         std::size_t s = start(set);
         while (slots_[s].at != absent) s = (s + 1) & (slots_.size() - 1);

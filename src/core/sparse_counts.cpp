@@ -102,7 +102,8 @@ public:
                 const std::uint32_t row = from.rows[i];
                 group_[ends_[codes[row]]++] = row;
             }
-            for (int s = 0; s < arity; ++s) end = add_cell(to, end, group_.data() + starts_[s], starts_[s + 1] - starts_[s]);
+            for (int s = 0; s < arity; ++s)
+                end = add_cell(to, end, group_.data() + starts_[s], starts_[s + 1] - starts_[s]);
         }
         to.rows.resize(end);
     }
@@ -187,7 +188,8 @@ TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_
     std::int64_t sum = 0;
     const std::uint64_t* bits = cells.bits.data();
     for (const BitCells::Cell& cell : cells.cells) {
-        const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcountll(bits[cell.at] & state[cell.first_word]));
+        const std::uint64_t part = bits[cell.at] & state[cell.first_word];
+        const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcountll(part));
         sum += f[count] + f[cell.count - count];
     }
     return sum;
@@ -327,7 +329,7 @@ public:
             packed += (cell.count + 63) / 64;
             n_rows += cell.count;
         }
-        // Moving a row of one variable costs about as much as two words in counting.
+        // Moving a row of one variable costs about as much as a word in counting, and larger sets have twice the words.
         if (2 * (words - packed) * n_uses < n_rows * static_cast<std::size_t>(n_places)) return;
         Frame& frame = cells.own_frame;
         frame.row_at.assign(packed * 64, no_row);
@@ -344,10 +346,11 @@ public:
         }
         cells.bits.assign(packed, ~std::uint64_t{0});
         for (const BitCells::Cell& cell : cells.cells)
-            if (cell.count % 64 != 0) cells.bits[cell.at + cell.n_words - 1] = (std::uint64_t{1} << cell.count % 64) - 1;
+            if (cell.count % 64 != 0)
+                cells.bits[cell.at + cell.n_words - 1] = (std::uint64_t{1} << cell.count % 64) - 1;
         fill_states(frame, n_places);
         cells.frame = &frame;
-        cells.one_word_each = std::all_of(cells.cells.begin(), cells.cells.end(), [](const BitCells::Cell& c) { return c.n_words == 1; });
+        cells.one_word_each = packed == cells.cells.size();
     }
 
 private:
@@ -363,7 +366,8 @@ private:
             for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
                 if (frame.row_at[bit] == no_row) continue;
                 const std::uint16_t code = codes[frame.row_at[bit]];
-                if (code > 0) states[static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
+                if (code > 0)
+                    states[static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
             }
         }
     }
@@ -422,8 +426,10 @@ double cells_of(const CountingRows& rows, VarSet set) {
 // One table for all sets, or one for each number of cells.
 class CountTables {
 public:
-    CountTables(const CountingRows& rows, const FixedFunction& function, const std::vector<VarSet>& sets) : rows_(rows) {
-        const std::uint64_t limit = rows.is_unweighted() ? rows.n_rows() + 1 : std::min(rows.n_rows() + 1, weighted_table);
+    CountTables(const CountingRows& rows, const FixedFunction& function, const std::vector<VarSet>& sets)
+        : rows_(rows) {
+        std::uint64_t limit = rows.n_rows() + 1;
+        if (!rows.is_unweighted()) limit = std::min(limit, weighted_table);
         if (!function.spread) {
             single_ = std::make_unique<CountTable>(function, 1.0, limit);
             return;
