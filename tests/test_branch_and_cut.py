@@ -153,6 +153,20 @@ def test_a_root_and_a_network_can_be_handed_over() -> None:
     assert found.root is root
 
 
+def ring(n: int) -> ListStore:
+    """Each variable would have the next as its parent, which closes a circle; to go without costs it 1 + its number."""
+    listed = [(v, parents, score) for v in range(n) for parents, score in (([(v + 1) % n], 0.0), ([], -1.0 - v))]
+    return store_of(FamilyLists.build([f"V{v}" for v in range(n)], listed))
+
+
+def test_sixty_four_variables_in_a_circle() -> None:
+    found = prove_best(ring(64), Run())
+    assert found.finished and found.cost == found.bound == 1.0
+    assert found.masks == (0, *(1 << (v + 1) % 64 for v in range(1, 64)))
+    with pytest.raises(td.TooLarge, match="65 variables"):
+        prove_best(ring(65), Run())
+
+
 REAL = [("wine", -1258.445909), ("voting", -4642.631030), ("zoo", -612.261239), ("hepatitis", -1322.584220)]
 
 

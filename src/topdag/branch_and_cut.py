@@ -26,6 +26,7 @@ from topdag.relaxation import (
     Program,
     Relaxation,
     Solution,
+    known_from,
     solve_root,
 )
 from topdag.runs import Run, available_memory
@@ -77,11 +78,10 @@ def prove_best(
     known: Known | None = None,
 ) -> BranchResult:
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date."""
-    known = Known(store, run, incumbent) if known is None else known
+    known = known_from(store, run, known, incumbent)
     root = solve_root(store, run, known=known) if root is None else root
+    known = known_from(store, run, known, root.incumbent)
     known.raise_bound(root.bound)
-    if root.incumbent is not None:
-        known.offer(root.incumbent.cost, list(root.incumbent.masks))
     if known.incumbent is None:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
     search = _Search(store, run, root, known)
