@@ -78,7 +78,7 @@ def test_it_branches_to_the_same_end(seed: int) -> None:
     assert found.finished
     assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
     again = prove_best(store, Run())
-    assert (again.masks, again.cost, again.parts, again.cuts) == (found.masks, found.cost, found.parts, found.cuts)
+    assert (again.masks, again.cost, again.nodes, again.cuts) == (found.masks, found.cost, found.nodes, found.cuts)
 
 
 @pytest.mark.usefixtures("little_help")
@@ -87,7 +87,7 @@ def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) ->
     best = prove_best(store, Run())
     monkeypatch.setattr(branch_and_cut, "_most_open", lambda run, n: 1)
     frugal = prove_best(store, Run())
-    assert frugal.finished and best.parts > 3
+    assert frugal.finished and best.nodes > 3
     assert frugal.cost == best.cost
 
 

@@ -465,7 +465,8 @@ class _Root:
             self.clusters = [self.program.cuts[c][0][0] for c in np.flatnonzero(multipliers).tolist()]
             self.multipliers = multipliers[multipliers > 0]
             self.known.raise_bound(bound)
-        self._history.append(self.bound)
+        if self._is_priced or self.bound > 0:  # before that, families come in and the bound must wait
+            self._history.append(self.bound)
 
     def _lower_threshold(self) -> None:
         self.threshold = min(self.threshold, self.known.cost + self.epsilon)
