@@ -78,7 +78,7 @@ def test_it_branches_to_the_same_end(seed: int) -> None:
     assert found.finished
     assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
     again = prove_best(store, Run())
-    assert (again.masks, again.cost, again.parts, again.cuts) == (found.masks, found.cost, found.parts, found.cuts)
+    assert (again.masks, again.cost, again.nodes, again.cuts) == (found.masks, found.cost, found.nodes, found.cuts)
 
 
 @pytest.mark.usefixtures("little_help")
@@ -87,7 +87,7 @@ def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) ->
     best = prove_best(store, Run())
     monkeypatch.setattr(branch_and_cut, "_most_open", lambda run, n: 1)
     frugal = prove_best(store, Run())
-    assert frugal.finished and best.parts > 3
+    assert frugal.finished and best.nodes > 3
     assert frugal.cost == best.cost
 
 
@@ -151,6 +151,20 @@ def test_a_root_and_a_network_can_be_handed_over() -> None:
     found = prove_best(store, Run(), incumbent=empty, root=root)
     assert found.finished and found.cost == whole.cost
     assert found.root is root
+
+
+def ring(n: int) -> ListStore:
+    """Each variable would have the next as its parent, which closes a circle; to go without costs it 1 + its number."""
+    listed = [(v, parents, score) for v in range(n) for parents, score in (([(v + 1) % n], 0.0), ([], -1.0 - v))]
+    return store_of(FamilyLists.build([f"V{v}" for v in range(n)], listed))
+
+
+def test_sixty_four_variables_in_a_circle() -> None:
+    found = prove_best(ring(64), Run())
+    assert found.finished and found.cost == found.bound == 1.0
+    assert found.masks == (0, *(1 << (v + 1) % 64 for v in range(1, 64)))
+    with pytest.raises(td.TooLarge, match="65 variables"):
+        prove_best(ring(65), Run())
 
 
 REAL = [("wine", -1258.445909), ("voting", -4642.631030), ("zoo", -612.261239), ("hepatitis", -1322.584220)]

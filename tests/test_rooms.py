@@ -54,7 +54,7 @@ ROOMS = {
     "scoring stores table",
     "mdl_pruning": "",
     # bounds beyond the lattice
-    "relaxation": "_core runs stores",
+    "relaxation": "_core errors runs stores",
     "branch_and_cut": "_core relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "searching": "_core branch_and_cut family_lists relaxation runs stores",

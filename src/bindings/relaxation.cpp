@@ -62,7 +62,8 @@ ClustersOut give_clusters(const std::vector<Cluster>& clusters) {
         members.push_back(cluster.members);
         ks.push_back(cluster.k);
     }
-    return {give_vector<std::uint64_t, MasksOut>(std::move(members)), give_vector<std::int64_t, SizesOut>(std::move(ks))};
+    return {give_vector<std::uint64_t, MasksOut>(std::move(members)),
+            give_vector<std::int64_t, SizesOut>(std::move(ks))};
 }
 
 Support checked_support(const PyFamilies& families, const DoublesIn& weights) {
@@ -106,7 +107,8 @@ std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts& cuts, std::size
                 columns.push_back(entry.family);
                 values.push_back(entry.coefficient);
             }
-    return {give_vector<std::int32_t, WholeOut>(std::move(rows)), give_vector<std::int32_t, WholeOut>(std::move(columns)),
+    return {give_vector<std::int32_t, WholeOut>(std::move(rows)),
+            give_vector<std::int32_t, WholeOut>(std::move(columns)),
             give_vector<double, DoublesOut>(std::move(values))};
 }
 
@@ -165,7 +167,8 @@ void bind_relaxation(nb::module_& m) {
         .def(
             "add_clusters",
             [](PyCuts& cuts, const Masks& members, const Whole& ks) {
-                for (const Cluster& cluster : checked_clusters(cuts.families, members, ks)) cuts.pool.add({{cluster}, 0});
+                for (const Cluster& cluster : checked_clusters(cuts.families, members, ks))
+                    cuts.pool.add({{cluster}, 0});
             },
             "members"_a, "ks"_a)
         .def("add_halves", &add_halves, "weights"_a, "most_cuts"_a, "least_violation"_a,

@@ -85,7 +85,8 @@ int best_to_join(VarSet others, const std::vector<double>& change) {
 }
 
 // Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
-bool grow(Cluster& cluster, VarSet circle, const Support& support, double least_violation, std::vector<double>& change) {
+bool grow(Cluster& cluster, VarSet circle, const Support& support, double least_violation,
+          std::vector<double>& change) {
     double weight = cluster_weight(cluster, support);
     while (size_of(cluster.members) < cluster.k || weight > cluster.k - least_violation) {
         changes_on_joining(cluster, support, change);
@@ -103,8 +104,8 @@ bool add_new(std::vector<Cluster>& found, const Cluster& cluster) {
     return true;
 }
 
-// Depth-first over sets inside a circle that hold a root and none of the roots before it. A set's weight can only fall by what
-// undecided variables may still take away, so a branch ends when even that leaves too much.
+// Depth-first over sets inside a circle that hold a root and none of the roots before it. A set's weight can only fall
+// by what undecided variables may still take away, so a branch ends when even that leaves too much.
 class ClusterSearch {
 public:
     ClusterSearch(const Support& support, int k, const SeparationOptions& options, Limits& limits)

@@ -51,10 +51,11 @@ void CutPool::keep(std::span<const std::uint8_t> kept) {
 ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
                                     std::span<const double> multipliers) const {
     ReducedCosts result{0.0, {costs.begin(), costs.end()}};
+    long double bound = 0.0L;  // parts of the sum may be as many times larger as there are variables
     result.excess.resize(costs.size() + families_.n_variables());  // the further families are of no interest
     for (std::size_t c = 0; c < cuts_.size(); ++c) {
         if (multipliers[c] <= 0) continue;
-        result.bound += cuts_[c].limit() * multipliers[c];
+        bound += cuts_[c].limit() * multipliers[c];
         for (const Entry& entry : rows_[c]) result.excess[entry.family] -= entry.coefficient * multipliers[c];
     }
     result.excess.resize(costs.size());
@@ -62,10 +63,11 @@ ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<con
         double least = std::numeric_limits<double>::infinity();
         for (std::int64_t i = families_.offsets[v]; i < families_.offsets[v + 1]; ++i)
             if (allowed[i]) least = std::min(least, result.excess[i]);
-        result.bound += least;
+        bound += least;
         if (least == std::numeric_limits<double>::infinity()) continue;
         for (std::int64_t i = families_.offsets[v]; i < families_.offsets[v + 1]; ++i) result.excess[i] -= least;
     }
+    result.bound = static_cast<double>(bound);
     return result;
 }
 
@@ -130,7 +132,8 @@ public:
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (weights[i] > tiny_weight) column_of_[i] = static_cast<int>(n_columns_++);
         for (std::size_t c = 0; c < pool.size(); ++c)
-            if (!pool.cut(c).is_halved() && weight_of(pool.row(c)) < pool.cut(c).limit() + tiny_weight) tight_.push_back(c);
+            if (!pool.cut(c).is_halved() && weight_of(pool.row(c)) < pool.cut(c).limit() + tiny_weight)
+                tight_.push_back(c);
         n_variables_ = static_cast<std::size_t>(families.n_variables());
     }
 
@@ -142,7 +145,8 @@ public:
         flip(sum.rows, r);
         if (r < n_variables_) {
             const auto& offsets = pool_.families().offsets;
-            for (std::int64_t i = offsets[r]; i < offsets[r + 1]; ++i) flip_family(sum.odd, static_cast<std::size_t>(i));
+            for (std::int64_t i = offsets[r]; i < offsets[r + 1]; ++i)
+                flip_family(sum.odd, static_cast<std::size_t>(i));
             sum.has_odd_limit = true;
         } else {
             const std::size_t c = tight_[r - n_variables_];
@@ -183,7 +187,8 @@ private:
     }
 
     void flip_family(Bits& odd, std::size_t family) const {
-        if (family < column_of_.size() && column_of_[family] >= 0) flip(odd, static_cast<std::size_t>(column_of_[family]));
+        if (family < column_of_.size() && column_of_[family] >= 0)
+            flip(odd, static_cast<std::size_t>(column_of_[family]));
     }
 
     const CutPool& pool_;

@@ -1,7 +1,8 @@
 // order_climbing.h: good networks quickly, by local search over orders.
 //
 // In an order each variable takes its best family among the variables before it [Teyssier & Koller 2005]. A step takes
-// one variable out and inserts it where the order costs least [Lee & van Beek 2017]. No proof; never worse than the start.
+// one variable out and inserts it where the order costs least [Lee & van Beek 2017]. Never worse than the start; no
+// proof.
 #pragma once
 
 #include <cstdint>

@@ -26,13 +26,14 @@ from topdag.relaxation import (
     Program,
     Relaxation,
     Solution,
+    known_from,
     solve_root,
 )
 from topdag.runs import Run, available_memory
 from topdag.stores import Floats, ListStore
 
-LEAST_GAIN = 0.02  # a part is split when a round gains less than this share of its gap,
-FIRST_PATIENCE = 10  # the first when so many rounds do
+LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
+FIRST_PATIENCE = 20  # the first when so many rounds do
 SEARCH_STEPS = 2_000
 LEAST_DIFFERENCE = 1e-3
 SLACK_SOLVES = 10  # a cut that has been slack for so many solutions is dropped
@@ -45,14 +46,15 @@ class BranchResult:
     """``masks``: the best network met; no network costs less than ``bound``.
 
     ``finished``: it is the best; ``bound`` equals its cost, or nearly where costs lie too close together to tell them
-    apart (see Known.cutoff). ``masks`` is None and the cost infinite when there is no network at all.
+    apart (see Known.cutoff). ``masks`` is None and the cost infinite when there is no network at all. ``nodes``: parts
+    whose relaxation was solved; none when the root is the proof.
     """
 
     finished: bool
     masks: tuple[int, ...] | None
     cost: float
     bound: float
-    parts: int
+    nodes: int
     cuts: int
     rounds: int
     root: Relaxation
@@ -60,7 +62,7 @@ class BranchResult:
 
 @dataclass(frozen=True, order=True)
 class Part:
-    """Networks of allowed families: no better one costs less than ``bound``. The half with the edge comes next."""
+    """A node of the search: networks of allowed families, none better and below ``bound``; ``edge`` splits it."""
 
     bound: float
     number: int
@@ -77,17 +79,16 @@ def prove_best(
     known: Known | None = None,
 ) -> BranchResult:
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date."""
-    known = Known(store, run, incumbent) if known is None else known
+    known = known_from(store, run, known, incumbent)
     root = solve_root(store, run, known=known) if root is None else root
+    known = known_from(store, run, known, root.incumbent)
     known.raise_bound(root.bound)
-    if root.incumbent is not None:
-        known.offer(root.incumbent.cost, list(root.incumbent.masks))
     if known.incumbent is None:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
     search = _Search(store, run, root, known)
     finished = search.run()
     if finished:
-        known.raise_bound(known.cutoff + known.step)
+        known.raise_bound((math.floor(known.cutoff / known.step) + 1) * known.step)
     best = known.incumbent
     return BranchResult(finished, best.masks, best.cost, known.bound, search.parts, search.cuts, search.rounds, root)
 

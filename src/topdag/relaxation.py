@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.errors import TooLarge
 from topdag.runs import Run
 from topdag.stores import Floats, ListStore
 
@@ -25,6 +26,7 @@ Marks = NDArray[np.bool_]
 Masks = NDArray[np.uint64]
 Whole = NDArray[np.int64]
 
+MOST_VARIABLES = 64
 CLIMBS = 1_000
 SEED = 1
 EXACT_BITS = 52  # sums of this many bits are exact in doubles
@@ -76,7 +78,7 @@ class Families:
         offsets, costs = np.ascontiguousarray(store.lists.offsets), costs_of(store)
         largest = HEADROOM * (np.maximum.reduceat(costs, offsets[:-1]).sum() + 1.0)
         exponent = max(-exponent_of(common_step(costs)), EXACT_BITS - exponent_of(largest))
-        return cls.build(offsets, np.ascontiguousarray(store.lists.masks[:, 0]), costs, exponent)
+        return cls.build(offsets, parents_of(store), costs, exponent)
 
     @classmethod
     def build(cls, offsets: Whole, parents: Masks, costs: Floats, exponent: int) -> Families:
@@ -140,10 +142,15 @@ def costs_of(store: ListStore) -> Floats:
     return costs
 
 
+def parents_of(store: ListStore) -> Masks:
+    if store.n > MOST_VARIABLES:
+        raise TooLarge(f"{store.n} variables: the relaxation takes at most {MOST_VARIABLES}. Leave some out.")
+    return np.ascontiguousarray(store.lists.masks[:, 0])
+
+
 def candidates_of(store: ListStore) -> _core.Candidates:
     """The families that orders use."""
-    masks = np.ascontiguousarray(store.lists.masks[:, 0])
-    return _core.undominated(_core.Candidates(store.n, store.lists.offsets, masks, store.rounded))
+    return _core.undominated(_core.Candidates(store.n, store.lists.offsets, parents_of(store), store.rounded))
 
 
 class Known:
@@ -152,9 +159,9 @@ class Known:
     ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite.
     """
 
-    def __init__(self, store: ListStore, run: Run, incumbent: Incumbent | None = None, bound: float = 0.0) -> None:
-        self.incumbent = incumbent
-        self.bound = bound
+    def __init__(self, store: ListStore, run: Run) -> None:
+        self.incumbent: Incumbent | None = None
+        self.bound = 0.0
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
@@ -203,6 +210,14 @@ class Solution:
 
     weights: Floats
     multipliers: Floats
+
+
+def known_from(store: ListStore, run: Run, known: Known | None, incumbent: Incumbent | None) -> Known:
+    """What is known at the start, with the network given."""
+    known = Known(store, run) if known is None else known
+    if incumbent is not None:
+        known.offer(incumbent.cost, list(incumbent.masks))
+    return known
 
 
 class Program:
@@ -375,7 +390,7 @@ def solve_root(
     Keeps all families of networks that cost up to ``epsilon`` more than the best network met. ``known`` is kept up to
     date all the while.
     """
-    known = Known(store, run, incumbent) if known is None else known
+    known = known_from(store, run, known, incumbent)
     root = _Root(Families.of_store(store), known, epsilon)
     if not root.has_network():
         known.bound = math.inf
@@ -410,9 +425,10 @@ class _Root:
 
     def begin(self) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
-        assert self.known.incumbent is not None
-        mine = self.families.places(self.known.incumbent.masks)
-        self.program.admit(mine | self.families.first(FIRST_FAMILIES))
+        # With the families of a network there is a solution without stopgaps.
+        no_weights = np.zeros(self.families.size)
+        _, masks = _core.climb_from_weights(self.known.candidates, self.families.core, no_weights)
+        self.program.admit(self.families.places(masks) | self.families.first(FIRST_FAMILIES))
         self._lower_threshold()
 
     def goes_on(self) -> bool:
@@ -451,7 +467,8 @@ class _Root:
             self.clusters = [self.program.cuts[c][0][0] for c in np.flatnonzero(multipliers).tolist()]
             self.multipliers = multipliers[multipliers > 0]
             self.known.raise_bound(bound)
-        self._history.append(self.bound)
+        if self._is_priced or self.bound > 0:  # before that, families come in and the bound must wait
+            self._history.append(self.bound)
 
     def _lower_threshold(self) -> None:
         self.threshold = min(self.threshold, self.known.cost + self.epsilon)
