@@ -192,6 +192,7 @@ void bind_order_search(nb::module_& m) {
         "search_in_layers",
         [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
            int threads, std::optional<double> seconds, nb::object on_tick) {
+            require(threads >= 1, "at least one thread");
             const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), threads};
             return run_search(search_in_layers, c, b, question, watch_of(seconds, std::move(on_tick)));
         },
@@ -203,6 +204,7 @@ void bind_order_search(nb::module_& m) {
            std::optional<double> seconds, nb::object on_tick) {
             require(b.n == c.n_variables(), "a bound for other variables");
             require(b.bound->is_consistent(), "a bound that is not consistent");
+            require(threads >= 1, "at least one thread");
             NearSets near = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
                 return sets_within(c, *b.bound, threshold, most_sets, threads, limits);
             });

@@ -8,12 +8,28 @@ namespace topdag {
 
 namespace {
 
-// Half the exponent of doubles is left to sums: costs lie on a grid by themselves, multipliers are put on one.
+// A step so fine that multipliers lose little, and so coarse that every sum the bound makes is exact. Shares only rise
+// when clusters close, so none is ever lower than with all of them open.
 double grid_step(const Candidates& candidates, const std::vector<WeightedCluster>& clusters) {
-    double most = 1.0;
-    for (int x = 0; x < candidates.n_variables(); ++x) most += candidates.of(x).back().cost;
-    for (const WeightedCluster& cluster : clusters) most += cluster.multiplier * cluster.k * size_of(cluster.members);
-    return std::ldexp(1.0, std::ilogb(most) - 50);
+    double costs = 1.0, open = 0.0, shares = 0.0, largest = 0.0;
+    for (const WeightedCluster& cluster : clusters) open += cluster.multiplier * cluster.k;
+    for (int v = 0; v < candidates.n_variables(); ++v) {
+        double least = 0.0, own = 0.0;
+        for (const WeightedCluster& cluster : clusters)
+            if (has(cluster.members, v)) own += cluster.multiplier;
+        for (const Candidate& family : candidates.of(v)) {
+            if (family.cost - own >= least) break;
+            double reduced = family.cost;
+            for (const WeightedCluster& cluster : clusters)
+                if (has(cluster.members, v) && size_of(family.parents & cluster.members) < cluster.k)
+                    reduced -= cluster.multiplier;
+            least = std::min(least, reduced);
+        }
+        costs += candidates.of(v).back().cost;
+        shares -= least;
+        largest = std::max(largest, own);
+    }
+    return std::ldexp(1.0, std::ilogb(std::max({costs, open, shares, largest})) - 51);
 }
 
 template <class Each>

@@ -25,11 +25,6 @@ struct Step {
     }
 };
 
-std::uint64_t scrambled(VarSet set) {
-    const std::uint64_t product = set * 0x9e3779b97f4a7c15ULL;
-    return product ^ (product >> 32);
-}
-
 // The best step to each set. The empty set follows no other, so it marks a free place.
 class StepTable {
 public:

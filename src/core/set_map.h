@@ -86,10 +86,6 @@ private:
     static constexpr std::size_t first_places = 1 << 12;
     static constexpr std::size_t bytes_a_place = sizeof(Id) + 1;
 
-    static std::uint64_t scrambled(VarSet set) {
-        const std::uint64_t product = set * 0x9e3779b97f4a7c15ULL;
-        return product ^ (product >> 32);
-    }
     // Never zero, which marks a free place; from bits that do not choose the place.
     static std::uint8_t tag_of(VarSet set) { return static_cast<std::uint8_t>(scrambled(set) >> 56) | 1; }
     bool is_crowded(std::size_t size) const { return 5 * size > 4 * tags_.size(); }

@@ -17,6 +17,12 @@ constexpr int first_of(VarSet set) { return std::countr_zero(set); }
 constexpr VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }
 
+// A number from a set in which every bit depends on many of its members, for tables of sets.
+constexpr std::uint64_t scrambled(VarSet set) {
+    const std::uint64_t product = set * 0x9e3779b97f4a7c15ULL;
+    return product ^ (product >> 32);
+}
+
 // The bits of a set without bit v, closed up: where a set that lacks v stands in a table of 2^(n-1).
 constexpr VarSet without_bit(VarSet set, int v) {
     const VarSet low = only(v) - 1;
