@@ -23,6 +23,7 @@ ROOMS = {
     # tables
     "errors": "",
     "messages": "errors",
+    "writing": "errors",
     "columns": "errors messages",
     "discretize": "columns errors messages",
     "building": "columns discretize errors messages",
@@ -57,7 +58,8 @@ ROOMS = {
     "relaxation": "_core errors runs stores",
     "branch_and_cut": "_core relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
-    "searching": "_core branch_and_cut family_lists relaxation runs stores",
+    "checkpoints": "branch_and_cut errors relaxation stores writing",
+    "searching": "_core branch_and_cut checkpoints family_lists relaxation runs stores",
     # questions
     "greedy": "",
     "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import heapq
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +72,36 @@ class Part:
     edge: tuple[int, int]
 
 
+@dataclass(frozen=True)
+class OpenParts:
+    """Where a search stands: the parts still open, and the families of the store that any of them may allow."""
+
+    kept: Marks
+    parts: tuple[Part, ...]
+    n_parts: int  # solved so far
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """As they stand in a file."""
+        allowed = b"".join(part.allowed for part in self.parts)
+        return {
+            "kept": np.packbits(self.kept),
+            "bounds": np.array([part.bound for part in self.parts]),
+            "numbers": np.array([*(part.number for part in self.parts), self.n_parts], dtype=np.int64),
+            "edges": np.array([part.edge for part in self.parts], dtype=np.int64).reshape(-1, 2),
+            "allowed": np.frombuffer(allowed, dtype=np.uint8).reshape(len(self.parts), -1)
+            if self.parts
+            else np.zeros(0),
+        }
+
+    @classmethod
+    def from_arrays(cls, arrays: Mapping[str, NDArray[Any]], n_families: int) -> OpenParts:
+        kept = np.unpackbits(arrays["kept"], count=n_families).view(np.bool_)
+        *numbers, n_parts = arrays["numbers"].tolist()
+        rows = zip(arrays["bounds"].tolist(), numbers, arrays["allowed"], arrays["edges"].tolist(), strict=True)
+        parts = [Part(bound, number, row.tobytes(), (parent, child)) for bound, number, row, (parent, child) in rows]
+        return cls(kept, tuple(parts), n_parts)
+
+
 def prove_best(
     store: ListStore,
     run: Run,
@@ -77,16 +109,22 @@ def prove_best(
     incumbent: Incumbent | None = None,
     root: Relaxation | None = None,
     known: Known | None = None,
+    resumed: OpenParts | None = None,
+    on_split: Callable[[Callable[[], OpenParts]], None] | None = None,
 ) -> BranchResult:
-    """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date."""
+    """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date.
+
+    ``resumed``: where an earlier search with this root stood; ``on_split`` is called again and again with a function
+    that says where this one stands.
+    """
     known = known_from(store, run, known, incumbent)
     root = solve_root(store, run, known=known) if root is None else root
     known = known_from(store, run, known, root.incumbent)
     known.raise_bound(root.bound)
     if known.incumbent is None:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
-    search = _Search(store, run, root, known)
-    finished = search.run()
+    search = _Search(store, run, root, known, resumed)
+    finished = search.run(on_split)
     if finished:
         known.raise_bound((math.floor(known.cutoff / known.step) + 1) * known.step)
     best = known.incumbent
@@ -100,9 +138,12 @@ class _Stopped(Exception):
 class _Search:
     """The parts still open, and the one linear program they share."""
 
-    def __init__(self, store: ListStore, run: Run, root: Relaxation, known: Known) -> None:
+    def __init__(
+        self, store: ListStore, run: Run, root: Relaxation, known: Known, resumed: OpenParts | None = None
+    ) -> None:
         everything = Families.of_store(store)
-        may_improve = root.kept_families(known.cutoff)
+        may_improve = root.kept_families(known.cutoff) if resumed is None else resumed.kept
+        self._may_improve = may_improve
         self.limits = run
         self.known = known
         self.families = everything.only(may_improve)
@@ -110,23 +151,33 @@ class _Search:
         self.root = root
         self.parts, self.cuts, self.rounds = 0, root.cuts, root.rounds
         self._open: list[Part] = []  # a heap
+        if resumed is not None:
+            self._open, self.parts = list(resumed.parts), resumed.n_parts
+            heapq.heapify(self._open)
+        self._is_resumed = resumed is not None
         self._newest: list[Part] = []  # a stack, used when the heap is full
         self._most_open = _most_open(run, self.families.size)
         self._has_parent = _bits(self.families)
         self._no_cuts = _core.Cuts(self.families.core)
 
-    def run(self) -> bool:
+    def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""
         if self.root.bound > self.known.cutoff or (np.diff(self.families.offsets) == 0).any():
             return True
         self._begin()
         try:
-            self._open_part(np.ones(self.families.size, dtype=np.bool_), self.root.bound)
+            if not self._is_resumed:
+                self._open_part(np.ones(self.families.size, dtype=np.bool_), self.root.bound)
             while self._open or self._newest:
                 self._split(self._next_part())
+                if on_split is not None:
+                    on_split(self.standing)
         except _Stopped:
             return False
         return True
+
+    def standing(self) -> OpenParts:
+        return OpenParts(self._may_improve, (*self._open, *self._newest), self.parts)
 
     def _begin(self) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
@@ -22,8 +21,8 @@ from topdag.scores import KBest, Keep, Scores, Within, check_max_parents, keep_e
 from topdag.scoring import LARGEST_SCORE
 from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of
 from topdag.table import Table
+from topdag.writing import FilePath, write_whole
 
-FilePath = str | os.PathLike[str]
 FORMAT, VERSION = "topdag-scores", 1
 FINEST_GRID = 40
 
@@ -90,21 +89,6 @@ def read_json(path: FilePath) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content
-
-
-def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
-    """Writes beside the file first, so that a failure leaves what stood there before."""
-    target = Path(os.path.realpath(path))  # a link stays one
-    draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
-    try:
-        with draft.open("xb") as file:
-            write(file)
-        draft.replace(target)
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            draft.unlink()
 
 
 def _suffix(path: FilePath, allowed: tuple[str, ...], what: str) -> str:

@@ -22,11 +22,11 @@ from typing import IO, Any, cast
 import numpy as np
 
 from topdag.errors import FileError, ScoreError
-from topdag.files import write_whole
 from topdag.list_reading import FORMAT, KINDS_OF_LIST, VERSION, ListFile
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.score_kinds import kind_to_dict
 from topdag.scores import Scores
+from topdag.writing import write_whole
 
 FilePath = str | os.PathLike[str]
 SUFFIXES = (".jsonl", ".jsonl.gz")

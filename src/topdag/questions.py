@@ -125,7 +125,7 @@ def _searched(asked: Asked, scores: Scores, run: Run) -> Answer | None:
         raise ScoreError('The engine "search" works on listed families: score with keep="best".')
     start = None if asked.start is None else scores.masks_of(asked.start)
     standing = asked.standing = Standing.begin(scores.store, run, start)
-    finished = search_best(standing, run)
+    finished = search_best(standing, run, asked.checkpoint)
     asked.engine = f"{asked.engine}: {standing.method}"
     if not finished:
         return None

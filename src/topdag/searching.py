@@ -8,15 +8,17 @@ answer does not depend on how fast the machine is.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from topdag import _core
-from topdag.branch_and_cut import prove_best
+from topdag.branch_and_cut import OpenParts, prove_best
+from topdag.checkpoints import Checkpoint, State
 from topdag.family_lists import FamilyLists
-from topdag.relaxation import Families, Incumbent, Known, Relaxation, solve_root
+from topdag.relaxation import Families, Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run, available_memory
 from topdag.stores import ListStore
 
@@ -42,7 +44,7 @@ class Standing:
     @classmethod
     def begin(cls, store: ListStore, run: Run, start: Sequence[int] | None = None) -> Standing:
         incumbent = None if start is None else listed_network(store, start)
-        return cls(store, Known(store, run, incumbent))
+        return cls(store, known_from(store, run, None, incumbent))
 
     @property
     def bound(self) -> float:
@@ -81,8 +83,13 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
     return Incumbent(tuple(chosen), cost)
 
 
-def search_best(standing: Standing, run: Run) -> bool:
-    """Whether the best network is proved, or that there is none; False when a limit came first."""
+def search_best(standing: Standing, run: Run, checkpoint: Path | None = None) -> bool:
+    """Whether the best network is proved, or that there is none; False when a limit came first.
+
+    With a checkpoint the variables are searched all together, so that one state is enough.
+    """
+    if checkpoint is not None:
+        return _search_from(standing, run, Checkpoint(checkpoint, standing.store))
     components = _core.components(standing.store.candidates)
     if len(components) == 1:
         return _search_whole(standing, run)
@@ -136,11 +143,31 @@ def _search_whole(standing: Standing, run: Run) -> bool:
         return True
     if run.is_over:
         return False
-    if _by_orders(standing, root, run, FIRST_SETS):
+    return _by_orders(standing, root, run, FIRST_SETS) or (not run.is_over and _by_branching(standing, root, run))
+
+
+def _search_from(standing: Standing, run: Run, checkpoint: Checkpoint) -> bool:
+    """As ``_search_whole``, from where the checkpoint left it; the file stays when all is done."""
+    known, state = standing.known, checkpoint.read()
+    if state is not None:
+        standing.root = root = state.root
+        known.offer(state.incumbent.cost, list(state.incumbent.masks))
+        known.raise_bound(state.bound)
+        standing.counted(resumed=1)
+    else:
+        standing.root = root = solve_root(standing.store, run, known=known)
+        standing.counted(rounds=root.rounds, cuts=root.cuts)
+    standing.method = "relaxation"
+    known.raise_bound(root.bound)
+    if known.incumbent is None or run.is_over:
+        return standing.is_proved
+    if not standing.is_proved and (state is None or state.parts is None):
+        checkpoint.write(State(root, known.incumbent, known.bound, None), run.seconds)
+        _by_orders(standing, root, run, FIRST_SETS)
+    if standing.is_proved:
+        checkpoint.write(State(root, known.incumbent, known.bound, None), run.seconds)
         return True
-    if run.is_over:
-        return False
-    return _by_branching(standing, root, run)
+    return not run.is_over and _by_branching(standing, root, run, checkpoint, None if state is None else state.parts)
 
 
 def cluster_bound(candidates: _core.Candidates, root: Relaxation) -> _core.Bound:
@@ -184,10 +211,22 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -
     return bool(found.finished)
 
 
-def _by_branching(standing: Standing, root: Relaxation, run: Run) -> bool:
+def _by_branching(
+    standing: Standing,
+    root: Relaxation,
+    run: Run,
+    checkpoint: Checkpoint | None = None,
+    parts: OpenParts | None = None,
+) -> bool:
     standing.method = "branch and cut"
-    found = prove_best(standing.store, run, root=root, known=standing.known)
-    standing.counted(parts=found.parts, rounds=found.rounds - root.rounds, cuts=found.cuts - root.cuts)
+    known = standing.known
+
+    def save(where: Callable[[], OpenParts]) -> None:
+        if checkpoint is not None and checkpoint.is_due(run.seconds) and known.incumbent is not None:
+            checkpoint.write(State(root, known.incumbent, known.bound, where()), run.seconds)
+
+    found = prove_best(standing.store, run, root=root, known=known, resumed=parts, on_split=save)
+    standing.counted(parts=found.nodes, rounds=found.rounds - root.rounds, cuts=found.cuts - root.cuts)
     if found.finished:
         standing.known.raise_bound(standing.known.cost)
     return found.finished

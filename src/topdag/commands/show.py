@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from topdag.errors import FileError
-from topdag.files import write_whole
 from topdag.graphs import Network
 from topdag.results import Answer, Progress, Proof, Status
 from topdag.runs import OnProgress, shown_bytes
 from topdag.score_kinds import BIC, ScoreKind
 from topdag.table import Table
+from topdag.writing import write_whole
 
 WIDTH = 100
 WIDEST_FAMILY = 64

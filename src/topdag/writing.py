@@ -1,0 +1,28 @@
+"""Files written whole or not at all."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from topdag.errors import FileError
+
+FilePath = str | os.PathLike[str]
+
+
+def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
+    """Writes beside the file first, so that a failure leaves what stood there before."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    draft = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
+    try:
+        with draft.open("xb") as file:
+            write(file)
+        draft.replace(target)
+    except OSError as error:
+        raise FileError(f"{path}: {error.strerror or error}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            draft.unlink()
