@@ -48,8 +48,9 @@ ROOMS = {
     "scores": "_core alternatives errors family_lists graphs pruning reading runs score_kinds scoring stores table",
     "mdl_pruning": "",
     # bounds beyond the lattice
-    "relaxation": "_core errors runs stores",
-    "branch_and_cut": "_core relaxation runs stores",
+    "family_program": "_core errors runs stores",
+    "relaxation": "_core family_program runs stores",
+    "branch_and_cut": "_core family_program relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     # questions
     "greedy": "",

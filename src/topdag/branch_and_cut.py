@@ -15,17 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.family_program import Families, Marks, Program, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
     MOST_K,
-    Families,
     Incumbent,
     Known,
-    Marks,
-    Program,
     Relaxation,
-    Solution,
     known_from,
     solve_root,
 )
