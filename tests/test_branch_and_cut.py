@@ -16,7 +16,8 @@ import topdag as td
 from topdag import branch_and_cut, relaxation
 from topdag.branch_and_cut import prove_best
 from topdag.family_lists import FamilyLists
-from topdag.relaxation import Incumbent, Known, best_scores, solve_root
+from topdag.family_program import Program, Solution, best_scores
+from topdag.relaxation import Incumbent, Known, solve_root
 from topdag.runs import Run
 from topdag.stores import ListStore
 
@@ -37,7 +38,7 @@ def least_cost(store: ListStore) -> float:
 def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """A poor first network and few cuts, so that there is something to branch on."""
     monkeypatch.setattr(Known, "climb", lambda self: None)
-    monkeypatch.setattr(relaxation.Program, "add_halves", lambda self, weights: 0)
+    monkeypatch.setattr(Program, "add_halves", lambda self, weights: 0)
     monkeypatch.setattr(relaxation, "PATIENCE", 1)
     monkeypatch.setattr(branch_and_cut, "FIRST_PATIENCE", 1)
     for room in (relaxation, branch_and_cut):
@@ -97,10 +98,8 @@ def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.Mon
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = least_cost(store)
     solved = iter(range(after))
-    solve = relaxation.Program.solve
-    monkeypatch.setattr(
-        relaxation.Program, "solve", lambda self, run: None if next(solved, None) is None else solve(self, run)
-    )
+    solve = Program.solve
+    monkeypatch.setattr(Program, "solve", lambda self, run: None if next(solved, None) is None else solve(self, run))
     found = prove_best(store, Run())
     assert found.masks is not None
     check_network(store, found.cost, list(found.masks))
@@ -114,14 +113,14 @@ def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = least_cost(store)
     solved = iter(range(after))
-    solve = relaxation.Program.solve
+    solve = Program.solve
 
-    def interrupted(self: relaxation.Program, run: Run) -> relaxation.Solution | None:
+    def interrupted(self: Program, run: Run) -> Solution | None:
         if next(solved, None) is None:
             raise KeyboardInterrupt
         return solve(self, run)
 
-    monkeypatch.setattr(relaxation.Program, "solve", interrupted)
+    monkeypatch.setattr(Program, "solve", interrupted)
     known = Known(store, Run())
     with pytest.raises(KeyboardInterrupt):
         prove_best(store, Run(), known=known)
@@ -134,10 +133,8 @@ def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("every", [2, 3, 7])
 def test_a_solver_that_loses_its_way_costs_time_only(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(8, 200, 0), td.BDeu(10))
-    calls, is_solved = iter(range(10**9)), relaxation.Program._is_solved
-    monkeypatch.setattr(
-        relaxation.Program, "_is_solved", lambda self, run: next(calls) // 2 % every > 0 and is_solved(self, run)
-    )
+    calls, is_solved = iter(range(10**9)), Program._is_solved
+    monkeypatch.setattr(Program, "_is_solved", lambda self, run: next(calls) // 2 % every > 0 and is_solved(self, run))
     found = prove_best(store, Run())
     assert found.finished
     assert found.cost == pytest.approx(least_cost(store), abs=1e-8)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.relaxation import Families, best_scores, candidates_of
+from topdag.family_program import Families, best_scores, candidates_of
 from topdag.stores import ListStore
 
 

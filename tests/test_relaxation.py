@@ -16,7 +16,8 @@ from test_order_climbing import check_network, store_of
 import topdag as td
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.relaxation import Families, Incumbent, Known, Relaxation, best_scores, common_step, solve_root
+from topdag.family_program import Families, best_scores, common_step
+from topdag.relaxation import Incumbent, Known, Relaxation, solve_root
 from topdag.runs import Run
 from topdag.stores import ListStore
 

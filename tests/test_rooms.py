@@ -55,8 +55,9 @@ ROOMS = {
     "scoring stores table",
     "mdl_pruning": "",
     # bounds beyond the lattice
-    "relaxation": "_core errors runs stores",
-    "branch_and_cut": "_core relaxation runs stores",
+    "family_program": "_core errors runs stores",
+    "relaxation": "_core family_program runs stores",
+    "branch_and_cut": "_core family_program relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
     "searching": "_core branch_and_cut checkpoints family_lists relaxation runs stores",

@@ -17,17 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.family_program import Families, Marks, Program, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
     MOST_K,
-    Families,
     Incumbent,
     Known,
-    Marks,
-    Program,
     Relaxation,
-    Solution,
     known_from,
     solve_root,
 )
@@ -267,8 +264,8 @@ class _Search:
     def _edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
         """The edge that is undecided and matters most; None when each variable has one family.
 
-        What matters is how far apart the cheapest families with and without the edge are: hailfinder500 takes 19 parts,
-        and 1,331 when the edge with a weight nearest a half is taken.
+        What matters is how far apart the cheapest families with and without the edge are; against the edge with
+        a weight nearest a half, it took a seventieth of the parts on hailfinder500 (bench/RESULTS.md).
         """
         costs = np.where(allowed, self.families.costs, np.inf)
         with_edge, without = self._cheapest(costs, self._has_parent), self._cheapest(costs, ~self._has_parent)
