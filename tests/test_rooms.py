@@ -60,7 +60,7 @@ ROOMS = {
     "branch_and_cut": "_core family_program relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
-    "searching": "_core branch_and_cut checkpoints family_lists relaxation runs stores",
+    "searching": "_core branch_and_cut checkpoints family_lists family_program relaxation runs stores",
     # questions
     "greedy": "",
     "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "
@@ -75,12 +75,13 @@ ROOMS = {
     "planning": "block_lattice engines errors runs score_kinds scores",
     # answers and files
     "checking": "errors graphs results score_kinds table",
-    "files": "_core errors family_lists graphs score_files score_kinds scores scoring stores table",
+    "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists results score_kinds scores stores",
-    "list_files": "errors files list_reading lists score_kinds scores",
+    "list_files": "errors list_reading lists score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core checking comparing engines errors discretize example family_lists files graphs list_files "
-    "list_lattices list_questions lists messages planning questions reading results runs score_kinds scores table cli",
+    "list_lattices list_questions lists messages planning questions reading results runs score_kinds scores table "
+    "writing cli",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

@@ -79,15 +79,13 @@ class OpenParts:
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """As they stand in a file."""
-        allowed = b"".join(part.allowed for part in self.parts)
+        allowed = np.frombuffer(b"".join(part.allowed for part in self.parts), dtype=np.uint8)
         return {
             "kept": np.packbits(self.kept),
             "bounds": np.array([part.bound for part in self.parts]),
             "numbers": np.array([*(part.number for part in self.parts), self.n_parts], dtype=np.int64),
             "edges": np.array([part.edge for part in self.parts], dtype=np.int64).reshape(-1, 2),
-            "allowed": np.frombuffer(allowed, dtype=np.uint8).reshape(len(self.parts), -1)
-            if self.parts
-            else np.zeros(0),
+            "allowed": allowed.reshape(len(self.parts), -1) if self.parts else allowed,
         }
 
     @classmethod

@@ -18,7 +18,8 @@ from topdag import _core
 from topdag.branch_and_cut import OpenParts, prove_best
 from topdag.checkpoints import Checkpoint, State
 from topdag.family_lists import FamilyLists
-from topdag.relaxation import Families, Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.family_program import Families
+from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run, available_memory
 from topdag.stores import ListStore
 
@@ -161,11 +162,11 @@ def _search_from(standing: Standing, run: Run, checkpoint: Checkpoint) -> bool:
     known.raise_bound(root.bound)
     if known.incumbent is None or run.is_over:
         return standing.is_proved
-    if not standing.is_proved and (state is None or state.parts is None):
+    if state is None:
         checkpoint.write(State(root, known.incumbent, known.bound, None), run.seconds)
+    if not standing.is_proved and (state is None or state.parts is None):
         _by_orders(standing, root, run, FIRST_SETS)
     if standing.is_proved:
-        checkpoint.write(State(root, known.incumbent, known.bound, None), run.seconds)
         return True
     return not run.is_over and _by_branching(standing, root, run, checkpoint, None if state is None else state.parts)
 
