@@ -20,8 +20,9 @@ from topdag.commands.options import (
     writable,
 )
 from topdag.commands.show import answer_text, as_json, mention, progress_line, say, write_text
+from topdag.engines import Engine, named_engine
 from topdag.errors import Interrupted
-from topdag.files import read_scores
+from topdag.files import read_network, read_scores
 from topdag.questions import Asked, best_of
 from topdag.results import Answer, Status
 from topdag.runs import Run
@@ -46,11 +47,13 @@ ENDING = f"""\
   When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
   network exceeds; putting it together takes up to a second.
 
-example:
+examples:
   topdag best asia.csv --score bic --max-parents 5 --json best.json --dot best.dot
+  topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.npz
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
+ENGINES = " or ".join(f'"{engine.value}"' for engine in Engine)
 EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
 
 
@@ -60,6 +63,19 @@ def add_options(parser: ArgumentParser) -> None:
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=True)
+    group = parser.add_argument_group("search")
+    group.add_argument("--start", metavar="NET", help="a network in a .json file to begin with; never made worse")
+    group.add_argument(
+        "--engine",
+        choices=[engine.value for engine in Engine],
+        metavar="NAME",
+        help=f"instead of the one chosen: {ENGINES}",
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="STATE",
+        help="a file (.npz) in which a search leaves how it stands every few seconds, and from which it goes on",
+    )
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="OUT", help="write the answer as JSON, with - to stdout instead of the text")
     group.add_argument("--dot", metavar="OUT", help="write the network for Graphviz")
@@ -98,6 +114,9 @@ def _asked(args: Namespace, run: Run) -> Asked:
     else:
         kind = kind_from(args)
         asked = Asked(table_from(args), kind, args.max_parents)
+    asked.start = None if args.start is None else read_network(args.start)
+    asked.wanted_engine = None if args.engine is None else named_engine(args.engine)
+    asked.checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
     run.timed("reading", 0.0)
     return asked
 

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from topdag.engines import LATTICE_LIMIT, best_network_bytes
+from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL, best_network_bytes
 from topdag.runs import shown_bytes
 
 
@@ -66,5 +66,9 @@ costs:
   rows on two cores 20 variables take about half a second, 23 four; many distinct rows take longer.
   Memory is 8 bytes * (n*2^(n-1) + 2*2^n), by number of variables:
     {sizes}
-  At most {LATTICE_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs,
-  bds about twice as much in all. Constant columns do not count. What cannot fit is refused at once."""
+  27 to {BLOCK_LIMIT} variables are answered block by block, with 16 to 24 bytes * 2^n. k2 and fnml take
+  8*2^n bytes more for each number of states that occurs, bds about twice as much in all, up to
+  {LATTICE_LIMIT} variables.
+  With bic or aic, or a small --max-parents, more than {SMALL} variables, up to {SEARCH_LIMIT}, are searched on lists of
+  the families that can matter: seconds for most tables, no one can say beforehand. topdag plan
+  says what will be done. Constant columns do not count. What cannot fit is refused at once."""

@@ -22,7 +22,7 @@ from topdag.commands.options import (
 )
 from topdag.commands.show import family_text, labelled, mention, network_text, progress_line, say, score_lines
 from topdag.commands.values import keep
-from topdag.engines import LATTICE_LIMIT
+from topdag.engines import BLOCK_LIMIT
 from topdag.errors import FileError, ScoreError
 from topdag.files import read_network, write_scores
 from topdag.graphs import Network
@@ -41,7 +41,8 @@ size; --family takes the child first, then its parents."""
 
 ENDING = f"""\
 costs:
-  -o takes time like n*2^n for n variables and at least 8*2^n bytes, and at most {LATTICE_LIMIT} variables. With
+  -o takes time like n*2^n for n variables and at least 8*2^n bytes, up to {BLOCK_LIMIT} variables; with bic, aic
+  or a small --max-parents, beyond 20 variables, only as much as the families that can matter. With
   --keep all, .jkl and .pss files have up to n*2^(n-1) lines (20 variables: 10 million); .npz files
   8*2^n bytes (bds: 8*n*2^(n-1)).
 

@@ -117,7 +117,8 @@ def table_in_words(table: Table) -> str:
 def time_in_words(answer: Answer) -> str:
     stats = answer.stats
     threads = f"{stats.threads} thread{'s' * (stats.threads != 1)}"
-    return f"{stats.seconds:.3f} s, {threads}, {shown_bytes(stats.memory)} planned"
+    memory = f"{shown_bytes(stats.memory)} planned" if stats.memory else f"{shown_bytes(stats.peak_memory)} at most"
+    return f"{stats.seconds:.3f} s, {threads}, {memory}, {stats.engine}"
 
 
 def labelled(label: str, text: str) -> str:
