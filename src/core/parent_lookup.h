@@ -14,7 +14,7 @@ namespace topdag {
 
 class ParentLookup {
 public:
-    static constexpr std::size_t scanned_first = 16;  // measured: best for lists of 25 to 7,000 families
+    static constexpr std::size_t scanned_first = 16;  // 0 to 32 measured alike; words four times faster on 7,000 families
 
     explicit ParentLookup(const Candidates& candidates);
 

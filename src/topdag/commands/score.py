@@ -103,7 +103,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
             table,
             kind,
             max_parents=args.max_parents,
-            keep=args.keep or _usual_keep(target),
+            keep=args.keep or _usual_keep(target, table),
             memory_limit=args.memory_limit,
             threads=args.threads,
             on_progress=on_progress,
@@ -116,9 +116,10 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
     return Exit.FINE
 
 
-def _usual_keep(target: Path) -> Keep:
-    """Lists are read back as kept for the best network, so they need not hold more."""
-    return "all" if target.name.lower().removesuffix(".gz").endswith(".npz") else "best"
+def _usual_keep(target: Path, table: Table) -> Keep:
+    """Lists are read back as kept for the best network, so they need not hold more; nor can they of wide tables."""
+    holds_all = target.name.lower().removesuffix(".gz").endswith(".npz") and table.n_variables <= BLOCK_LIMIT
+    return "all" if holds_all else "best"
 
 
 def _what_was_kept(path: str, scores: Scores) -> str:
