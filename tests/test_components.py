@@ -11,8 +11,9 @@ from strategies import list_scores, tied_lists
 
 import topdag as td
 from topdag import _core
-from topdag.components import parts_of, put_together
+from topdag.components import parts_of
 from topdag.family_lists import FamilyLists
+from topdag.searching import listed_network
 
 
 def best_by_components(problem: Problem) -> tuple[float, list[int]]:
@@ -46,6 +47,10 @@ def test_components_hold_each_variable_once_and_follow_each_other(problem: Probl
 
 
 def chained(sizes: list[int], seed: int) -> Problem:
+    return problem_of(chained_lists(sizes, seed))
+
+
+def chained_lists(sizes: list[int], seed: int) -> FamilyLists:
     """Cycles of these sizes; each may use all earlier ones as parents."""
     rng = np.random.default_rng(seed)
     n = sum(sizes)
@@ -61,7 +66,7 @@ def chained(sizes: list[int], seed: int) -> Problem:
             if around and earlier:
                 listed.append((x, tuple(earlier), -float(rng.integers(1, 15))))
         begin += size
-    return problem_of(FamilyLists.build([f"V{v}" for v in range(n)], sorted(set(listed))))
+    return FamilyLists.build([f"V{v}" for v in range(n)], sorted(set(listed)))
 
 
 def test_cycles_in_a_chain_are_the_components() -> None:
@@ -71,19 +76,19 @@ def test_cycles_in_a_chain_are_the_components() -> None:
     assert best_by_components(problem)[0] == rest(problem)[0]
 
 
-def test_parts_are_lists_of_their_own_and_their_orders_make_a_network() -> None:
-    problem = chained([4, 1, 3, 4], 5)
-    names = [f"V{v}" for v in range(problem.n)]
-    parts = parts_of(problem.candidates)
-    lattices = [td.best_network(list_scores(part.store(names).lists)) for part in parts]
-    orders = [
-        [part.store(names).lists.names.index(name) for name in answer.network.order]
-        for part, answer in zip(parts, lattices, strict=True)
-    ]
-    cost, order, parents = put_together(problem.candidates, parts, orders)
-    assert cost == rest(problem)[0]
-    assert sorted(order) == list(range(problem.n))
-    assert sum({m: c for c, m in problem.costs[x]}[parents[x]] for x in range(problem.n)) == cost
+def test_parts_are_lists_of_their_own_and_their_networks_make_the_whole() -> None:
+    lists = chained_lists([4, 1, 3, 4], 5)
+    scores = list_scores(lists)
+    problem = problem_of(lists)
+    allowed = [0] * problem.n
+    for part in parts_of(problem.candidates):
+        answer = td.best_network(list_scores(part.store(lists.names).lists))
+        assert answer.network is not None
+        for x, name in zip(part.variables, answer.network.names, strict=True):
+            mask = sum(1 << answer.network.names.index(p) for p in answer.network.parents[name])
+            allowed[x] = part.allowed_parents(mask)
+    whole = listed_network(scores.store, allowed)
+    assert whole is not None and whole.cost == rest(problem)[0]
 
 
 def test_a_component_splits_again_when_what_comes_before_is_free() -> None:

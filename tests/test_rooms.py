@@ -60,14 +60,15 @@ ROOMS = {
     "branch_and_cut": "_core family_program relaxation runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
-    "searching": "_core branch_and_cut checkpoints family_lists family_program relaxation runs stores",
+    "searching": "_core branch_and_cut checkpoints components engines family_program order_search relaxation runs "
+    "stores",
     # questions
     "greedy": "",
     "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "
     "table",
     "lists": "_core classes graphs results scores",
-    "list_lattices": "_core block_lattice engines errors lattices lists relaxation runs score_kinds scores searching "
-    "stores",
+    "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
+    "scores searching stores",
     "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
     "network_search": "_core errors lattices list_lattices list_questions lists results runs",
     "alternatives": "_core errors graphs lattices runs scores",

@@ -28,12 +28,10 @@ def as_scores(lists: FamilyLists) -> Scores:
 
 
 @settings(max_examples=150, deadline=None)
-@given(tied_lists(), st.sampled_from([0, searching.FIRST_SETS]))
-def test_the_best_network_is_that_of_the_lattice(lists: FamilyLists, first_sets: int) -> None:
+@given(tied_lists(), st.sampled_from(["search", "order search", "branch and cut"]))
+def test_the_best_network_is_that_of_the_lattice(lists: FamilyLists, engine: str) -> None:
     scores = as_scores(lists)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(searching, "FIRST_SETS", first_sets)
-        found = td.best_network(scores, engine="search")
+    found = td.best_network(scores, engine=engine)
     truth = td.best_network(scores, engine="dense lattice")
     assert found.proof.status is truth.proof.status
     assert found.score == truth.score
@@ -65,7 +63,9 @@ def test_components_are_searched_one_after_another(monkeypatch: pytest.MonkeyPat
     scores = as_scores(FamilyLists.build(NAMES[:7], circle))
     calls: list[int] = []
     whole = searching._search_whole
-    monkeypatch.setattr(searching, "_search_whole", lambda s, run: calls.append(s.store.n) or whole(s, run))
+    monkeypatch.setattr(
+        searching, "_search_whole", lambda s, run, engine: calls.append(s.store.n) or whole(s, run, engine)
+    )
     found = td.best_network(scores, engine="search")
     assert sorted(calls) == [1, 3, 3]
     assert found.score == td.best_network(scores, engine="dense lattice").score
@@ -96,9 +96,10 @@ def test_engines_are_asked_for_by_name() -> None:
     table = sampled_table(5, 80, seed=2)
     with pytest.raises(td.ScoreError, match="There is no engine 'lattice'; there are 'dense lattice', 'block lattice'"):
         td.best_network(table, engine="lattice")
-    answers = [td.best_network(table, engine=name) for name in ("dense lattice", "block lattice", "search")]
+    names = ["dense lattice", "block lattice", "search", "order search", "branch and cut"]
+    answers = [td.best_network(table, engine=name) for name in names]
     assert len({round(answer.score, 9) for answer in answers}) == 1
-    assert [answer.stats.engine.split(":")[0] for answer in answers] == ["dense lattice", "block lattice", "search"]
+    assert [answer.stats.engine.split(":")[0] for answer in answers] == names
     assert {answer.stats.reason for answer in answers} == {"asked for"}
 
 

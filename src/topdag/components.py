@@ -5,7 +5,7 @@ For the best network only: what is left out of a part is what no best network ne
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -20,11 +20,13 @@ from topdag.stores import Floats, ListStore
 class Part:
     """One component: its variables in column order, and their families with what comes before left out.
 
-    ``masks`` number parents by their place in ``variables``; ``scores`` are those of the whole families, so a part's
-    costs are costs of the whole question.
+    ``before``: all that come before, as a mask, who are there as parents in any case. ``masks`` number parents by their
+    place in ``variables``; ``scores`` are those of the whole families, so a part's costs are costs of the whole
+    question.
     """
 
     variables: tuple[int, ...]
+    before: int
     offsets: NDArray[np.int64]
     masks: NDArray[np.uint64]
     scores: Floats
@@ -37,11 +39,15 @@ class Part:
         """The part's families as a list of their own; ``names`` of all variables."""
         own = tuple(names[v] for v in self.variables)
         lists = FamilyLists(own, self.offsets, self.masks.reshape(-1, 1), self.scores)
-        return ListStore(len(own), lists, self.scores)
+        return ListStore(len(own), lists, lists.scores)  # in the list's own order
 
-    def as_columns(self, order: Sequence[int]) -> list[int]:
+    def as_columns(self, places: Iterable[int]) -> list[int]:
         """Places in the part as columns of the whole."""
-        return [self.variables[place] for place in order]
+        return [self.variables[place] for place in places]
+
+    def allowed_parents(self, mask: int) -> int:
+        """Parents in the part, and all that come before, as a mask over all variables."""
+        return self.before | sum(1 << v for place, v in enumerate(self.variables) if mask >> place & 1)
 
 
 def parts_of(candidates: _core.Candidates) -> list[Part]:
@@ -49,14 +55,5 @@ def parts_of(candidates: _core.Candidates) -> list[Part]:
     parts = []
     for variables, before in _core.components(candidates):
         columns = tuple(v for v in range(candidates.n_variables) if variables >> v & 1)
-        parts.append(Part(columns, *_core.component_families(candidates, variables, before)))
+        parts.append(Part(columns, before, *_core.component_families(candidates, variables, before)))
     return parts
-
-
-def put_together(
-    candidates: _core.Candidates, parts: Sequence[Part], orders: Sequence[Sequence[int]]
-) -> tuple[float, tuple[int, ...], tuple[int, ...]]:
-    """Cost, order and parents of the network from an order for each part."""
-    whole = [column for part, order in zip(parts, orders, strict=True) for column in part.as_columns(order)]
-    cost, parents = _core.network_in_order(candidates, whole)
-    return cost, tuple(whole), tuple(parents)

@@ -22,12 +22,14 @@ SMALL = 20
 
 
 class Engine(enum.Enum):
-    """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: relaxation, order search, branch and cut
-    on listed families."""
+    """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
+    order search for a while, then branch and cut; ORDERS and CUTS: just one of the two after the relaxation."""
 
     DENSE = "dense lattice"
     BLOCKS = "block lattice"
     SEARCH = "search"
+    ORDERS = "order search"
+    CUTS = "branch and cut"
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,9 @@ def scores_by_lists(n: int, kind: ScoreKind, max_parents: int | None, *, everyth
     if n > BLOCK_LIMIT and not everything:
         return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
     return _all_sets(n, f"{kind} needs all {2**n:,} sets")
+
+
+ON_LISTS = (Engine.SEARCH, Engine.ORDERS, Engine.CUTS)
 
 
 def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Choice:

@@ -11,11 +11,12 @@ from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SMALL, Engine, plan_latti
 from topdag.errors import TooLarge
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
+from topdag.order_search import cluster_bound
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
 from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, score_within
-from topdag.searching import Standing, cluster_bound, kept_candidates, listed_network, search_best
+from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
 AnyLattice = _core.Lattice | _core.BlockLattice | _core.SparseLattice
@@ -168,7 +169,7 @@ def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -
 def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: Run) -> _core.SparseLattice | None:
     candidates, shift = kept_candidates(store, root, threshold)
     threshold -= shift
-    bound = cluster_bound(candidates, root)
+    bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = available_memory() if run.memory_limit is None else run.memory_limit
     most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
     complete, sets, costs = _core.sets_within(

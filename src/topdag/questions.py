@@ -11,7 +11,7 @@ from typing import Any
 
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
-from topdag.engines import Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
+from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
@@ -98,8 +98,8 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
     choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=asked.wanted_engine)
     asked.engine, asked.reason = choice.engine.value, choice.reason
-    if choice.engine is Engine.SEARCH:
-        return _searched(asked, scores, run)
+    if choice.engine in ON_LISTS:
+        return _searched(asked, scores, run, choice.engine)
     if choice.engine is Engine.BLOCKS:
         return _by_blocks(asked, scores, run)
     return _by_lattice(asked, scores, run)
@@ -115,17 +115,17 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
         plan_lattice(n, run)
     if choice.engine is Engine.BLOCKS:
         plan_block_lattice(n, run, backward=False)
-    keep: Keep | None = "best" if asked.wanted_engine is Engine.SEARCH else None
+    keep: Keep | None = "best" if asked.wanted_engine in ON_LISTS else None
     return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep)
 
 
-def _searched(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
     if not isinstance(scores.store, ListStore):
-        raise ScoreError('The engine "search" works on listed families: score with keep="best".')
+        raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     start = None if asked.start is None else scores.masks_of(asked.start)
     standing = asked.standing = Standing.begin(scores.store, run, start)
-    finished = search_best(standing, run, asked.checkpoint)
+    finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine)
     asked.engine = f"{asked.engine}: {standing.method}"
     if not finished:
         return None

@@ -17,8 +17,10 @@ import numpy as np
 from topdag import _core
 from topdag.branch_and_cut import OpenParts, prove_best
 from topdag.checkpoints import Checkpoint, State
-from topdag.family_lists import FamilyLists
+from topdag.components import Part, parts_of
+from topdag.engines import Engine
 from topdag.family_program import Families
+from topdag.order_search import cluster_bound, search_orders
 from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run, available_memory
 from topdag.stores import ListStore
@@ -84,58 +86,49 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
     return Incumbent(tuple(chosen), cost)
 
 
-def search_best(standing: Standing, run: Run, checkpoint: Path | None = None) -> bool:
+def search_best(
+    standing: Standing, run: Run, *, checkpoint: Path | None = None, engine: Engine = Engine.SEARCH
+) -> bool:
     """Whether the best network is proved, or that there is none; False when a limit came first.
 
     With a checkpoint the variables are searched all together, so that one state is enough.
     """
     if checkpoint is not None:
         return _search_from(standing, run, Checkpoint(checkpoint, standing.store))
-    components = _core.components(standing.store.candidates)
-    if len(components) == 1:
-        return _search_whole(standing, run)
-    return _search_components(standing, components, run)
+    parts = parts_of(standing.store.candidates)
+    return _search_whole(standing, run, engine) if len(parts) == 1 else _search_parts(standing, parts, run, engine)
 
 
-def _search_components(standing: Standing, components: Sequence[tuple[int, int]], run: Run) -> bool:
-    """Components (variables, all that come before), one after another; the cost of the best network is their sum."""
-    known, candidates = standing.known, standing.store.candidates
+def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: Engine) -> bool:
+    """One after another; the cost of the best network is the sum of theirs."""
+    store, known = standing.store, standing.known
     known.climb()
-    best = [0] * standing.store.n
+    allowed = [0] * store.n
     proved = 0.0
-    for variables, before in components:
-        places = [v for v in range(standing.store.n) if variables >> v & 1]
-        part = Standing.begin(component_store(candidates, variables, before), run)
-        part.known.elsewhere = known.best_score - part.known.best_score - proved
-        finished = search_best(part, run)
-        for what, number in part.work.items():
+    for part in parts:
+        own = Standing.begin(part.store(store.lists.names), run)
+        own.known.elsewhere = known.best_score - own.known.best_score - proved
+        finished = search_best(own, run, engine=engine)
+        for what, number in own.work.items():
             standing.work[what] = standing.work.get(what, 0) + number
-        standing.method = part.method
-        known.raise_bound(proved + part.known.bound)
+        standing.method = own.method
+        known.raise_bound(proved + own.known.bound)
         if not finished:
             return False
-        if part.masks is None:
+        if own.masks is None:
             known.bound = math.inf
             return True
-        proved += part.known.cost
-        for x, mask in zip(places, part.masks, strict=True):
-            best[x] = before | sum(1 << v for i, v in enumerate(places) if mask >> i & 1)
-    whole = listed_network(standing.store, best)
+        proved += own.known.cost
+        for x, mask in zip(part.variables, own.masks, strict=True):
+            allowed[x] = part.allowed_parents(mask)
+    whole = listed_network(store, allowed)
     assert whole is not None and whole.cost == proved
     known.offer(whole.cost, list(whole.masks))
     known.raise_bound(whole.cost)
     return True
 
 
-def component_store(candidates: _core.Candidates, variables: int, before: int) -> ListStore:
-    """The families of some variables, those before them being there as parents in any case."""
-    offsets, parents, scores = _core.component_families(candidates, variables, before)
-    names = tuple(f"V{v}" for v in range(candidates.n_variables) if variables >> v & 1)
-    lists = FamilyLists(names, offsets, parents[:, np.newaxis], scores)
-    return ListStore(len(names), lists, lists.scores)
-
-
-def _search_whole(standing: Standing, run: Run) -> bool:
+def _search_whole(standing: Standing, run: Run, engine: Engine = Engine.SEARCH) -> bool:
     standing.root = root = solve_root(standing.store, run, known=standing.known)
     standing.method = "relaxation"
     standing.counted(rounds=root.rounds, cuts=root.cuts)
@@ -144,7 +137,11 @@ def _search_whole(standing: Standing, run: Run) -> bool:
         return True
     if run.is_over:
         return False
-    return _by_orders(standing, root, run, FIRST_SETS) or (not run.is_over and _by_branching(standing, root, run))
+    if engine is Engine.ORDERS:
+        return _by_orders_alone(standing, root, run)
+    if engine is Engine.SEARCH and _by_orders(standing, root, run, FIRST_SETS):
+        return True
+    return not run.is_over and _by_branching(standing, root, run)
 
 
 def _search_from(standing: Standing, run: Run, checkpoint: Checkpoint) -> bool:
@@ -171,12 +168,6 @@ def _search_from(standing: Standing, run: Run, checkpoint: Checkpoint) -> bool:
     return not run.is_over and _by_branching(standing, root, run, checkpoint, None if state is None else state.parts)
 
 
-def cluster_bound(candidates: _core.Candidates, root: Relaxation) -> _core.Bound:
-    members = np.array([cluster for cluster, _ in root.clusters], dtype=np.uint64)
-    ks = np.array([k for _, k in root.clusters], dtype=np.int64)
-    return _core.cluster_bound(candidates, members, ks, root.multipliers)
-
-
 def kept_candidates(store: ListStore, root: Relaxation, threshold: float) -> tuple[_core.Candidates, float]:
     """The families that networks of at most this cost may have, and what even the best of them cost together.
 
@@ -194,7 +185,7 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -
     memory = min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * _memory_left(run)))
     found, interrupted = _core.search_orders(
         candidates,
-        cluster_bound(candidates, root),
+        cluster_bound(candidates, root.clusters, root.multipliers),
         standing.known.cost - shift,
         True,
         memory,
@@ -210,6 +201,24 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -
     if found.finished:
         standing.known.raise_bound(standing.known.cost)
     return bool(found.finished)
+
+
+def _by_orders_alone(standing: Standing, root: Relaxation, run: Run) -> bool:
+    """Best first while memory lasts, then layer by layer."""
+    known = standing.known
+    candidates, shift = kept_candidates(standing.store, root, known.cost)
+    bound = cluster_bound(candidates, root.clusters, root.multipliers)
+    found = search_orders(candidates, bound, run, upper=known.cost - shift)
+    standing.method = found.engine
+    standing.counted(sets_expanded=found.work["expanded"], sets_met=found.work["generated"])
+    known.raise_bound(found.bound + shift)
+    if found.finished and found.parents:
+        known.offer(found.cost + shift, list(found.parents))
+    if found.limit == "Ctrl-C":
+        raise KeyboardInterrupt
+    if found.finished:
+        known.raise_bound(known.cost)
+    return found.finished
 
 
 def _by_branching(
