@@ -64,6 +64,7 @@ def main(threads: int = 2) -> None:
         ratio = f"{r['work']['expanded'] / max(1, r['work']['found']):.1f}"
         print(
             f"{name:11} {r['n']:3} {question:14} {r['families']:9,} {r['found']:9,} {r['last']:9.4f} "
-            f"{r['seconds']:8.2f} {'' if goal is None else goal:>6} {ratio:>15} {r['peak'] / 1e6:8.0f}  {r['engine']}; {others}",
+            f"{r['seconds']:8.2f} {'' if goal is None else goal:>6} {ratio:>15} {r['peak'] / 1e6:8.0f}  "
+            f"{r['engine']}; {others}",
             flush=True,
         )

@@ -56,9 +56,8 @@ def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict
 
 
 def listed(name: str) -> Any:
-    from topdag.pruned_scoring import Pruning, score_pruned
-
     import topdag as td
+    from topdag.pruned_scoring import Pruning, score_pruned
     from topdag.runs import Run
 
     table = td.read_table(DATA / f"{name}.csv")
@@ -71,10 +70,10 @@ def listed(name: str) -> Any:
 def prepared(store: Any, way: str) -> tuple[Any, Any, float, float]:
     """Families, bound, upper limit, and what the families' own best cost more than those of the whole list."""
     import numpy as np
-    from topdag.relaxation import solve_root
 
     from topdag import _core
     from topdag.order_search import cluster_bound, consecutive_blocks
+    from topdag.relaxation import solve_root
     from topdag.runs import Run
 
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
