@@ -10,7 +10,7 @@ from published import DATA, Optimum, grouped, optima
 
 import topdag as td
 from topdag import _core
-from topdag.components import parts_of, put_together
+from topdag.components import parts_of
 from topdag.stores import ListStore
 
 FOUND = [lines for lines in grouped(optima(1, 20)) if lines[0].file.startswith("scores/") or lines[0].score == "BIC"]
@@ -49,7 +49,8 @@ def test_known_optimum_by_search_over_orders(lines: list[Optimum]) -> None:
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
     candidates = _core.Candidates(store.n, store.lists.offsets, masks, store.rounded)
     parts = parts_of(candidates)
-    cost, _, parents = put_together(candidates, parts, [best_order(part.candidates) for part in parts])
+    order = [column for part in parts for column in part.as_columns(best_order(part.candidates))]
+    cost, parents = _core.network_in_order(candidates, order)
     best = np.maximum.reduceat(store.rounded, store.lists.offsets[:-1]).sum()
     score = sum(store.exact_value(x, mask) for x, mask in enumerate(parents))
     assert score == pytest.approx(best - cost, abs=1e-6)

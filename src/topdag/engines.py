@@ -12,13 +12,14 @@ from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
 
 LATTICE_LIMIT = 26
-"""Above this many variables a table for each variable over all sets of the others passes 24 GB."""
+"""Above this many variables the dense lattice, a table for each variable over all sets of the others, passes 24 GB."""
 BLOCK_LIMIT = 30
 """Above this many variables two numbers for each set pass 24 GB."""
 SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 SMALL = 20
-"""Up to this many variables the lattice answers in a fraction of a second, whatever the score."""
+"""Up to this many variables the dense lattice answers in a fraction of a second, whatever the score; beyond, the block
+lattice is faster and takes less memory, where all sets are needed."""
 
 
 class Engine(enum.Enum):
@@ -88,7 +89,7 @@ def _require_searchable(n: int) -> None:
 
 
 def _all_sets(n: int, reason: str) -> Choice:
-    return Choice(Engine.DENSE if n <= LATTICE_LIMIT else Engine.BLOCKS, reason)
+    return Choice(Engine.DENSE if n <= SMALL else Engine.BLOCKS, reason)
 
 
 def n_sets_up_to(n: int, size: int) -> int:

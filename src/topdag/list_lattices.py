@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
-from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
@@ -123,7 +123,7 @@ class Lattices:
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
     """None when the time is up."""
     lattice: AnyLattice | None
-    if len(scores.columns) <= LATTICE_LIMIT:
+    if len(scores.columns) <= SMALL:
         lattice, engine = _dense_lattice(scores, run), "lattice"
     else:
         lattice, engine = _block_lattice(scores, run), "lattice block by block"

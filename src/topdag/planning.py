@@ -20,7 +20,7 @@ from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.score_kinds import BDeu, ScoreKind
 from topdag.scores import as_table, check_kind, check_max_parents, scored_columns
 
-SECONDS_PER_SET = {Engine.DENSE: 0.6e-6, Engine.BLOCKS: 1.0e-6}
+SECONDS_PER_SET = {Engine.DENSE: 0.4e-6, Engine.BLOCKS: 0.4e-6}
 """Scoring and search of one of the 2^n sets on two cores; from bench/RESULTS.md. Rows add to it."""
 SEARCH_BYTES = 2e8
 """What a search starts with; it grows with the families kept and the sets met."""
