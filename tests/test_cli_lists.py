@@ -21,8 +21,8 @@ from topdag import list_questions
 from topdag.commands import listing
 from topdag.commands.command import Exit
 from topdag.commands.demo import csv_text
-from topdag.commands.list_options import list_bytes
 from topdag.commands.list_text import Request, factor_text, proof_in_words, share_text, table_lines
+from topdag.planning import bytes_for_all_sets
 
 
 def rows_in(text: str) -> list[list[str]]:
@@ -316,13 +316,13 @@ def test_too_large(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
         assert "allowed by --memory-limit" in ran.err
     wide = tmp_path / "wide.csv"
     wide.write_text("\n".join([",".join(f"v{i}" for i in range(30)), ",".join("0" * 30), ",".join("1" * 30)]))
-    assert topdag("list", wide).code == Exit.TOO_LARGE
+    assert topdag("list", wide, "--memory-limit", "8GB").code == Exit.TOO_LARGE
 
 
-@pytest.mark.parametrize("n", [17, 20, 23, 25, 26])
+@pytest.mark.parametrize("n", [17, 20])
 def test_memory_in_the_help(n: int) -> None:
     set_scores, best, forward, backward, bounds = 2**n, n * 2 ** (n - 1), 2**n, 2**n, 2 * 2 ** (n - 1)
-    assert list_bytes(n, 3) == 8 * (set_scores + best + forward + backward + 3 * bounds)
+    assert bytes_for_all_sets(n, "list", 3) == 8 * (set_scores + best + forward + backward + 3 * bounds)
 
 
 # Wrong input

@@ -80,7 +80,8 @@ def plan(
             choice = engine_for_best(n, listed=False)
     except TooLarge as error:
         return Plan(*asked, engine="none", reason=str(error), seconds=None, memory=0, fits=False, advice=_advice(n))
-    memory = _bytes(choice.engine, n, question)
+    searched = choice.engine is Engine.SEARCH
+    memory = SEARCH_BYTES if searched else bytes_for_all_sets(n, question, usable_cores())
     per_set = SECONDS_PER_SET.get(choice.engine)
     fits = memory <= allowed
     return Plan(
@@ -94,13 +95,12 @@ def plan(
     )
 
 
-def _bytes(engine: Engine, n: int, question: str) -> float:
-    if engine is Engine.SEARCH:
-        return SEARCH_BYTES
-    if engine is Engine.BLOCKS:
-        return set_bytes(n) + block_lattice_bytes(n, backward=question == "list", threads=usable_cores())
-    more = 0 if question == "best" else (1 + usable_cores()) * set_bytes(n)
-    return best_network_bytes(n) + more
+def bytes_for_all_sets(n: int, question: str, threads: int) -> float:
+    """What tables over all sets take, the list itself not counted."""
+    if engine_for_best(n, listed=False).engine is Engine.BLOCKS:
+        return set_bytes(n) + block_lattice_bytes(n, backward=question == "list", threads=threads)
+    # A list takes the backward table, and bounds of the families of as many variables as there are threads.
+    return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
 
 
 def _advice(n: int) -> str:

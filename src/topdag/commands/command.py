@@ -7,8 +7,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL, best_network_bytes
+from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL
+from topdag.planning import bytes_for_all_sets
 from topdag.runs import shown_bytes
+
+SIZES_SHOWN = (17, 20, 23, 25, 27, 29)
 
 
 class Exit(enum.IntEnum):
@@ -59,16 +62,15 @@ def exit_codes(exits: tuple[Exit, ...]) -> str:
 
 
 def search_costs() -> str:
-    sizes = ", ".join(f"{n}: {shown_bytes(best_network_bytes(n))}" for n in (17, 20, 23, 25, LATTICE_LIMIT))
+    sizes = ", ".join(f"{n}: {shown_bytes(bytes_for_all_sets(n, 'best', 2))}" for n in SIZES_SHOWN)
     return f"""\
 costs:
-  Time grows like n*2^n for n variables: each further one a little more than doubles it. With 1,000
-  rows on two cores 20 variables take about half a second, 23 four; many distinct rows take longer.
-  Memory is 8 bytes * (n*2^(n-1) + 2*2^n), by number of variables:
+  Tables over all sets take time like n*2^n for n variables: each further one a little more than
+  doubles it. With 1,000 rows on two cores 20 variables take about half a second, 23 three; many
+  distinct rows take longer. Memory, by number of variables:
     {sizes}
-  27 to {BLOCK_LIMIT} variables are answered block by block, with 16 to 24 bytes * 2^n. k2 and fnml take
-  8*2^n bytes more for each number of states that occurs, bds about twice as much in all, up to
-  {LATTICE_LIMIT} variables.
+  At most {BLOCK_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs, bds
+  8*n*2^(n-1), up to {LATTICE_LIMIT} variables.
   With bic or aic, or a small --max-parents, more than {SMALL} variables, up to {SEARCH_LIMIT}, are searched on lists of
   the families that can matter: seconds for most tables, no one can say beforehand. topdag plan
   says what will be done. Constant columns do not count. What cannot fit is refused at once."""

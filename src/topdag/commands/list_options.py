@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 
-from topdag.commands.command import search_costs
+from topdag.commands.command import SIZES_SHOWN, search_costs
 from topdag.commands.options import add_limits, add_max_parents, add_reading, add_score
 from topdag.commands.values import keep, number, seconds, whole
-from topdag.engines import LATTICE_LIMIT, best_network_bytes, set_bytes
 from topdag.list_files import SUFFIXES
 from topdag.list_questions import LARGEST_FACTOR
+from topdag.planning import bytes_for_all_sets
 from topdag.runs import shown_bytes
 
 ABOUT_FILES = """\
@@ -25,23 +25,13 @@ networks in it; and the edges to add (+), drop (-) or turn (~) to get it from th
 different are they? says which edges all of them have, and which vary with which share."""
 
 
-def list_bytes(n: int, threads: int) -> float:
-    """What lists on n variables take, beside the list itself."""
-    return best_network_bytes(n) + list_tables(n, threads)
-
-
-def list_tables(n: int, threads: int) -> int:
-    """The backward table, and bounds of the families of as many variables as there are threads."""
-    return set_bytes(n) * (1 + threads)
-
-
 def list_costs() -> str:
-    sizes = ", ".join(f"{n}: {shown_bytes(list_bytes(n, 2))}" for n in (17, 20, 23, 25, LATTICE_LIMIT))
+    sizes = ", ".join(f"{n}: {shown_bytes(bytes_for_all_sets(n, 'list', 2))}" for n in SIZES_SHOWN)
     return f"""\
 {search_costs()}
 
-  Lists take 8*2^n bytes more, 16*2^(n-1) more for each thread while families are bounded, and
-  4*n+8 bytes for each network or class; without the latter, with two threads:
+  Lists need further tables, and 8*n+8 bytes for each network or class; without the latter, with
+  two threads:
     {sizes}
 
   When --time-limit comes first, or Ctrl-C, or memory has no room for more, the list is shorter but

@@ -1,0 +1,78 @@
+"""What is said before a run: the engine, why, time and memory, and what to change."""
+
+from __future__ import annotations
+
+import pytest
+from cli_runs import Topdag
+from strategies import sampled_table
+
+import topdag as td
+from topdag.engines import Engine, engine_for_best, scores_by_lists
+from topdag.planning import bytes_for_all_sets
+
+
+@pytest.mark.parametrize(
+    ("n", "kind", "max_parents", "engine"),
+    [
+        (5, td.BDeu(), None, Engine.DENSE),
+        (20, td.BIC(), None, Engine.DENSE),
+        (21, td.BIC(), None, Engine.SEARCH),
+        (21, td.BDeu(), None, Engine.BLOCKS),
+        (30, td.BDeu(), None, Engine.BLOCKS),
+        (31, td.BDeu(), None, Engine.SEARCH),
+        (29, td.BDeu(), 3, Engine.SEARCH),
+        (64, td.AIC(), None, Engine.SEARCH),
+        (24, td.BDs(), 2, Engine.BLOCKS),
+    ],
+)
+def test_the_engine_follows_size_score_and_limit(
+    n: int, kind: td.BDeu, max_parents: int | None, engine: Engine
+) -> None:
+    choice = scores_by_lists(n, kind, max_parents, everything=False)
+    assert choice.engine is engine
+    assert choice.reason
+    if engine is not Engine.SEARCH:
+        assert engine_for_best(n, listed=False).engine is engine
+
+
+def test_a_plan_is_what_is_done() -> None:
+    for n, kind in ((6, td.BDeu()), (22, td.BIC())):
+        table = sampled_table(n, 60, seed=1)
+        planned = td.plan(table, kind)
+        answer = td.best_network(td.score(table, kind))
+        assert answer.stats.engine.split(":")[0] == planned.engine
+        assert planned.fits and planned.advice == ""
+        assert planned.n_variables == n and planned.n_rows == 60
+
+
+def test_what_does_not_fit_comes_with_advice() -> None:
+    planned = td.plan(sampled_table(27, 60, seed=1), memory_limit="1GB")
+    assert not planned.fits
+    assert planned.memory > 1e9
+    assert "max_parents" in planned.advice
+    assert "more than there is" in str(planned)
+    too_many = td.plan(sampled_table(65, 60, seed=1))
+    assert not too_many.fits and too_many.engine == "none"
+    assert "at most 64" in too_many.reason
+
+
+def test_lists_take_more_than_the_best_network() -> None:
+    table = sampled_table(12, 60, seed=1)
+    assert td.plan(table, question="list").memory > td.plan(table).memory
+    for n in (8, 23, 29):
+        assert bytes_for_all_sets(n, "list", 2) > bytes_for_all_sets(n, "best", 2)
+    with pytest.raises(td.ScoreError, match="question must be 'best' or 'list'"):
+        td.plan(table, question="most")
+
+
+def test_the_command(topdag: Topdag, tmp_path) -> None:
+    path = tmp_path / "wide.csv"
+    table = sampled_table(24, 40, seed=2)
+    rows = [",".join(map(str, row)) for row, weight in table.rows() for _ in range(weight)]
+    path.write_text("\n".join([",".join(table.names), *rows]) + "\n")
+    ran = topdag("plan", path, "--score", "bic")
+    assert ran.code == 0
+    assert "engine     search: the penalty of BIC() rules out most" in ran.out
+    refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
+    assert refused.code == 5
+    assert '"fits": false' in refused.out
