@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
-from topdag.engines import Engine, scores_by_lists
+from topdag.engines import Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
@@ -89,12 +89,7 @@ class Scores:
     @property
     def n_families(self) -> int:
         """How many families are allowed."""
-        if isinstance(self.store, ListStore):
-            return self.store.lists.n_families
-        if isinstance(self.store, SetStore):
-            allowed = np.flatnonzero(np.isfinite(self.store.joint)).astype(np.uint64)
-            return int(np.bitwise_count(allowed).sum())
-        return int(np.isfinite(self.store.families).sum())
+        return self.store.n_families
 
     def local(self, variable: str, parents: Sequence[str] = ()) -> float:
         """The local score of one family, from the data in full precision; from a file, as it stands there."""
@@ -198,7 +193,7 @@ class Scores:
         n = len(self.columns)
         largest = n if self.max_parents is None else min(n, self.max_parents + 1)
         allowed = sum(math.comb(n, size) for size in range(largest + 1))
-        return math.inf if np.isfinite(self.store.joint).sum() == allowed else HOPELESS_NATS
+        return math.inf if self.store.n_allowed_sets == allowed else HOPELESS_NATS
 
     def describe_space(self) -> str:
         """The networks that compete, and how finely they are told apart."""
@@ -364,6 +359,9 @@ def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, g
         slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
         equivalent = kind.score_equivalent
         return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
+    held = sum(array.nbytes for array in store.arrays)
+    needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
+    run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
     core, epsilon = store.core(), keep_epsilon(keep)
     return listed_store(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])
 

@@ -17,6 +17,7 @@ from topdag import _core
 from topdag.family_lists import FamilyLists
 
 Floats = NDArray[np.float64]
+PART = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,22 @@ class SetStore:
         joint = float(self.joint[mask | 1 << x])
         below = self.below[x]
         return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
+
+    @property
+    def n_allowed_sets(self) -> int:
+        return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint))
+
+    @property
+    def n_families(self) -> int:
+        """Every allowed set is a family of each of its members."""
+        if float(self.joint.min()) > -math.inf:
+            return self.n << self.n - 1 if self.n else 0
+        sizes = np.bitwise_count(np.arange(min(PART, len(self.joint)), dtype=np.uint64)).astype(np.int64)
+        total = 0
+        for place, part in enumerate(_parts(self.joint)):
+            finite = np.isfinite(part)
+            total += int(sizes[finite].sum()) + place.bit_count() * int(finite.sum())
+        return total
 
     @property
     def arrays(self) -> list[Floats]:
@@ -54,6 +71,10 @@ class FamilyStore:
     def value(self, x: int, mask: int) -> float:
         low = (1 << x) - 1
         return float(self.families[(x << (self.n - 1)) + (mask & low | mask >> 1 & ~low)])
+
+    @property
+    def n_families(self) -> int:
+        return sum(int(np.isfinite(part).sum()) for part in _parts(self.families))
 
     @property
     def arrays(self) -> list[Floats]:
@@ -99,8 +120,17 @@ class ListStore:
         return -math.inf if at is None else float(self.lists.scores[at])
 
     @property
+    def n_families(self) -> int:
+        return self.lists.n_families
+
+    @property
     def arrays(self) -> list[Floats]:
         return [self.rounded]
+
+
+def _parts(values: Floats) -> Iterator[Floats]:
+    """A long array piece by piece, so that what is made of it stays small."""
+    return (values[begin : begin + PART] for begin in range(0, len(values), PART))
 
 
 Store = SetStore | FamilyStore | ListStore
