@@ -23,6 +23,7 @@ from topdag.commands.command import Exit
 from topdag.commands.demo import csv_text
 from topdag.commands.list_text import Request, factor_text, proof_in_words, share_text, table_lines
 from topdag.planning import bytes_for_all_sets
+from topdag.questions import Asked
 
 
 def rows_in(text: str) -> list[list[str]]:
@@ -234,8 +235,8 @@ def test_time_limit_zero_gives_a_floor(topdag: Topdag, asia: Path, tmp_path: Pat
 def stopped_after(n: int, limit: str) -> Callable[..., td.NetworkList]:
     """A question that is stopped when it has found n."""
 
-    def k_best(scores: td.Scores, k: int, **_: object) -> td.NetworkList:
-        found = td.k_best_networks(scores, n)
+    def k_best(_make: object, asked: Asked, *_: object) -> td.NetworkList:
+        found = td.k_best_networks(asked.table, n)
         proof = td.Proof(td.Status.STOPPED, found.proof.bound, 0.0, limit, found.proof.space)
         stopped = td.NetworkList(found.source, found.scores, found.parents, found.floor, proof, found.stats)
         if limit == "Ctrl-C":
@@ -256,7 +257,7 @@ def stopped_after(n: int, limit: str) -> Callable[..., td.NetworkList]:
 def test_a_stopped_list_is_complete_above_a_floor(
     topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str, code: Exit
 ) -> None:
-    monkeypatch.setattr(listing, "k_best_networks", stopped_after(7, limit))
+    monkeypatch.setattr(listing, "list_of", stopped_after(7, limit))
     ran = topdag("list", asia, "-k", 100)
     assert ran.code == code
     assert len(rows_in(ran.out)) == 7
@@ -271,7 +272,7 @@ def test_interrupted_before_anything_was_listed(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(listing, "score_within", interrupted)
+        patch.setattr(list_questions, "score_within", interrupted)
         ran = topdag("list", asia, "--classes", "--json", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
         assert "Stopped by Ctrl-C before anything was listed; no class scores above" in ran.words

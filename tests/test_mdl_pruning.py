@@ -124,7 +124,7 @@ def follows(order: list[int]) -> np.ndarray:
     """Which networks have every parent before its child."""
     n = len(order)
     before = {x: sum(1 << v for v in order[:place]) for place, x in enumerate(order)}
-    return ((networks(n) & ~np.array([before[x] for x in range(n)])) == 0).all(axis=1)
+    return ((networks(n) & ~np.array([before[x] for x in range(n)], dtype=np.uint64)) == 0).all(axis=1)
 
 
 def n_counted(arities: list[int]) -> np.ndarray:
