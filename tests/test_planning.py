@@ -12,23 +12,25 @@ from topdag.planning import bytes_for_all_sets
 
 
 @pytest.mark.parametrize(
-    ("n", "kind", "max_parents", "engine"),
+    ("n", "rows", "kind", "max_parents", "engine"),
     [
-        (5, td.BDeu(), None, Engine.DENSE),
-        (20, td.BIC(), None, Engine.DENSE),
-        (21, td.BIC(), None, Engine.SEARCH),
-        (21, td.BDeu(), None, Engine.BLOCKS),
-        (30, td.BDeu(), None, Engine.BLOCKS),
-        (31, td.BDeu(), None, Engine.SEARCH),
-        (29, td.BDeu(), 3, Engine.SEARCH),
-        (64, td.AIC(), None, Engine.SEARCH),
-        (24, td.BDs(), 2, Engine.BLOCKS),
+        (5, 100, td.BDeu(), None, Engine.DENSE),
+        (20, 100, td.BIC(), None, Engine.DENSE),
+        (22, 100, td.BIC(), None, Engine.BLOCKS),
+        (23, 200, td.BIC(), None, Engine.SEARCH),
+        (25, 5000, td.BIC(), None, Engine.BLOCKS),  # many rows pay for many parents
+        (23, 200, td.BDeu(), None, Engine.BLOCKS),
+        (30, 200, td.BDeu(), None, Engine.BLOCKS),
+        (31, 200, td.BDeu(), None, Engine.SEARCH),
+        (29, 200, td.BDeu(), 3, Engine.SEARCH),
+        (64, 10**6, td.AIC(), None, Engine.SEARCH),
+        (24, 200, td.BDs(), 2, Engine.BLOCKS),
     ],
 )
 def test_the_engine_follows_size_score_and_limit(
-    n: int, kind: td.BDeu, max_parents: int | None, engine: Engine
+    n: int, rows: int, kind: td.BDeu, max_parents: int | None, engine: Engine
 ) -> None:
-    choice = scores_by_lists(n, kind, max_parents, everything=False)
+    choice = scores_by_lists(n, rows, kind, max_parents, everything=False)
     assert choice.engine is engine
     assert choice.reason
     if engine is not Engine.SEARCH:
@@ -36,7 +38,7 @@ def test_the_engine_follows_size_score_and_limit(
 
 
 def test_a_plan_is_what_is_done() -> None:
-    for n, kind in ((6, td.BDeu()), (22, td.BIC())):
+    for n, kind in ((6, td.BDeu()), (23, td.BIC())):
         table = sampled_table(n, 60, seed=1)
         planned = td.plan(table, kind)
         answer = td.best_network(td.score(table, kind))
@@ -67,7 +69,7 @@ def test_lists_take_more_than_the_best_network() -> None:
 
 def test_the_command(topdag: Topdag, tmp_path) -> None:
     path = tmp_path / "wide.csv"
-    table = sampled_table(24, 40, seed=2)
+    table = sampled_table(27, 60, seed=2)
     rows = [",".join(map(str, row)) for row, weight in table.rows() for _ in range(weight)]
     path.write_text("\n".join([",".join(table.names), *rows]) + "\n")
     ran = topdag("plan", path, "--score", "bic")

@@ -22,6 +22,12 @@ SMALL = 20
 lattice is faster and takes less memory, where all sets are needed."""
 
 
+FEW = 22
+"""Up to this many variables all sets are counted, in less than half a second, whatever the score."""
+SPARSE = 16
+"""Lists pay when at most one set in so many can matter."""
+
+
 class Engine(enum.Enum):
     """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
     order search for a while, then branch and cut; ORDERS and CUTS: just one of the two after the relaxation."""
@@ -41,18 +47,19 @@ class Choice:
     reason: str
 
 
-def scores_by_lists(n: int, kind: ScoreKind, max_parents: int | None, *, everything: bool) -> Choice:
+def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, *, everything: bool) -> Choice:
     """How a table is scored: SEARCH means that only families worth considering are, as lists.
 
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
     _require_searchable(n)
-    if n <= SMALL or not isinstance(kind, SetScore):
-        return _all_sets(n, f"{n} variables have few sets" if n <= SMALL else f"{kind} is scored set by set")
+    if n <= FEW or not isinstance(kind, SetScore):
+        return _all_sets(n, f"{n} variables have few sets" if n <= FEW else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
-    if 16 * counted < 2**n:
+    if SPARSE * counted < 2**n:
         return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
-    if not everything and isinstance(kind, (BIC, AIC)):
+    affordable = affordable_parents(kind, n_rows)
+    if not everything and affordable is not None and SPARSE * n_sets_up_to(n, affordable + 1) < 2**n:
         return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
     if n > BLOCK_LIMIT and not everything:
         return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
@@ -60,6 +67,14 @@ def scores_by_lists(n: int, kind: ScoreKind, max_parents: int | None, *, everyth
 
 
 ON_LISTS = (Engine.SEARCH, Engine.ORDERS, Engine.CUTS)
+
+
+def affordable_parents(kind: ScoreKind, n_rows: int) -> int | None:
+    """So many parents of two states can pay for their penalty, if each row is explained by them; None: no penalty."""
+    if not isinstance(kind, (BIC, AIC)) or n_rows < 2:
+        return None
+    weight = kind.least_penalty(n_rows, 2)
+    return max(0, math.floor(math.log2(1 + n_rows * math.log(2) / weight)))
 
 
 def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Choice:

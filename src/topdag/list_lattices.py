@@ -59,9 +59,9 @@ class Prepared:
     engine: str
 
 
-def plan_lists(n: int, kind: ScoreKind, max_parents: int | None, run: Run) -> None:
+def plan_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, run: Run) -> None:
     """Makes sure that memory holds what lists of n variables take, so that what cannot be listed is not scored."""
-    engine = scores_by_lists(n, kind, max_parents, everything=False).engine
+    engine = scores_by_lists(n, n_rows, kind, max_parents, everything=False).engine
     if engine is Engine.DENSE:
         plan_lattice(max(1, n), run, more=(1 + run.threads) * set_bytes(n))
     if engine is Engine.BLOCKS:

@@ -204,7 +204,7 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     if asked.scores is not None:
         return asked.scores
     assert asked.table is not None and asked.kind is not None
-    plan_lists(len(scored_columns(asked.table)), asked.kind, asked.max_parents, run)
+    plan_lists(len(scored_columns(asked.table)), asked.table.n_rows, asked.kind, asked.max_parents, run)
     return score_within(asked.table, asked.kind, run, max_parents=asked.max_parents)
 
 

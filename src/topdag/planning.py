@@ -75,7 +75,7 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     asked = (QUESTIONS[question], n, table.n_rows, kind)
     try:
-        choice = scores_by_lists(n, kind, max_parents, everything=False)
+        choice = scores_by_lists(n, table.n_rows, kind, max_parents, everything=False)
         if choice.engine is not Engine.SEARCH:
             choice = engine_for_best(n, listed=False)
     except TooLarge as error:

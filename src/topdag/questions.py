@@ -109,7 +109,7 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     table, kind = asked.table, asked.kind
     assert table is not None and kind is not None
     n = len(scored_columns(table))
-    choice = scores_by_lists(n, kind, asked.max_parents, everything=False)
+    choice = scores_by_lists(n, table.n_rows, kind, asked.max_parents, everything=False)
     # What cannot be answered is not scored either.
     if choice.engine is Engine.DENSE and n:
         plan_lattice(n, run)

@@ -259,7 +259,7 @@ def score_within(
         keep_epsilon(keep)  # checks it
     begin = run.seconds
     columns = scored_columns(table)
-    choice = scores_by_lists(len(columns), kind, max_parents, everything=keep == "all")
+    choice = scores_by_lists(len(columns), table.n_rows, kind, max_parents, everything=keep == "all")
     if choice.engine is Engine.SEARCH:
         pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep or "best"), run)
         return (
