@@ -52,7 +52,7 @@ ROOMS = {
     "pruning": "_core family_lists lattices runs stores",
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
     "scores": "_core engines errors family_lists graphs lattices pruned_scoring pruning reading runs score_kinds "
-    "scoring stores table",
+    "scoring searching stores table",
     "mdl_pruning": "",
     # bounds beyond the lattice
     "family_program": "_core errors runs stores",

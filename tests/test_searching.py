@@ -166,3 +166,14 @@ def test_standing_is_kept_up_to_date() -> None:
     assert search_best(standing, Run())
     assert standing.is_proved and standing.masks is not None
     assert standing.work["rounds"] >= 0
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_best_network_with_a_family_by_search(seed: int) -> None:
+    table = sampled_table(6, 60, seed=seed)
+    every, best_only = td.score(table, td.BIC()), td.score(table, td.BIC(), keep="best")
+    scores = Scores(**{**vars(best_only), "automatic": True})
+    for variable, parents in (("V0", ()), ("V1", ("V0", "V3")), ("V5", ("V2",))):
+        assert scores.family_bound(variable, parents) == pytest.approx(every.family_bound(variable, parents), abs=1e-6)
+    with pytest.raises(td.ScoreError, match="family_bound needs more families"):
+        best_only.family_bound("V0")

@@ -142,17 +142,29 @@ class Scores:
 
     def family_bound(self, variable: str, parents: Sequence[str] = ()) -> float:
         """The score of the best network in which the variable has exactly these parents; minus infinity if none."""
-        self.require_kept("family_bound")
-        self.local(variable, parents)  # checks the names
+        if not self.automatic:
+            self.require_kept("family_bound")
+        local = self.local(variable, parents)  # checks the names
         columns = [self.names.index(name) for name in (variable, *parents)]
         if any(v not in self.columns for v in columns):
             raise ScoreError(
                 "Constant columns stay isolated; read the table with keep_constant=True to give them edges."
             )
+        x, *places = (self.columns.index(v) for v in columns)
+        mask = sum(1 << place for place in places)
+        if isinstance(self.store, ListStore) and self.automatic:
+            return self._bound_by_search(x, mask, local)
         lattice = lattice_of(self.store, Run())
         assert lattice is not None  # no time limit
-        x, *places = (self.columns.index(v) for v in columns)
-        return lattice.family_bound(x, sum(1 << place for place in places))
+        return lattice.family_bound(x, mask)
+
+    def _bound_by_search(self, x: int, mask: int, local: float) -> float:
+        """The best network with just this family for x. What the others' lists lack, a smaller family beats."""
+        from topdag.searching import best_score_of
+
+        assert isinstance(self.store, ListStore)
+        rounded = math.ldexp(round(math.ldexp(local, self.grid)), -self.grid)
+        return best_score_of(self.store.with_only(x, mask, rounded))
 
     def is_kept(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
         """Whether all families are there that the best so many, or those within this factor, can need."""

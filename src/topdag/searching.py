@@ -99,6 +99,13 @@ def search_best(
     return _search_whole(standing, run, engine) if len(parts) == 1 else _search_parts(standing, parts, run, engine)
 
 
+def best_score_of(store: ListStore) -> float:
+    """The score of the best network; minus infinity when there is none."""
+    standing = Standing.begin(store, Run())
+    search_best(standing, Run())
+    return standing.known.best_score - standing.known.cost
+
+
 def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: Engine) -> bool:
     """One after another; the cost of the best network is the sum of theirs."""
     store, known = standing.store, standing.known

@@ -94,6 +94,15 @@ class ListStore:
             self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
         )
 
+    def with_only(self, x: int, mask: int, score: float) -> ListStore:
+        """The same, but with one family for x."""
+        begin, end = self.lists.offsets[x : x + 2]
+        masks = np.concatenate([self.lists.masks[:begin], np.array([[mask]], np.uint64), self.lists.masks[end:]])
+        scores = np.concatenate([self.rounded[:begin], [score], self.rounded[end:]])
+        offsets = np.where(np.arange(self.n + 1) > x, self.lists.offsets - (end - begin - 1), self.lists.offsets)
+        lists = FamilyLists(self.lists.names, offsets, masks, scores)
+        return ListStore(self.n, lists, lists.scores)
+
     @property
     def candidates(self) -> _core.Candidates:
         """The families as costs; for up to 64 variables."""
