@@ -9,7 +9,7 @@ demo: .venv/built
 	$(BIN)/topdag demo
 
 test: .venv/tested
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto
 
 lint: .venv/linted
 	$(BIN)/ruff check src tests bench
