@@ -197,6 +197,16 @@ def test_stopped_edge_bounds_are_none() -> None:
     assert _core.edge_bounds(lattice, 2, None, None) is not None
 
 
+def test_families_that_memory_does_not_hold_are_refused() -> None:
+    """All networks tie, so every family occurs: 22 million, where the tables over all sets take but 90 MB."""
+    scores = one_row(21)
+    for ask in (td.k_best_networks, td.k_best_classes, td.count_networks_within):
+        with pytest.raises(td.TooLarge, match="More families occur in networks so near the best than memory holds"):
+            ask(scores, 3, memory_limit="200MB")
+    with pytest.raises(td.TooLarge, match="More families"):
+        next(td.iter_networks_within(scores, 3, memory_limit="200MB"))
+
+
 def test_too_little_memory_is_refused() -> None:
     with pytest.raises(td.TooLarge, match="The lattice on 16 variables"):
         td.k_best_networks(long_scores(), 10, memory_limit="1MB")

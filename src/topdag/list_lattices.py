@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from topdag import _core
-from topdag.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
 from topdag.lattices import lattice_of
@@ -29,6 +31,7 @@ FIRST_REACH = 0.5
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
 """How many times further the next one reaches."""
 BYTES_PER_SET = 150
+BYTES_PER_FAMILY = 60
 SHARE_OF_MEMORY = 0.6
 
 
@@ -173,7 +176,24 @@ def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
 def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
     held = sum(array.nbytes for array in scores.store.arrays)
     plan_block_lattice(len(scores.columns), run, backward=True, held=held)
-    return build_block_lattice(scores.store.core(), run, backward=True)
+    lattice = build_block_lattice(scores.store.core(), run, backward=True)
+    if lattice is not None:
+        spare = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
+        room = max(0.0, SHARE_OF_MEMORY * spare) + kept_bytes(len(scores.columns))
+        lattice.room_for_families = int(min(room, 1e18) / BYTES_PER_FAMILY)
+    return lattice
+
+
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """While families are read from a lattice."""
+    try:
+        yield
+    except MemoryError as error:
+        raise TooLarge(
+            "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
+            "networks, set max_parents, or leave out variables."
+        ) from error
 
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:

@@ -14,7 +14,7 @@ from topdag import _core
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists
+from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
@@ -221,9 +221,10 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
-    finished, interrupted, floor, values, parents, counts = _core.list_best(
-        lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
-    )
+    with within_memory():
+        finished, interrupted, floor, values, parents, counts = _core.list_best(
+            lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
+        )
     run.timed("listing", begin)
     if finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
         floor = -math.inf  # all there are, however few sets the lattice has
@@ -331,7 +332,10 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    finished, interrupted, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.on_tick)
+    with within_memory():
+        finished, interrupted, counts = _core.count_above(
+            lattice, what, lowest, run.threads, run.seconds_left, run.on_tick
+        )
     if interrupted:
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
     if not finished:
@@ -351,7 +355,8 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
+    with within_memory():
+        stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
     if stream is None:
         raise out_of_time(wanted, run)
     maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
