@@ -325,7 +325,10 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     if not scores.columns:
         return 1  # the empty network
     source = Lattices(scores, wanted, run)
-    prepared = source.next()
+    try:
+        prepared = source.next()
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; nothing is known yet", 0) from None
     if source.is_infeasible:
         return 0
     if prepared is None:
