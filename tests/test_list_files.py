@@ -66,6 +66,16 @@ def written(folder: Path, content: str | bytes, name: str = "list.jsonl") -> Pat
 # There and back
 
 
+@pytest.mark.parametrize("n", [32, 33, 64])
+def test_as_many_variables_as_can_be_listed_come_back(folder: Path, n: int) -> None:
+    families = [(x, (x + 1,), 0.0) for x in range(n - 1)] + [(x, (), -1.0) for x in (0, n - 1)]
+    scores = scores_from_lists(FamilyLists.build([f"V{v}" for v in range(n)], families), kind=td.BIC(), keep="all")
+    found = td.k_best_networks(scores, 2)
+    assert found.parents[0, n - 2] == 1 << n - 1
+    check_round_trip(folder / "wide.jsonl", found)
+    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores, 2))
+
+
 @settings(max_examples=40)
 @given(tables(variables=(2, 5)), SUFFIXES, st.sampled_from([1, 3, 40]))
 def test_networks_come_back(folder: Path, table: td.Table, suffix: str, k: int) -> None:

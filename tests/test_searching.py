@@ -139,6 +139,28 @@ def test_a_list_of_k_reaches_as_far_as_it_must(k: int) -> None:
         assert found.floor == pytest.approx(truth.floor, abs=1e-6)
 
 
+@pytest.mark.parametrize("unit", [0.0, 1.0, 1e4])
+def test_a_list_ends_with_the_last_network_there_is(unit: float) -> None:
+    """Three edges that may be left out, on more variables than the dense lattice takes, however much is lost."""
+    n = 24
+    families = [(x, (x - 1,), 0.0) for x in range(1, n)] + [(x, (), -unit * x) for x in (0, 5, 9, 23)]
+    scores = as_scores(FamilyLists.build(NAMES[:n], families))
+    found = td.k_best_networks(scores, 100)
+    assert found.stats.engine.startswith("sparse lattice")
+    assert found.scores.tolist() == [-unit * lost for lost in (0, 5, 9, 14, 23, 28, 32, 37)]
+    assert (found.proof.status, found.floor) == (td.Status.PROVED, -math.inf)
+
+
+def test_lists_without_any_network_say_so() -> None:
+    """A ring in which every variable has the next one as its parent."""
+    n = 24
+    scores = as_scores(FamilyLists.build(NAMES[:n], [(x, ((x + 1) % n,), 0.0) for x in range(n)]))
+    for found in (td.k_best_networks(scores, 3), td.networks_within(scores, 20)):
+        assert (len(found), found.proof.status, found.proof.limit) == (0, td.Status.INFEASIBLE, None)
+    assert td.count_networks_within(scores, 20) == 0
+    assert list(td.iter_networks_within(scores, 20)) == []
+
+
 @pytest.mark.usefixtures("sparse")
 def test_lists_too_large_for_memory_say_so() -> None:
     kept = td.score(sampled_table(8, 40, seed=5), td.BIC(), keep=td.Within(1e6))

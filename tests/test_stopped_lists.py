@@ -21,7 +21,7 @@ from list_checks import (
 from strategies import sampled_table, tied_lists
 
 import topdag as td
-from topdag import _core
+from topdag import _core, list_lattices
 from topdag.family_lists import FamilyLists
 
 
@@ -195,6 +195,29 @@ def test_stopped_edge_bounds_are_none() -> None:
     lattice = _core.build_lattice(scores.store.core(), 2, None, None)
     assert _core.edge_bounds(lattice, 2, 0.0, None) is None
     assert _core.edge_bounds(lattice, 2, None, None) is not None
+
+
+def test_a_count_interrupted_before_it_begins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """While the lattice is made nothing has been counted."""
+
+    def press(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(list_lattices, "lattice_of_all_sets", press)
+    for count in (td.count_networks_within, td.count_classes_within):
+        with pytest.raises(td.Interrupted, match="nothing is known yet") as caught:
+            count(one_row(3), 3)
+        assert caught.value.answer == 0
+
+
+def test_families_that_memory_does_not_hold_are_refused() -> None:
+    """All networks tie, so every family occurs: 22 million, where the tables over all sets take but 90 MB."""
+    scores = one_row(21)
+    for ask in (td.k_best_networks, td.k_best_classes, td.count_networks_within):
+        with pytest.raises(td.TooLarge, match="More families occur in networks so near the best than memory holds"):
+            ask(scores, 3, memory_limit="200MB")
+    with pytest.raises(td.TooLarge, match="More families"):
+        next(td.iter_networks_within(scores, 3, memory_limit="200MB"))
 
 
 def test_too_little_memory_is_refused() -> None:

@@ -72,6 +72,8 @@ void bind_block_lattice(nb::module_& m) {
                          return best;
                      })
         .def_prop_ro("kept_sets", &kept_sets, "By variable, how many parent sets score more than all their subsets.")
+        .def_prop_rw("room_for_families", &BlockLattice::room_for_families, &BlockLattice::set_room_for_families,
+                     "How many families lists may read; more raise MemoryError.")
         .def("best", &checked_best, "x"_a, "within"_a, "The best local score of x with parents among these.")
         .def(
             "forward", [](const BlockLattice& t, std::uint64_t set) { return t.forward(checked_set(t, set)); },

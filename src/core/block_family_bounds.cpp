@@ -1,6 +1,7 @@
 #include "block_family_bounds.h"
 
 #include <algorithm>
+#include <atomic>
 #include <limits>
 
 #include "big_array.h"
@@ -21,11 +22,13 @@ constexpr double deepest = 1 << 14;  // then all families are taken
 // The families of one variable with M at least a threshold. All sets are slots of x.
 class FamiliesOfVariable {
 public:
-    FamiliesOfVariable(const BlockLattice& lattice, int x, double threshold, int threads, Limits& limits)
+    // room: throws when there are more.
+    FamiliesOfVariable(const BlockLattice& lattice, int x, double threshold, std::size_t room, int threads, Limits& limits)
         : lattice_(lattice),
           parents_(lattice.parents_of(x)),
           x_(x),
           threshold_(std::max(threshold, std::numeric_limits<double>::lowest())),  // what is not allowed reaches none
+          room_(room),
           threads_(threads),
           limits_(limits),
           around_(lattice.n_variables(), parents_.low_bits()),
@@ -92,7 +95,11 @@ private:
         for (VarSet top = 0; top < most_.size(); ++top)
             if (most_[top] + parents_.largest_local(top) >= threshold_) hopeful.push_back(top);
         std::vector<std::vector<ScoredFamily>> by_top(most_.size());
-        for_each_top(hopeful, [&](VarSet top, Workspace& work) { by_top[top] = sift_block(top, work); });
+        std::atomic<std::size_t> taken{0};
+        for_each_top(hopeful, [&](VarSet top, Workspace& work) {
+            by_top[top] = sift_block(top, work);
+            if ((taken += by_top[top].size()) > room_) throw TooManyFamilies();
+        });
         std::vector<ScoredFamily> families;
         for (const auto& some : by_top) families.insert(families.end(), some.begin(), some.end());
         std::sort(families.begin(), families.end(), [](const ScoredFamily& a, const ScoredFamily& b) {
@@ -119,6 +126,7 @@ private:
     const UndominatedSets& parents_;
     int x_;
     double threshold_;
+    std::size_t room_;
     int threads_;
     Limits& limits_;
     UndominatedSets around_;  // complements of the gathered Y, with F(Y) + H(Y + x)
@@ -146,8 +154,10 @@ FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int
     const int n = lattice.n_variables();
     FamilyTable families(n);
     limits.begin(Phase::bounding, n);
+    std::size_t room = lattice.room_for_families();
     for (int x = 0; x < n; ++x) {
-        families[x] = FamiliesOfVariable(lattice, x, threshold, threads, limits).found();
+        families[x] = FamiliesOfVariable(lattice, x, threshold, room, threads, limits).found();
+        room -= families[x].size();
         ++limits.done;
     }
     if (limits.stop.load()) families.clear();

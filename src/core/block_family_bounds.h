@@ -6,10 +6,15 @@
 // block has a local score that may reach t.
 #pragma once
 
+#include <new>
+
 #include "block_lattice.h"
 #include "family_bounds.h"
 
 namespace topdag {
+
+// Thrown when more families would be read than the lattice has room for.
+struct TooManyFamilies : std::bad_alloc {};
 
 // The families with M >= threshold. Needs F and H. Empty when a limit stopped it.
 FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int threads, Limits& limits);

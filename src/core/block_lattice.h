@@ -57,6 +57,10 @@ public:
     // out[low] = F(Y) + H(Y + x) for the sets Y of one block of x's slots. Needs H.
     void fill_around(int x, VarSet top, double* out) const;
 
+    // How many families memory has room for when they are read from the lattice; more are TooManyFamilies.
+    std::size_t room_for_families() const { return room_for_families_; }
+    void set_room_for_families(std::size_t room) { room_for_families_ = room; }
+
     // Bytes of F, or of F and H, beside the undominated sets.
     static double bytes(int n, bool with_backward, int threads);
 
@@ -77,6 +81,7 @@ private:
     VarSet top_of(int x, VarSet set) const { return without_bit(set, x) >> parents_[x].low_bits(); }
     Workspace workspace() const;
 
+    std::size_t room_for_families_ = std::numeric_limits<std::size_t>::max();
     int n_;
     int low_;  // variables of a block
     const LocalScores& scores_;

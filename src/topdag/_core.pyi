@@ -429,6 +429,13 @@ class BlockLattice:
     def kept_sets(self) -> list[int]:
         """By variable, how many parent sets score more than all their subsets."""
 
+    @property
+    def room_for_families(self) -> int:
+        """How many families lists may read; more raise MemoryError."""
+
+    @room_for_families.setter
+    def room_for_families(self, arg: int, /) -> None: ...
+
     def best(self, x: int, within: int) -> float:
         """The best local score of x with parents among these."""
 

@@ -15,8 +15,12 @@ LIST_BYTES = 1e9
 
 def block_lattice_bytes(n: int, *, backward: bool, threads: int) -> float:
     """What the lattice takes beside the scores; ``backward`` as lists need it."""
-    lists = min(LIST_BYTES, 2 * set_bytes(n))
-    return _core.block_lattice_bytes(n, backward, threads) + lists
+    return _core.block_lattice_bytes(n, backward, threads) + kept_bytes(n)
+
+
+def kept_bytes(n: int) -> float:
+    """What is set aside for parent sets and families."""
+    return min(LIST_BYTES, 2 * set_bytes(n))
 
 
 def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> str:

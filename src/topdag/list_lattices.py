@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
 
 from topdag import _core
-from topdag.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
 from topdag.lattices import lattice_of
@@ -15,7 +20,7 @@ from topdag.order_search import cluster_bound
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
-from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, score_within
+from topdag.scores import MOST_IN_A_LIST, Scores, Within, score_within
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
@@ -26,6 +31,7 @@ FIRST_REACH = 0.5
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
 """How many times further the next one reaches."""
 BYTES_PER_SET = 150
+BYTES_PER_FAMILY = 60
 SHARE_OF_MEMORY = 0.6
 
 
@@ -69,15 +75,20 @@ def plan_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, ru
 
 
 class Lattices:
-    """The lattices for one list, each reaching further behind the best than the one before."""
+    """The lattices for one list, each reaching further behind the best than the one before.
+
+    ``is_infeasible``: there is no network at all, so no lattice either.
+    """
 
     def __init__(self, scores: Scores, wanted: Wanted, run: Run) -> None:
         self.scores, self.wanted, self.run = scores, wanted, run
         self.reach = 0.0
+        self.is_infeasible = False
         self._best: list[int] | None = None
 
     def next(self, found: int = 0) -> Prepared | None:
-        """The first one, or one that reaches further when the one before gave so many; None when the time is up."""
+        """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
+        when there is no network."""
         if not isinstance(self.scores.store, ListStore) or len(self.scores.columns) <= SMALL:
             return lattice_of_all_sets(self.scores, self.run)
         if self._best is None:
@@ -95,22 +106,47 @@ class Lattices:
     def _best_network(self) -> list[int] | None:
         assert isinstance(self.scores.store, ListStore)
         standing = Standing.begin(self.scores.store, self.run)
-        return standing.masks if search_best(standing, self.run) else None
+        finished = search_best(standing, self.run)
+        self.is_infeasible = finished and standing.masks is None
+        return standing.masks if finished else None
 
     def _next_reach(self, found: int) -> float:
-        """Numbers of networks grow about exponentially with the reach."""
+        """Numbers of networks grow about exponentially with the reach; it need not pass the spread."""
         if self.wanted.factor < math.inf:
             return math.log(self.wanted.factor)
-        if self.reach == 0.0:
-            return FIRST_REACH
         growth = math.log(2.0 * self.wanted.most) / math.log(max(2.0, found))
-        return self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
+        reach = self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth)) if self.reach else FIRST_REACH
+        return min(reach, self._spread)
+
+    @cached_property
+    def _spread(self) -> float:
+        """No network is further behind the best: how far the families of each variable lie apart, in sum. Infinite
+        when not all that are allowed have been scored."""
+        store = self.scores.store
+        assert isinstance(store, ListStore)
+        if self.scores.automatic and self.scores.max_parents != 0:
+            return math.inf
+        begins = store.lists.offsets[:-1].astype(np.int64)
+        spreads = np.maximum.reduceat(store.rounded, begins) - np.minimum.reduceat(store.rounded, begins)
+        return float(spreads.sum())
 
     def _sparse_lattice(self) -> Prepared | None:
-        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
-        wide = _wide_enough(self.scores, factor, self.run)
+        wide = self._wide_enough()
         assert self._best is not None
-        return None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
+        prepared = None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
+        return prepared if prepared is None or self.reach < self._spread else replace(prepared, reach=math.inf)
+
+    def _wide_enough(self) -> Scores | None:
+        """Scores with all families that networks within reach can need; None when the time is up."""
+        scores = self.scores
+        if not scores.automatic or self._spread < math.inf:  # what these lack, no answer needs
+            return scores
+        assert scores.table is not None and scores.kind is not None
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
+        if scores.is_kept(factor=factor):
+            return scores
+        keep = Within(factor * (1 + 1e-12))
+        return score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep=keep)
 
     def _everything(self) -> Prepared | None:
         """Too many sets matter, so all are taken."""
@@ -140,16 +176,24 @@ def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
 def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
     held = sum(array.nbytes for array in scores.store.arrays)
     plan_block_lattice(len(scores.columns), run, backward=True, held=held)
-    return build_block_lattice(scores.store.core(), run, backward=True)
+    lattice = build_block_lattice(scores.store.core(), run, backward=True)
+    if lattice is not None:
+        spare = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
+        room = max(0.0, SHARE_OF_MEMORY * spare) + kept_bytes(len(scores.columns))
+        lattice.room_for_families = int(min(room, 1e18) / BYTES_PER_FAMILY)
+    return lattice
 
 
-def _wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
-    """Scores with all families that networks within this factor can need; None when the time is up."""
-    if scores.is_kept(factor=factor) or isinstance(scores.keep, KBest):  # what the latter lacks, no answer needs
-        return scores
-    assert scores.automatic and scores.table is not None and scores.kind is not None
-    keep = Within(factor * (1 + 1e-12))
-    return score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep=keep)
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """While families are read from a lattice."""
+    try:
+        yield
+    except MemoryError as error:
+        raise TooLarge(
+            "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
+            "networks, set max_parents, or leave out variables."
+        ) from error
 
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:

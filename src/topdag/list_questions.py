@@ -14,7 +14,7 @@ from topdag import _core
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists
+from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
@@ -193,7 +193,7 @@ class _Reading(Generic[AnyList]):
                     raise
                 return self.so_far("memory_limit")
             if prepared is None:
-                return None
+                return _no_network(self.make, scores, self.run) if source.is_infeasible else None
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
@@ -221,10 +221,13 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
-    finished, interrupted, floor, values, parents, counts = _core.list_best(
-        lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
-    )
+    with within_memory():
+        finished, interrupted, floor, values, parents, counts = _core.list_best(
+            lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
+        )
     run.timed("listing", begin)
+    if finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
+        floor = -math.inf  # all there are, however few sets the lattice has
     limit = None
     if not finished:
         limit = "Ctrl-C" if interrupted else "time_limit"
@@ -253,6 +256,13 @@ def _room_for(n: int, run: Run) -> int:
     """How many networks memory has room for, while they are sorted too; at least one."""
     available = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
     return max(1, int(0.8 * available) // (4 * (8 * n + 16)))
+
+
+def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+    """Every choice of listed families has a cycle."""
+    proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
+    none = np.empty((0, len(scores.columns)), dtype=np.uint64)
+    return make(scores, np.empty(0), none, -math.inf, proof, list_stats(scores, run, LISTING, {}))
 
 
 def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
@@ -314,12 +324,21 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
-    prepared = Lattices(scores, wanted, run).next()
+    source = Lattices(scores, wanted, run)
+    try:
+        prepared = source.next()
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; nothing is known yet", 0) from None
+    if source.is_infeasible:
+        return 0
     if prepared is None:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    finished, interrupted, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.on_tick)
+    with within_memory():
+        finished, interrupted, counts = _core.count_above(
+            lattice, what, lowest, run.threads, run.seconds_left, run.on_tick
+        )
     if interrupted:
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
     if not finished:
@@ -331,12 +350,16 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if not scores.columns:
         yield scores.network([])
         return
-    prepared = Lattices(scores, wanted, run).next()
+    source = Lattices(scores, wanted, run)
+    prepared = source.next()
+    if source.is_infeasible:
+        return
     if prepared is None:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
+    with within_memory():
+        stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
     if stream is None:
         raise out_of_time(wanted, run)
     maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")

@@ -30,7 +30,7 @@ HEADER = (
     *("format", "version", "what", "items", "names", "columns", "kind", "max_parents", "grid", "floor", "proof"),
     *("stats", "notes", "families"),
 )
-MOST_COLUMNS = 32
+MOST_COLUMNS = 64
 MOST_MEMBERS = math.factorial(64)
 LIMITS_OF_GRID = range(-1000, 65)
 
@@ -191,7 +191,7 @@ class _Items:
         self.sizes: list[int] = []
         self._names = [source.names[c] for c in source.columns]
         self._keys = ("score", "parents", "size") if with_size else ("score", "parents")
-        self._scores, self._masks = array("d"), array("I")
+        self._scores, self._masks = array("d"), array("Q")
         self._local = _local_scores(source)
         self._known: dict[str, dict[tuple[str, ...], int]] = {name: {} for name in self._names}
 
