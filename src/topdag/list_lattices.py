@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
@@ -17,7 +19,7 @@ from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
 from topdag.scores import MOST_IN_A_LIST, KBest, Scores, Within, score_within
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
-from topdag.stores import ListStore
+from topdag.stores import ListStore, Store
 
 AnyLattice = _core.Lattice | _core.BlockLattice | _core.SparseLattice
 
@@ -25,6 +27,8 @@ FIRST_REACH = 0.5
 """How far behind the best the first lattice for a list of k reaches, in nats."""
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
 """How many times further the next one reaches."""
+MOST_REACH = 700.0
+"""Beyond, factors are no numbers any more; no list of use reaches so far."""
 BYTES_PER_SET = 150
 SHARE_OF_MEMORY = 0.6
 
@@ -68,6 +72,10 @@ def plan_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, ru
         plan_block_lattice(n, run, backward=True)
 
 
+class NoNetwork(Exception):
+    """The families allow no network at all."""
+
+
 class Lattices:
     """The lattices for one list, each reaching further behind the best than the one before."""
 
@@ -85,6 +93,8 @@ class Lattices:
         if self._best is None:
             return None
         self.reach = self._next_reach(found)
+        if self.reach > MOST_REACH and not self._holds_all():
+            return self._everything()
         try:
             return self._sparse_lattice()
         except TooLarge:
@@ -95,7 +105,11 @@ class Lattices:
     def _best_network(self) -> list[int] | None:
         assert isinstance(self.scores.store, ListStore)
         standing = Standing.begin(self.scores.store, self.run)
-        return standing.masks if search_best(standing, self.run) else None
+        if not search_best(standing, self.run):
+            return None
+        if standing.masks is None:
+            raise NoNetwork
+        return standing.masks
 
     def _next_reach(self, found: int) -> float:
         """Numbers of networks grow about exponentially with the reach."""
@@ -107,17 +121,37 @@ class Lattices:
         return self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
 
     def _sparse_lattice(self) -> Prepared | None:
-        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(min(self.reach, MOST_REACH))
         wide = _wide_enough(self.scores, factor, self.run)
         assert self._best is not None
-        return None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
+        if wide is None:
+            return None
+        prepared = _sparse_lattice(wide, self._best, self.reach, self.run)
+        is_all = prepared is not None and self._holds_all() and self.reach >= _widest(wide.store)
+        return replace(prepared, reach=math.inf) if prepared is not None and is_all else prepared
+
+    def _holds_all(self) -> bool:
+        """Whether no further families have to be scored, however far a list reaches."""
+        return self.scores.is_kept() or isinstance(self.scores.keep, KBest)
 
     def _everything(self) -> Prepared | None:
         """Too many sets matter, so all are taken."""
         scores = self.scores
+        if len(scores.columns) > BLOCK_LIMIT:
+            raise TooLarge(
+                f"Fewer networks than that score within {MOST_REACH:g} nats of the best, and tables over all sets of "
+                f"{len(scores.columns)} variables are too large. Ask for fewer networks."
+            )
         assert scores.table is not None and scores.kind is not None
         every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
         return None if every is None else lattice_of_all_sets(every, self.run)
+
+
+def _widest(store: Store) -> float:
+    """No network of these families is further behind the best."""
+    assert isinstance(store, ListStore)
+    begins = store.lists.offsets[:-1]
+    return float((np.maximum.reduceat(store.rounded, begins) - np.minimum.reduceat(store.rounded, begins)).sum())
 
 
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:

@@ -14,7 +14,7 @@ from topdag import _core
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
-from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists
+from topdag.list_lattices import Lattices, NoNetwork, Prepared, Wanted, plan_lists
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.questions import Asked, space_of, upper_bound
 from topdag.results import Proof, Stats, Status
@@ -174,6 +174,10 @@ class _Reading(Generic[AnyList]):
             return _empty(self.make, self.asked, self.run, limit)
         return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit))
 
+    def none_at_all(self, scores: Scores) -> AnyList:
+        proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
+        return replace(_empty(self.make, self.asked, self.run, ""), floor=-math.inf, proof=proof)
+
     def whole(self) -> AnyList | None:
         """None when the time is up first."""
         scores = self.asked.scores = _scored(self.asked, self.run)
@@ -192,6 +196,8 @@ class _Reading(Generic[AnyList]):
                 if self.found is None:
                     raise
                 return self.so_far("memory_limit")
+            except NoNetwork:
+                return self.none_at_all(scores)
             if prepared is None:
                 return None
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
@@ -314,7 +320,10 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
-    prepared = Lattices(scores, wanted, run).next()
+    try:
+        prepared = Lattices(scores, wanted, run).next()
+    except NoNetwork:
+        return 0
     if prepared is None:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
@@ -331,7 +340,10 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if not scores.columns:
         yield scores.network([])
         return
-    prepared = Lattices(scores, wanted, run).next()
+    try:
+        prepared = Lattices(scores, wanted, run).next()
+    except NoNetwork:
+        return
     if prepared is None:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
