@@ -197,7 +197,7 @@ def test_lists_where_no_network_is_allowed() -> None:
 def test_a_start_outside_the_space_is_not_an_answer() -> None:
     rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 50
     table = td.Table(dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True)))
-    start = td.Network("abc", {"a": [], "b": [], "c": ["a", "b"]})
+    start = td.Network(list("abc"), {"a": [], "b": [], "c": ["a", "b"]})
     answer = td.best_network(td.score(table, td.AIC(), max_parents=1), start=start, time_limit=0.0)
     assert answer.network is not None
     assert max(map(len, answer.network.parents.values())) <= 1
