@@ -218,3 +218,17 @@ def test_an_engine_that_cannot_answer_says_so_at_once(engine: str, most: int) ->
     for source in (table, td.score(table, td.BIC(), max_parents=1)):
         with pytest.raises(td.TooLarge, match=f"at most {most}"):
             td.best_network(source, engine=engine, memory_limit="100TB")
+
+
+def test_order_search_that_runs_out_of_memory_says_so() -> None:
+    rng = np.random.default_rng(22)  # one that the relaxation leaves open
+    families = [
+        (x, parents, float(-rng.integers(0, 50) - (0 if parents else 60)))
+        for x in range(12)
+        for parents in [[], *([y] for y in range(12) if y != x), *([y, (y + 1) % 12] for y in range(12))]
+        if x not in parents
+    ]
+    scores = scores_from_lists(FamilyLists.build([f"v{x}" for x in range(12)], families))
+    answer = td.best_network(scores, engine="order search", memory_limit=1)
+    assert answer.proof.status is td.Status.STOPPED
+    assert answer.proof.limit == "memory_limit"

@@ -91,7 +91,10 @@ class Asked:
 def best_of(asked: Asked, run: Run) -> Answer:
     """Answers within the run's limits; on Ctrl-C raises Interrupted with what is known."""
     try:
-        return _proved(asked, run) or _stopped(asked, run, "time_limit")
+        answer = _proved(asked, run)
+        if answer is not None:
+            return answer
+        return _stopped(asked, run, "time_limit" if asked.standing is None else asked.standing.limit)
     except KeyboardInterrupt:
         answer = _stopped(asked, run, "Ctrl-C")
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer) from None
