@@ -78,3 +78,14 @@ def test_the_command(topdag: Topdag, tmp_path) -> None:
     refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
     assert refused.code == 5
     assert '"fits": false' in refused.out
+
+
+def test_a_score_without_rules_is_not_promised() -> None:
+    """What scoring refuses, a plan refuses."""
+    table = td.random_network(40, seed=1).sample(50, seed=1)
+    plan = td.plan(table, td.K2())
+    assert not plan.fits
+    assert "Give max_parents" in plan.reason
+    assert td.plan(table, td.K2(), max_parents=2).engine == "search"
+    with pytest.raises(td.TooLarge, match="or use BDeu or BIC"):
+        td.score(table, td.BDs(), max_parents=2)

@@ -199,3 +199,69 @@ def test_the_best_network_with_a_family_by_search(seed: int) -> None:
         assert scores.family_bound(variable, parents) == pytest.approx(every.family_bound(variable, parents), abs=1e-6)
     with pytest.raises(td.ScoreError, match="family_bound needs more families"):
         best_only.family_bound("V0")
+
+
+def chain_of(n: int, first: list[int], last: tuple[int, list[int], float] | None = None) -> Scores:
+    """Each variable has its predecessor as its parent, the first one these."""
+    families = [(x, [x - 1] if x else first, -1.0) for x in range(n)]
+    lists = FamilyLists.build([f"v{x}" for x in range(n)], families + ([last] if last else []))
+    return scores_from_lists(lists, keep="all")
+
+
+def test_fewer_networks_than_asked_for() -> None:
+    """However far behind the best they are."""
+    assert len(td.k_best_networks(chain_of(24, []), 10)) == 1
+    found = td.k_best_networks(chain_of(24, [], (23, [0, 1, 2], -2000.0)), 10)
+    assert found.proof.status is td.Status.PROVED
+    assert [network.score for network in found] == [-24.0, -2023.0]
+
+
+def test_lists_where_no_network_is_allowed() -> None:
+    for n in (5, 24):
+        scores = chain_of(n, [n - 1])
+        for found in (td.k_best_networks(scores, 3), td.networks_within(scores, 20)):
+            assert len(found) == 0
+            assert found.proof.status is td.Status.INFEASIBLE
+            assert found.proof.limit is None
+        assert td.count_networks_within(scores, 20) == 0
+        assert not list(td.iter_networks_within(scores, 20))
+
+
+def test_a_start_outside_the_space_is_not_an_answer() -> None:
+    rows = [(a, b, a ^ b) for a in (0, 1) for b in (0, 1)] * 50
+    table = td.Table(dict(zip("abc", map(list, zip(*rows, strict=True)), strict=True)))
+    start = td.Network(list("abc"), {"a": [], "b": [], "c": ["a", "b"]})
+    answer = td.best_network(td.score(table, td.AIC(), max_parents=1), start=start, time_limit=0.0)
+    assert answer.network is not None
+    assert max(map(len, answer.network.parents.values())) <= 1
+
+
+@pytest.mark.parametrize("keep", [None, "best"])
+def test_a_start_is_checked(keep: str | None) -> None:
+    scores = td.score(td.example_table(), td.BIC(), keep=keep)  # type: ignore[arg-type]
+    with pytest.raises(td.ScoreError, match="variables of the scores"):
+        td.best_network(scores, start=td.Network(["x", "y"], {"x": [], "y": ["x"]}))
+    with pytest.raises(td.ScoreError, match="must be a Network, not str"):
+        td.best_network(scores, start="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("engine", "most"), [("dense lattice", 26), ("block lattice", 30)])
+def test_an_engine_that_cannot_answer_says_so_at_once(engine: str, most: int) -> None:
+    table = td.random_network(40, seed=1).sample(50, seed=1)
+    for source in (table, td.score(table, td.BIC(), max_parents=1)):
+        with pytest.raises(td.TooLarge, match=f"at most {most}"):
+            td.best_network(source, engine=engine, memory_limit="100TB")
+
+
+def test_order_search_that_runs_out_of_memory_says_so() -> None:
+    rng = np.random.default_rng(22)  # one that the relaxation leaves open
+    families = [
+        (x, parents, float(-rng.integers(0, 50) - (0 if parents else 60)))
+        for x in range(12)
+        for parents in [[], *([y] for y in range(12) if y != x), *([y, (y + 1) % 12] for y in range(12))]
+        if x not in parents
+    ]
+    scores = scores_from_lists(FamilyLists.build([f"v{x}" for x in range(12)], families))
+    answer = td.best_network(scores, engine="order search", memory_limit=1)
+    assert answer.proof.status is td.Status.STOPPED
+    assert answer.proof.limit == "memory_limit"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from topdag import _core
 from topdag.engines import set_bytes
+from topdag.errors import TooLarge
 from topdag.runs import Run, shown_bytes
 
 BLOCK_LATTICE_LIMIT = 30
@@ -25,6 +26,9 @@ def kept_bytes(n: int) -> float:
 
 def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> str:
     """Makes sure the lattice fits beside the ``held`` bytes of scores; says what will be done."""
+    if n > BLOCK_LATTICE_LIMIT:
+        over = n - BLOCK_LATTICE_LIMIT
+        raise TooLarge(f"{n} variables: the block lattice takes at most {BLOCK_LATTICE_LIMIT}. Leave out {over}.")
     needed = block_lattice_bytes(n, backward=backward, threads=run.threads) + (held or set_bytes(n))
     run.require_memory(
         needed,

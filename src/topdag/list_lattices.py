@@ -30,6 +30,8 @@ FIRST_REACH = 0.5
 """How far behind the best the first lattice for a list of k reaches, in nats."""
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
 """How many times further the next one reaches."""
+MOST_REACH = 700.0
+"""Beyond, factors are no numbers any more; no list of use reaches so far."""
 BYTES_PER_SET = 150
 BYTES_PER_FAMILY = 60
 SHARE_OF_MEMORY = 0.6
@@ -96,6 +98,8 @@ class Lattices:
         if self._best is None:
             return None
         self.reach = self._next_reach(found)
+        if self.reach > MOST_REACH and self._spread == math.inf:
+            return self._everything()
         try:
             return self._sparse_lattice()
         except TooLarge:
@@ -151,6 +155,11 @@ class Lattices:
     def _everything(self) -> Prepared | None:
         """Too many sets matter, so all are taken."""
         scores = self.scores
+        if len(scores.columns) > BLOCK_LIMIT:
+            raise TooLarge(
+                f"Fewer networks than that score within {MOST_REACH:g} nats of the best, and tables over all sets of "
+                f"{len(scores.columns)} variables are too large. Ask for fewer networks."
+            )
         assert scores.table is not None and scores.kind is not None
         every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
         return None if every is None else lattice_of_all_sets(every, self.run)

@@ -16,6 +16,7 @@ from topdag.engines import (
     set_bytes,
 )
 from topdag.errors import ScoreError, TooLarge
+from topdag.pruned_scoring import require_rule
 from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.score_kinds import BDeu, ScoreKind
 from topdag.scores import as_table, check_kind, check_max_parents, scored_columns
@@ -78,7 +79,9 @@ def plan(
         choice = scores_by_lists(n, table.n_rows, kind, max_parents, everything=False)
         if choice.engine is not Engine.SEARCH:
             choice = engine_for_best(n, listed=False)
-    except TooLarge as error:
+        else:
+            require_rule(kind, n, max_parents)
+    except (TooLarge, ScoreError) as error:
         return Plan(*asked, engine="none", reason=str(error), seconds=None, memory=0, fits=False, advice=_advice(n))
     searched = choice.engine is Engine.SEARCH
     memory = SEARCH_BYTES if searched else bytes_for_all_sets(n, question, usable_cores())

@@ -72,7 +72,7 @@ def score_pruned(
     n = len(columns)
     if n > MOST_VARIABLES:
         raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
-    _require_rule(kind, n, max_parents)
+    require_rule(kind, n, max_parents)
     begin = run.seconds
     found = _core.score_pruned(
         coded(table, columns),
@@ -121,7 +121,8 @@ def pruning_question(
     )
 
 
-def _require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
+def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
+    """Raises ScoreError where every parent set would have to be scored."""
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind, (BIC, AIC, BDeu)):
         raise ScoreError(
             f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "

@@ -45,15 +45,26 @@ def best_network(
     Interrupted, which carries the same as ``.answer``. Ties are broken in a fixed way (docs/method.md).
 
     ``start``: a network to begin with; a search never answers with a worse one. ``engine``: one of "dense lattice",
-    "block lattice" and "search", in place of the one chosen. ``checkpoint``: a file in which a search leaves how it
-    stands every few seconds, and from which it goes on when asked the same again.
+    "block lattice", "search", "order search" and "branch and cut", in place of the one chosen. ``checkpoint``: a file
+    in which a search leaves how it stands every few seconds, and from which it goes on when asked the same again.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
-    asked.start = start
+    asked.start = _checked_start(start, asked)
     asked.wanted_engine = None if engine is None else named_engine(engine)
     asked.checkpoint = None if checkpoint is None else Path(checkpoint)
     return best_of(asked, run)
+
+
+def _checked_start(start: object, asked: Asked) -> Network | None:
+    if start is None:
+        return None
+    if not isinstance(start, Network):
+        raise ScoreError(f"start must be a Network, not {type(start).__name__}.")
+    known = asked.scores if asked.scores is not None else asked.table
+    if known is not None and set(start.names) != set(known.names):
+        raise ScoreError("start must have the variables of the scores: " + ", ".join(known.names) + ".")
+    return start
 
 
 @dataclass
@@ -80,7 +91,10 @@ class Asked:
 def best_of(asked: Asked, run: Run) -> Answer:
     """Answers within the run's limits; on Ctrl-C raises Interrupted with what is known."""
     try:
-        return _proved(asked, run) or _stopped(asked, run, "time_limit")
+        answer = _proved(asked, run)
+        if answer is not None:
+            return answer
+        return _stopped(asked, run, "time_limit" if asked.standing is None else asked.standing.limit)
     except KeyboardInterrupt:
         answer = _stopped(asked, run, "Ctrl-C")
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer) from None
@@ -111,9 +125,10 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     n = len(scored_columns(table))
     choice = scores_by_lists(n, table.n_rows, kind, asked.max_parents, everything=False)
     # What cannot be answered is not scored either.
-    if choice.engine is Engine.DENSE and n:
+    engine = asked.wanted_engine or choice.engine
+    if engine is Engine.DENSE and n:
         plan_lattice(n, run)
-    if choice.engine is Engine.BLOCKS:
+    if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
     keep: Keep | None = "best" if asked.wanted_engine in ON_LISTS else None
     return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep)
@@ -181,7 +196,13 @@ def _given_network(asked: Asked) -> Network | None:
     if scores is not None and isinstance(scores.store, ListStore):
         listed = listed_network(scores.store, scores.masks_of(start))
         return None if listed is None else scores.network(listed.masks)
+    if scores is not None:
+        masks = scores.masks_of(start)
+        is_allowed = all(scores.store.value(x, mask) > -math.inf for x, mask in enumerate(masks))
+        return scores.network(masks) if is_allowed else None
     if table is None or kind is None:
+        return None
+    if asked.max_parents is not None and any(len(own) > asked.max_parents for own in start.parents.values()):
         return None
     values = {
         name: kind.local(table, table.index(name), sorted(table.index(p) for p in start.parents[name]))

@@ -28,10 +28,10 @@ def fill_store(
     """Scores on the grid for these columns of the table; None when the time limit came first."""
     n, most = len(columns), BLOCK_LIMIT if isinstance(kind, SetScore) else LATTICE_LIMIT
     if n > most:
+        advice = "limit the parents with max_parents" if isinstance(kind, SetScore) else "use BDeu or BIC"
         raise TooLarge(
             f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} "
-            "columns, "
-            "or limit the parents with max_parents."
+            f"columns, or {advice}."
         )
     begin = run.seconds
     store = _fill(table, columns, kind, max_parents, run)

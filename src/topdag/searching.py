@@ -35,7 +35,8 @@ SHARE_OF_MEMORY = 0.6
 class Standing:
     """How the search for the best network stands; true at any moment, also when it was interrupted.
 
-    ``known``: the best network met and the bound, as costs; ``method``: what was at work last; ``work``: counts.
+    ``known``: the best network met and the bound, as costs; ``method``: what was at work last; ``work``: counts;
+    ``limit``: what stopped it, if something did.
     """
 
     store: ListStore
@@ -43,6 +44,7 @@ class Standing:
     method: str = "climbing over orders"
     work: dict[str, int] = field(default_factory=dict)
     root: Relaxation | None = None
+    limit: str = "time_limit"
 
     @classmethod
     def begin(cls, store: ListStore, run: Run, start: Sequence[int] | None = None) -> Standing:
@@ -118,7 +120,7 @@ def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: E
         finished = search_best(own, run, engine=engine)
         for what, number in own.work.items():
             standing.work[what] = standing.work.get(what, 0) + number
-        standing.method = own.method
+        standing.method, standing.limit = own.method, own.limit
         known.raise_bound(proved + own.known.bound)
         if not finished:
             return False
@@ -223,6 +225,7 @@ def _by_orders_alone(standing: Standing, root: Relaxation, run: Run) -> bool:
         known.offer(found.cost + shift, list(found.parents))
     if found.limit == "Ctrl-C":
         raise KeyboardInterrupt
+    standing.limit = found.limit or standing.limit
     if found.finished:
         known.raise_bound(known.cost)
     return found.finished
