@@ -98,17 +98,13 @@ class Lattices:
         return standing.masks if search_best(standing, self.run) else None
 
     def _next_reach(self, found: int) -> float:
-        """Numbers of networks grow about exponentially with the reach."""
         if self.wanted.factor < math.inf:
             return math.log(self.wanted.factor)
-        if self.reach == 0.0:
-            return FIRST_REACH
-        growth = math.log(2.0 * self.wanted.most) / math.log(max(2.0, found))
-        return self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
+        return further_reach(self.reach, found, self.wanted.most)
 
     def _sparse_lattice(self) -> Prepared | None:
         factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
-        wide = _wide_enough(self.scores, factor, self.run)
+        wide = wide_enough(self.scores, factor, self.run)
         assert self._best is not None
         return None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
 
@@ -118,6 +114,17 @@ class Lattices:
         assert scores.table is not None and scores.kind is not None
         every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
         return None if every is None else lattice_of_all_sets(every, self.run)
+
+
+def further_reach(reach: float, found: int, most: int) -> float:
+    """How far behind the best to look next, when so many of ``most`` were found within ``reach``.
+
+    Numbers of networks grow about exponentially with the reach.
+    """
+    if reach == 0.0:
+        return FIRST_REACH
+    growth = math.log(2.0 * most) / math.log(max(2.0, found))
+    return reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
 
 
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
@@ -143,7 +150,7 @@ def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
     return build_block_lattice(scores.store.core(), run, backward=True)
 
 
-def _wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
+def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
     """Scores with all families that networks within this factor can need; None when the time is up."""
     if scores.is_kept(factor=factor) or isinstance(scores.keep, KBest):  # what the latter lacks, no answer needs
         return scores
