@@ -173,8 +173,9 @@ def test_lists_without_a_network() -> None:
 
 def test_fewer_networks_than_asked_for() -> None:
     names = [f"V{v}" for v in range(21)]
-    one = FamilyLists.build(names, [(0, (), -1.0), (0, (1,), -800.0), *((x, (), -1.0) for x in range(1, 21))])
-    found = search_networks(scores_from_lists(one, keep="all"), 5)
+    line = [(x, tuple({x - 1} - {-1}), -1.0) for x in range(21)]
+    two = FamilyLists.build(names, [*line, (20, (17,), -800.0)])
+    found = search_networks(scores_from_lists(two, keep="all"), 5)
     assert found.proof.status is td.Status.PROVED
     assert found.scores.tolist() == [-21.0, -820.0]
 

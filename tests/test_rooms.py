@@ -70,8 +70,8 @@ ROOMS = {
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
     "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
-    "network_search": "_core engines errors lattices list_lattices list_questions lists order_search relaxation results "
-    "runs scores stores",
+    "network_search": "_core engines errors lattices list_lattices list_questions lists order_search relaxation "
+    "results runs scores stores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "planning": "block_lattice engines errors runs score_kinds scores",

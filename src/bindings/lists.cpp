@@ -21,14 +21,15 @@ struct SearchResult {
     double search_seconds = 0.0;
 };
 
+constexpr double no_epsilon = std::numeric_limits<double>::infinity();
+
 // At most so many, and none further than epsilon behind the first.
 void draw(NetworkSearch& search, std::size_t most, double epsilon, Limits& limits, SearchResult& result) {
     BestList& list = result.list;
     const auto begin = Limits::Clock::now();
     limits.begin(Phase::listing, most);
-    while (list.scores.size() < most) {
-        if (!list.scores.empty() && search.bound() < list.scores.front() - epsilon) break;
-        if (!search.next(limits)) break;
+    const auto lowest = [&] { return list.scores.empty() ? -no_epsilon : list.scores.front() - epsilon; };
+    while (list.scores.size() < most && search.next(lowest(), limits)) {
         list.scores.push_back(search.score);
         list.parents.insert(list.parents.end(), search.parents.begin(), search.parents.end());
         ++limits.done;
@@ -38,8 +39,6 @@ void draw(NetworkSearch& search, std::size_t most, double epsilon, Limits& limit
     result.counts = search.counts();
     result.search_seconds = std::chrono::duration<double>(Limits::Clock::now() - begin).count();
 }
-
-constexpr double no_epsilon = std::numeric_limits<double>::infinity();
 
 SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size_t block, int threads, Limits& limits) {
     SearchResult result;

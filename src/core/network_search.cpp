@@ -30,9 +30,9 @@ NetworkSearch::NetworkSearch(const FamilyTable& families, CompletionOracle& orac
     ++counts_.generated;
 }
 
-bool NetworkSearch::next(Limits& limits) {
+bool NetworkSearch::next(double lowest, Limits& limits) {
     const VarSet everything = all_of(n_);
-    while (!queue_.empty() && queue_.top().most > -std::numeric_limits<double>::infinity()) {
+    while (bound() > -std::numeric_limits<double>::infinity() && bound() >= lowest) {
         if (limits.reached()) return false;  // at every node: one may ask the oracle for long
         const std::uint32_t index = queue_.top().node;
         queue_.pop();
