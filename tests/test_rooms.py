@@ -70,7 +70,8 @@ ROOMS = {
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
     "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
-    "network_search": "_core errors lattices list_lattices list_questions lists results runs",
+    "network_search": "_core engines errors lattices list_lattices list_questions lists order_search relaxation "
+    "results runs scores stores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "planning": "block_lattice engines errors runs score_kinds scores",
@@ -136,7 +137,8 @@ CORE_ROOMS = {
     "block_family_bounds": "big_array block_lattice class_rule family_bounds listing parallel sweeps undominated_sets",
     "sparse_lattice": "candidates family_bounds parallel run_limits set_index var_set",
     "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
-    "network_search": "lattice listing run_limits",
+    "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
+    "network_search": "completion_oracle listing run_limits",
     "big_count": "",
     "classes": "big_count var_set",
     "clusters": "run_limits var_set",

@@ -22,6 +22,7 @@
 #include <utility>
 
 #include "../core/big_array.h"
+#include "../core/bounds.h"
 #include "../core/candidates.h"
 #include "../core/lattice.h"
 #include "../core/local_scores.h"
@@ -126,6 +127,13 @@ inline Candidates checked_candidates(int n, const Offsets& offsets, const Masks&
     }
     return Candidates(n, offsets.data(), parents.data(), scores.data());
 }
+
+// Bounds are shared: the largest of several holds them too.
+using BoundPtr = std::shared_ptr<const Bound>;
+struct PyBound {
+    BoundPtr bound;
+    int n;
+};
 
 // F, H and best in memory.
 struct PyLattice {

@@ -3,7 +3,6 @@
 
 #include <nanobind/stl/shared_ptr.h>
 
-#include "../core/bounds.h"
 #include "../core/cluster_bound.h"
 #include "../core/components.h"
 #include "../core/near_sets.h"
@@ -17,13 +16,6 @@ namespace {
 
 constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
 using OffsetsOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
-
-// Bounds are shared: the largest of several holds them too.
-using BoundPtr = std::shared_ptr<const Bound>;
-struct PyBound {
-    BoundPtr bound;
-    int n;
-};
 
 std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const Offsets& ks,
                                               const DoublesIn& multipliers) {

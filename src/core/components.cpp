@@ -31,9 +31,6 @@ std::vector<VarSet> strong_components(const std::vector<VarSet>& arcs_into, VarS
     return sorted;
 }
 
-namespace {
-
-// The families of x that fit the component, with only the parents inside it, unless a cheaper one asks for less.
 std::vector<Candidate> useful_families(const Candidates& candidates, int x, const Component& component) {
     std::vector<Candidate> useful;
     for (const Candidate& family : candidates.of(x)) {
@@ -44,6 +41,8 @@ std::vector<Candidate> useful_families(const Candidates& candidates, int x, cons
     }
     return useful;
 }
+
+namespace {
 
 void split(const Candidates& candidates, const Component& whole, std::vector<Component>& found) {
     std::vector<VarSet> arcs_into(candidates.n_variables(), 0);

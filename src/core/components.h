@@ -21,6 +21,10 @@ struct Component {
 // fewer families are of use, which may split a component again.
 std::vector<Component> components(const Candidates& candidates);
 
+// The families of x that fit the component, least cost first, with only the parents inside it, unless a cheaper one asks
+// for less.
+std::vector<Candidate> useful_families(const Candidates& candidates, int x, const Component& component);
+
 // Families of one component, by variable in ascending order: parents before it left out, the others numbered by their
 // place in the component. Of those that fit a set, only what may be best is there.
 std::vector<std::vector<Candidate>> families_of(const Candidates& candidates, const Component& component);

@@ -8,47 +8,32 @@ namespace topdag {
 
 namespace {
 
-constexpr std::uint64_t check_every = 64;  // nodes between two looks at the clock
-
-std::string key_of(VarSet placed, const std::vector<std::uint32_t>& parents) {
+std::string key_of(VarSet placed, const std::vector<VarSet>& parents) {
     std::string key(reinterpret_cast<const char*>(&placed), sizeof placed);
-    return key.append(reinterpret_cast<const char*>(parents.data()), parents.size() * sizeof(std::uint32_t));
+    return key.append(reinterpret_cast<const char*>(parents.data()), parents.size() * sizeof(VarSet));
 }
 
 }  // namespace
 
-double LatticeOracle::value(VarSet placed) {
-    const auto known = known_.find(placed);
-    if (known != known_.end()) return known->second;
-    ++calls_;
-    prime(placed);
-    return lattice_.backward(placed);
-}
-
-void LatticeOracle::prime(VarSet placed) {
-    const VarSet everything = n_sets(lattice_.n_variables()) - 1;
-    known_.emplace(placed, lattice_.backward(placed));
-    while (placed != everything && lattice_.backward(placed) > -std::numeric_limits<double>::infinity()) {
-        VarSet rest = everything & ~placed;
-        while (lattice_.best(first_of(rest), placed) + lattice_.backward(placed | (rest & -rest)) != lattice_.backward(placed))
-            rest &= rest - 1;
-        placed |= rest & -rest;
-        known_.emplace(placed, lattice_.backward(placed));
-    }
-}
-
-NetworkSearch::NetworkSearch(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order, std::size_t block)
-    : lattice_(lattice), families_(families), order_(order), block_(block), oracle_(lattice), queue_(IsLater{this}) {
-    nodes_.push_back({0, 0.0, std::vector<std::uint32_t>(lattice.n_variables(), 0)});
+NetworkSearch::NetworkSearch(const FamilyTable& families, CompletionOracle& oracle, std::vector<int> order, std::size_t block)
+    : n_(static_cast<int>(families.size())),
+      families_(families),
+      local_(families.size()),
+      oracle_(oracle),
+      order_(std::move(order)),
+      block_(block),
+      queue_(IsLater{this}) {
+    for (int x = 0; x < n_; ++x)
+        for (const ScoredFamily& family : families_[x]) local_[x].emplace(family.parents, family.score);
+    nodes_.push_back({0, 0.0, std::vector<VarSet>(families.size(), 0)});
     queue_.push({oracle_.value(0), 0});
     ++counts_.generated;
 }
 
-bool NetworkSearch::next(Limits& limits) {
-    const VarSet everything = n_sets(lattice_.n_variables()) - 1;
-    for (std::uint64_t popped = 0; !queue_.empty(); ++popped) {
-        if (queue_.top().most == -std::numeric_limits<double>::infinity()) return false;
-        if (popped % check_every == 0 && limits.reached()) return false;
+bool NetworkSearch::next(double lowest, Limits& limits) {
+    const VarSet everything = all_of(n_);
+    while (bound() > -std::numeric_limits<double>::infinity() && bound() >= lowest) {
+        if (limits.reached()) return false;  // at every node: one may ask the oracle for long
         const std::uint32_t index = queue_.top().node;
         queue_.pop();
         if (nodes_[index].placed != everything) {
@@ -93,8 +78,7 @@ std::optional<Step> NetworkSearch::next_of(Path& path) {
     const auto can_come = [&](int x) { return has(node.placed & ~path.placed, x) && is_subset(node.parents[x], path.placed); };
     const int x = *std::find_if(order_.begin(), order_.end(), can_come);
     path.placed |= only(x);
-    double local = 0.0;
-    lattice_.scores().fill(x, without_bit(node.parents[x], x), 1, &local);
+    const double local = local_[x].at(node.parents[x]);
     return Step{node.parents[x], local, local + oracle_.value(path.placed), x};
 }
 
@@ -102,7 +86,7 @@ const std::vector<Step>& NetworkSearch::steps_from(VarSet placed) {
     const auto known = steps_.find(placed);
     if (known != steps_.end()) return known->second;
     std::vector<Step> steps;
-    for (int x = 0; x < lattice_.n_variables(); ++x) {
+    for (int x = 0; x < n_; ++x) {
         if (has(placed, x)) continue;
         const double rest = oracle_.value(placed | only(x));
         for (const ScoredFamily& family : families_[x])
@@ -125,7 +109,7 @@ void NetworkSearch::expand(std::uint32_t index) {
 
 void NetworkSearch::add(const Node& node, const Step& step) {
     Node larger{node.placed | only(step.x), node.score + step.score, node.parents};
-    larger.parents[step.x] = static_cast<std::uint32_t>(step.parents);
+    larger.parents[step.x] = step.parents;
     if (!met_.insert(key_of(larger.placed, larger.parents)).second) return;
     const auto index = static_cast<std::uint32_t>(nodes_.size());
     nodes_.push_back(std::move(larger));

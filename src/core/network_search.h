@@ -17,7 +17,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "lattice.h"
+#include "completion_oracle.h"
 #include "listing.h"
 #include "run_limits.h"
 
@@ -30,34 +30,20 @@ struct SearchCounts {
     std::uint64_t oracle_calls = 0;  // sets the oracle was asked about that it did not know yet
 };
 
-// What the rest can add, kept by set. A call also tells the values along the best completion, which are kept too.
-class LatticeOracle {
-public:
-    explicit LatticeOracle(const Lattice& lattice) : lattice_(lattice) {}
-    double value(VarSet placed);
-    std::uint64_t calls() const { return calls_; }
-
-private:
-    void prime(VarSet placed);
-
-    const Lattice& lattice_;
-    std::unordered_map<VarSet, double> known_;
-    std::uint64_t calls_ = 0;
-};
-
 class NetworkSearch {
 public:
-    // Families by falling local score; the search is over networks of these. `order`: the reference order.
-    NetworkSearch(const Lattice& lattice, const FamilyTable& families, const std::vector<int>& order, std::size_t block);
+    // The search is over networks of these families, and the oracle one for them. `order`: the reference order.
+    NetworkSearch(const FamilyTable& families, CompletionOracle& oracle, std::vector<int> order, std::size_t block);
     NetworkSearch(const NetworkSearch&) = delete;  // its queue knows where it is
 
-    // Moves to the next best network; false when there is none or a limit was reached (limits.stop is then set).
-    bool next(Limits& limits);
+    // Moves to the next best network; false when none scores at least `lowest` or a limit was reached (limits.stop is then
+    // set).
+    bool next(double lowest, Limits& limits);
 
     // No network still to come scores more than this.
     double bound() const;
 
-    std::vector<std::uint32_t> parents;  // by variable, of the network found
+    std::vector<VarSet> parents;  // by variable, of the network found
     double score = 0.0;
     SearchCounts counts() const;
 
@@ -65,7 +51,7 @@ private:
     struct Node {
         VarSet placed;
         double score;
-        std::vector<std::uint32_t> parents;
+        std::vector<VarSet> parents;
         std::size_t next_step = 0;  // the first one that was not made yet
     };
     struct Entry {
@@ -91,11 +77,12 @@ private:
     void expand(std::uint32_t index);
     void add(const Node& node, const Step& step);
 
-    const Lattice& lattice_;
+    int n_;
     const FamilyTable& families_;
+    std::vector<std::unordered_map<VarSet, double>> local_;  // by variable: score by parents
+    CompletionOracle& oracle_;
     std::vector<int> order_;
     std::size_t block_;
-    LatticeOracle oracle_;
     std::vector<Node> nodes_;
     std::priority_queue<Entry, std::vector<Entry>, IsLater> queue_;
     std::unordered_set<std::string> met_;

@@ -165,6 +165,16 @@ def search_networks(lattice: Lattice, most: int, block: int, threads: int, secon
     finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
     """
 
+def search_listed_networks(candidates: Candidates, bound: Bound, most: int, epsilon: float, block: int, memory: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts]:
+    """
+    finished, interrupted, memory hit, floor, scores, parents by network, counts: none further than epsilon behind the best; what is left scores at most floor.
+    """
+
+def completion_values(candidates: Candidates, bound: Bound, epsilon: float, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
+    """
+    By set, what the others must cost when these come first, negated, or minus infinity where this leads to no network within epsilon of the best; and how many sets had to be searched for.
+    """
+
 class NetworkStream:
     """All networks above a threshold, in no particular order."""
 

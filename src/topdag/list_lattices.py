@@ -115,12 +115,10 @@ class Lattices:
         return standing.masks if finished else None
 
     def _next_reach(self, found: int) -> float:
-        """Numbers of networks grow about exponentially with the reach; it need not pass the spread."""
+        """It need not pass the spread."""
         if self.wanted.factor < math.inf:
             return math.log(self.wanted.factor)
-        growth = math.log(2.0 * self.wanted.most) / math.log(max(2.0, found))
-        reach = self.reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth)) if self.reach else FIRST_REACH
-        return min(reach, self._spread)
+        return min(further_reach(self.reach, found, self.wanted.most), self._spread)
 
     @cached_property
     def _spread(self) -> float:
@@ -142,15 +140,10 @@ class Lattices:
 
     def _wide_enough(self) -> Scores | None:
         """Scores with all families that networks within reach can need; None when the time is up."""
-        scores = self.scores
-        if not scores.automatic or self._spread < math.inf:  # what these lack, no answer needs
-            return scores
-        assert scores.table is not None and scores.kind is not None
+        if self._spread < math.inf:
+            return self.scores
         factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
-        if scores.is_kept(factor=factor):
-            return scores
-        keep = Within(factor * (1 + 1e-12))
-        return score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep=keep)
+        return wide_enough(self.scores, factor, self.run)
 
     def _everything(self) -> Prepared | None:
         """Too many sets matter, so all are taken."""
@@ -163,6 +156,17 @@ class Lattices:
         assert scores.table is not None and scores.kind is not None
         every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
         return None if every is None else lattice_of_all_sets(every, self.run)
+
+
+def further_reach(reach: float, found: int, most: int) -> float:
+    """How far behind the best to look next, when so many of ``most`` were found within ``reach``.
+
+    Numbers of networks grow about exponentially with the reach.
+    """
+    if reach == 0.0:
+        return FIRST_REACH
+    growth = math.log(2.0 * most) / math.log(max(2.0, found))
+    return reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
 
 
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
@@ -203,6 +207,15 @@ def within_memory() -> Iterator[None]:
             "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
             "networks, set max_parents, or leave out variables."
         ) from error
+
+
+def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
+    """Scores with all families that networks within this factor can need; None when the time is up."""
+    if not scores.automatic or scores.is_kept(factor=factor):  # what the former lack, no answer needs
+        return scores
+    assert scores.table is not None and scores.kind is not None
+    keep = Within(factor * (1 + 1e-12))
+    return score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep=keep)
 
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:

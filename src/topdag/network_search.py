@@ -7,16 +7,29 @@ only makes sense on whole networks.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from topdag import _core
+from topdag.engines import SMALL
 from topdag.errors import Interrupted
 from topdag.lattices import lattice_of
-from topdag.list_lattices import Wanted
+from topdag.list_lattices import Wanted, further_reach, wide_enough
 from topdag.list_questions import asked_about, checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
+from topdag.order_search import cluster_bound
+from topdag.relaxation import solve_root
 from topdag.results import Proof, Status
-from topdag.runs import OnProgress, Run
+from topdag.runs import OnProgress, Run, available_memory
+from topdag.scores import Scores
+from topdag.stores import ListStore
+
+LARGEST_REACH = 690.0
+"""No network is looked for that is further behind the best, in nats, unless all families are there."""
+SHARE_OF_MEMORY = 0.5
 
 
 def search_networks(
@@ -29,10 +42,12 @@ def search_networks(
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NetworkList:
-    """The k best networks by best-first search over partial networks: the list of ``k_best_networks``, ties included.
+    """The k best networks by best-first search over partial networks: the list of ``k_best_networks``.
 
     ``block``: how many successors of a partial network enter the queue at a time. ``stats.work`` counts generated,
-    expanded and re-expanded partial networks and calls of the oracle; memory grows with those generated.
+    expanded and re-expanded partial networks and calls of the oracle; memory grows with those generated. The oracle is
+    the lattice; on lists of families of more than 20 variables it is a search over orders, and networks that tie may
+    stand in another order than in ``k_best_networks``, which also decides who of those that tie with the last is in.
     """
     if isinstance(block, bool) or not isinstance(block, int) or block < 1:
         raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
@@ -41,25 +56,101 @@ def search_networks(
     scores = scores_for(asked_about(source), wanted, run)
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
+    by_orders = isinstance(scores.store, ListStore) and len(scores.columns) > SMALL
+    return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
+
+
+def _with_lattice(scores: Scores, wanted: Wanted, block: int, run: Run) -> NetworkList:
     lattice = lattice_of(scores.store, run)
     if lattice is None:
         raise out_of_time(wanted, run)
     finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(
-        lattice, k, block, run.threads, run.seconds_left, run.on_tick
+        lattice, wanted.most, block, run.threads, run.seconds_left, run.on_tick
     )
     run.phases |= {"bounding": bounds, "searching": search}
+    limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
+    found = _Found(values, parents, floor, limit, counts)
+    return _answer(scores, found, lattice.best_score, "best-first search over partial networks", run)
+
+
+def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> NetworkList:
+    """Each time further behind the best, with as many families as that needs, until the list is whole.
+
+    The nearer the networks asked for, the sooner the oracle sees that a set leads to none.
+    """
+    reach, found = 0.0, 0
+    furthest = _largest_cost(scores) if scores.is_kept(most=wanted.most) else LARGEST_REACH
+    while True:
+        reach = min(furthest, further_reach(reach, found, wanted.most))
+        wide = wide_enough(scores, math.exp(min(reach, LARGEST_REACH)), run)
+        if wide is None:
+            raise out_of_time(wanted, run, found)
+        drawn = _search_listed(wide, wanted.most, reach, block, run)
+        found = len(drawn.scores)
+        if reach == LARGEST_REACH and 0 < found < wanted.most and drawn.limit is None:
+            drawn = replace(drawn, limit=f"{LARGEST_REACH:g} nats behind the best")
+        if found in (0, wanted.most) or drawn.limit is not None or reach == furthest:
+            best = float(drawn.scores[0]) if found else drawn.floor
+            return _answer(wide, drawn, best, "best-first search over partial networks, orders as its oracle", run)
+
+
+def _largest_cost(scores: Scores) -> float:
+    """No network is further behind the best."""
+    assert isinstance(scores.store, ListStore)
+    return sum(float(np.ptp(own)) for own in np.split(scores.store.rounded, scores.store.lists.offsets[1:-1]))
+
+
+def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: Run) -> _Found:
+    """The best of the listed families' networks, none further than epsilon behind the first."""
+    store = scores.store
+    assert isinstance(store, ListStore)
+    begin = run.seconds
+    root = solve_root(store, run)
+    run.timed("bounding", begin)
+    candidates = store.candidates
+    begin = run.seconds
+    finished, interrupted, memory_hit, floor, values, parents, counts = _core.search_listed_networks(
+        candidates,
+        cluster_bound(candidates, root.clusters, root.multipliers),
+        most,
+        epsilon,
+        block,
+        int(SHARE_OF_MEMORY * (available_memory() if run.memory_limit is None else run.memory_limit)),
+        run.seconds_left,
+        run.on_tick,
+    )
+    run.timed("searching", begin)
+    limit = None
+    if not finished:
+        limit = "Ctrl-C" if interrupted else "memory_limit" if memory_hit else "time_limit"
+    if len(values):  # of what scores less, networks with other families may be missing
+        floor = max(floor, float(values[-1] if len(values) == most else values[0] - epsilon))
+    return _Found(values, parents, floor, limit, counts)
+
+
+@dataclass(frozen=True)
+class _Found:
+    scores: NDArray[np.float64]
+    parents: NDArray[np.uint64]
+    floor: float
+    limit: str | None
+    counts: _core.SearchCounts
+
+
+def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -> NetworkList:
+    """The list; on Ctrl-C raises Interrupted with it."""
+    counts = found.counts
     work = {
         "generated": counts.generated,
         "expanded": counts.expanded,
         "re-expanded": counts.re_expanded,
         "oracle calls": counts.oracle_calls,
     }
-    some = lattice.best_score > -math.inf
-    status = Status.STOPPED if not finished else Status.PROVED if some else Status.INFEASIBLE
-    limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
-    proof = Proof(status, lattice.best_score, 0.0, limit, scores.describe_space())
-    stats = list_stats(scores, run, "best-first search over partial networks", work)
-    found = NetworkList(scores, values, parents, floor, proof, stats)
-    if interrupted:
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {len(found):,} found", found)
-    return found
+    some = best > -math.inf
+    status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
+    proof = Proof(status, best, 0.0, found.limit, scores.describe_space())
+    stats = list_stats(scores, run, engine, work)
+    networks = NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)
+    if found.limit == "Ctrl-C":
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {len(networks):,} found", networks)
+    return networks
