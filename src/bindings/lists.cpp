@@ -56,7 +56,8 @@ SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size
 FamilyTable families_from(const Candidates& candidates) {
     FamilyTable families(candidates.n_variables());
     for (int x = 0; x < candidates.n_variables(); ++x)
-        for (const Candidate& family : candidates.of(x)) families[x].push_back({family.parents, -family.cost, no_epsilon});
+        for (const Candidate& family : candidates.of(x))
+            families[x].push_back({family.parents, -family.cost, no_epsilon});
     return families;
 }
 
@@ -73,12 +74,14 @@ struct ListedQuestion {
     std::size_t memory;
 };
 
-SearchResult search_listed(const Candidates& candidates, const Bound& bound, const ListedQuestion& question, Limits& limits) {
+SearchResult search_listed(const Candidates& candidates, const Bound& bound, const ListedQuestion& question,
+                           Limits& limits) {
     SearchResult result;
     const FamilyTable families = families_from(candidates);
     OrderOracle oracle(candidates, bound, question.epsilon, question.memory, limits);
-    const std::vector<int>& order = oracle.best_order();
-    NetworkSearch search(families, oracle, order.empty() ? column_order(candidates.n_variables()) : order, question.block);
+    std::vector<int> order = oracle.best_order();
+    if (order.empty()) order = column_order(candidates.n_variables());
+    NetworkSearch search(families, oracle, std::move(order), question.block);
     draw(search, question.most, question.epsilon, limits, result);
     const double offset = candidates.best_possible();
     for (double& score : result.list.scores) score += offset;
@@ -117,20 +120,22 @@ void bind_lists(nb::module_& m) {
         "finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
     m.def(
         "search_listed_networks",
-        [](const Candidates& c, const PyBound& b, std::size_t most, double epsilon, std::size_t block, std::size_t memory,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const Candidates& c, const PyBound& b, std::size_t most, double epsilon, std::size_t block,
+           std::size_t memory, std::optional<double> seconds, nb::object on_tick) {
             require(block >= 1, "a block has at least one successor");
             require(b.n == c.n_variables(), "a bound for other variables");
             bool interrupted = false;
             SearchResult found = watched(
                 watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return search_listed(c, *b.bound, {most, epsilon, block, memory}, limits); }, &interrupted);
+                [&](Limits& limits) { return search_listed(c, *b.bound, {most, epsilon, block, memory}, limits); },
+                &interrupted);
             BestList& list = found.list;
             return std::make_tuple(list.finished, interrupted, found.memory_hit, list.floor,
                                    give_vector<double, DoublesOut>(std::move(list.scores)),
                                    give_networks(std::move(list.parents), c.n_variables()), found.counts);
         },
-        "candidates"_a, "bound"_a, "most"_a, "epsilon"_a, "block"_a, "memory"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "candidates"_a, "bound"_a, "most"_a, "epsilon"_a, "block"_a, "memory"_a, "seconds"_a.none(),
+        "on_tick"_a.none(),
         "finished, interrupted, memory hit, floor, scores, parents by network, counts: none further than epsilon behind "
         "the best; what is left scores at most floor.");
     m.def(
@@ -146,8 +151,8 @@ void bind_lists(nb::module_& m) {
             return std::make_tuple(give_vector<double, DoublesOut>(std::move(values)), calls);
         },
         "candidates"_a, "bound"_a, "epsilon"_a, "sets"_a,
-        "By set, what the others must cost when these come first, negated, or minus infinity where this leads to no network "
-        "within epsilon of the best; and how many sets had to be searched for.");
+        "By set, what the others must cost when these come first, negated, or minus infinity where this leads to no "
+        "network within epsilon of the best; and how many sets had to be searched for.");
     nb::class_<NetworkStream>(m, "NetworkStream", "All networks above a threshold, in no particular order.")
         .def(
             "next",

@@ -46,8 +46,8 @@ void LatticeOracle::find(VarSet placed) {
     keep(placed, lattice_.backward(placed));
     while (placed != everything && lattice_.backward(placed) > -std::numeric_limits<double>::infinity()) {
         VarSet rest = everything & ~placed;
-        while (lattice_.best(first_of(rest), placed) + lattice_.backward(placed | (rest & -rest)) != lattice_.backward(placed))
-            rest &= rest - 1;
+        const auto after = [&](VarSet x) { return lattice_.best(first_of(x), placed) + lattice_.backward(placed | x); };
+        while (after(rest & -rest) != lattice_.backward(placed)) rest &= rest - 1;
         placed |= rest & -rest;
         keep(placed, lattice_.backward(placed));
     }
@@ -91,8 +91,8 @@ void OrderOracle::find(VarSet placed) {
     }
 }
 
-// What a completion may cost at most in a network that is asked for: each of those that are placed costs no less than it
-// does when all the others come before it.
+// What a completion may cost at most in a network that is asked for: each of those that are placed costs no less than
+// it does when all the others come before it.
 double OrderOracle::most_cost(VarSet placed) {
     if (placed == 0) return Candidates::no_family;
     double left = epsilon_ - value(0);

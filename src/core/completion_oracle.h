@@ -1,7 +1,7 @@
 // completion_oracle.h: the most that the variables outside a set can add when those of the set come first.
 //
-// Values are kept by set. Whoever finds one also knows those along the best completion, which are kept too: the value of
-// a set further along is the value of the set less what the variables in between add.
+// Values are kept by set. Whoever finds one also knows those along the best completion, which are kept too: the value
+// of a set further along is the value of the set less what the variables in between add.
 #pragma once
 
 #include <cstddef>
@@ -48,12 +48,12 @@ private:
     const Lattice& lattice_;
 };
 
-// Searches over orders of the variables outside the set, for listed families [Chen, Darwiche & Choi 2016]. Values are
+// Searches over orders of the variables outside the set, for listed families [Chen, Choi & Darwiche 2016]. Values are
 // counted from the sum of every variable's best local score, so they are what the completion costs, negated.
 class OrderOracle final : public CompletionOracle {
 public:
-    // The bound is one for these families; all these must outlive the oracle. Only networks that score at most `epsilon`
-    // less than the best are asked for. `memory`: bytes for one search.
+    // The bound is one for these families; all these must outlive the oracle. Only networks that score at most
+    // `epsilon` less than the best are asked for. `memory`: bytes for one search.
     OrderOracle(const Candidates& candidates, const Bound& bound, double epsilon, std::size_t memory, Limits& limits)
         : candidates_(candidates), bound_(bound), epsilon_(epsilon), memory_(memory), limits_(limits) {}
 

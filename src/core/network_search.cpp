@@ -15,7 +15,8 @@ std::string key_of(VarSet placed, const std::vector<VarSet>& parents) {
 
 }  // namespace
 
-NetworkSearch::NetworkSearch(const FamilyTable& families, CompletionOracle& oracle, std::vector<int> order, std::size_t block)
+NetworkSearch::NetworkSearch(const FamilyTable& families, CompletionOracle& oracle, std::vector<int> order,
+                             std::size_t block)
     : n_(static_cast<int>(families.size())),
       families_(families),
       local_(families.size()),

@@ -36,8 +36,8 @@ public:
     NetworkSearch(const FamilyTable& families, CompletionOracle& oracle, std::vector<int> order, std::size_t block);
     NetworkSearch(const NetworkSearch&) = delete;  // its queue knows where it is
 
-    // Moves to the next best network; false when none scores at least `lowest` or a limit was reached (limits.stop is then
-    // set).
+    // Moves to the next best network; false when none scores at least `lowest` or a limit was reached (limits.stop is
+    // then set).
     bool next(double lowest, Limits& limits);
 
     // No network still to come scores more than this.
