@@ -47,7 +47,7 @@ ROOMS = {
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
     "scoring": "_core engines errors runs score_kinds stores table",
-    "block_lattice": "_core engines runs",
+    "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
@@ -74,7 +74,7 @@ ROOMS = {
     "results runs scores stores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
-    "planning": "block_lattice engines errors runs score_kinds scores",
+    "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # answers and files
     "checking": "errors graphs results score_kinds table",
     "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",

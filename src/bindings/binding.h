@@ -17,6 +17,7 @@
 #include <condition_variable>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -169,6 +170,16 @@ inline void tick(Limits& limits, const nb::object& on_tick) {
                 known(limits.bound.load()));
 }
 
+// Memory errors become Python's own here: other extension modules in the process may translate C++'s in their way.
+[[noreturn]] inline void raise_in_python(const std::exception_ptr& failure) {
+    try {
+        std::rethrow_exception(failure);
+    } catch (const std::bad_alloc&) {
+        PyErr_NoMemory();
+        throw nb::python_error();
+    }
+}
+
 // Runs work(limits) in a thread of its own; every 50 ms the interpreter may handle signals and report progress.
 // With `interrupted`, Ctrl-C stops the work and sets it, and what the work returns is kept; else Ctrl-C is raised.
 template <class Work>
@@ -218,7 +229,7 @@ auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
         worker.join();
     }
     if (interruption) std::rethrow_exception(interruption);
-    if (failure) std::rethrow_exception(failure);
+    if (failure) raise_in_python(failure);
     return std::move(*result);
 }
 
