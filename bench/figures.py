@@ -13,7 +13,7 @@ NAMES = [
     *("wine", "letter", "voting", "zoo", "statlog", "hepatitis", "image", "imports"),
     *("parkinsons", "mushroom_bin", "mushroom", "autos", "horse", "flag"),
 ]
-SECONDS = 60.0
+SECONDS = 20.0
 MOST_DENSE, MOST_BLOCKS = 23, 25
 
 
