@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from topdag import _core
 from topdag.errors import ScoreError, TooLarge
-from topdag.runs import Run, available_memory, shown_bytes
+from topdag.runs import Run, shown_bytes
 from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
 
 LATTICE_LIMIT = 26
@@ -115,7 +115,7 @@ def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
     """Makes sure the lattice, and ``more`` bytes, fit beside the ``held`` bytes of scores; says what will be done."""
     if n > LATTICE_LIMIT:
         raise TooLarge(f"{n} variables: the lattice takes at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}.")
-    allowed = available_memory() if run.memory_limit is None else run.memory_limit
+    allowed = run.allowed_memory
     fits = max((m for m in range(1, n) if best_network_bytes(m) <= allowed), default=0)
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),

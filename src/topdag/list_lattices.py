@@ -236,7 +236,7 @@ def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: R
     candidates, shift = kept_candidates(store, root, threshold)
     threshold -= shift
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
-    memory = available_memory() if run.memory_limit is None else run.memory_limit
+    memory = run.allowed_memory
     most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
     complete, sets, costs = _core.sets_within(
         candidates, bound, threshold, most, run.threads, run.seconds_left, run.on_tick

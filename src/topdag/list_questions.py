@@ -383,7 +383,7 @@ def list_stats(scores: Scores, run: Run, engine: str, work: Mapping[str, int]) -
         threads=run.threads,
         memory=run.memory,
         peak_memory=peak_memory(),
-        sets=2 ** len(scores.columns),
+        sets=scores.n_sets,
         families=scores.n_families,
         engine=engine,
         work=dict(work),

@@ -23,7 +23,7 @@ from topdag.lists import NetworkList
 from topdag.order_search import cluster_bound
 from topdag.relaxation import solve_root
 from topdag.results import Proof, Status
-from topdag.runs import OnProgress, Run, available_memory
+from topdag.runs import OnProgress, Run
 from topdag.scores import Scores
 from topdag.stores import ListStore
 
@@ -115,7 +115,7 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
         most,
         epsilon,
         block,
-        int(SHARE_OF_MEMORY * (available_memory() if run.memory_limit is None else run.memory_limit)),
+        int(SHARE_OF_MEMORY * run.allowed_memory),
         run.seconds_left,
         run.on_tick,
     )

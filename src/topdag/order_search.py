@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topdag import _core
-from topdag.runs import Run, available_memory
+from topdag.runs import Run
 from topdag.stores import Floats
 
 SHARE_OF_FREE_MEMORY = 0.8
@@ -60,22 +60,23 @@ def search_orders(
     *,
     upper: float = math.inf,
     extend_paths: bool = True,
+    memory: int | None = None,
 ) -> OrderSearch:
-    """Best first; layer by layer when the sets do not fit in memory.
+    """Best first; layer by layer when the sets do not fit in memory. With ``memory``, best first in so many bytes only.
 
     Only networks that cost up to ``upper`` are looked for: give the cost of one that is known. ``extend_paths``: where
     a variable's best family of all fits it is placed at once.
     """
-    memory = run.memory_limit or int(available_memory() * SHARE_OF_FREE_MEMORY)
+    most = int(run.allowed_memory * (SHARE_OF_FREE_MEMORY if run.memory_limit is None else 1.0))
     begin = run.seconds
     found, interrupted = _core.search_orders(
-        candidates, bound, upper, extend_paths, memory, run.seconds_left, run.on_tick
+        candidates, bound, upper, extend_paths, most if memory is None else memory, run.seconds_left, run.on_tick
     )
     proved, engine = found.bound, "best-first search over orders"
     run.memory = max(run.memory, found.bytes)
-    if found.memory_hit and not interrupted:
+    if found.memory_hit and memory is None and not interrupted:
         found, interrupted = _core.search_in_layers(
-            candidates, bound, upper, extend_paths, memory, run.threads, run.seconds_left, run.on_tick
+            candidates, bound, upper, extend_paths, most, run.threads, run.seconds_left, run.on_tick
         )
         engine = "search over orders by layers"
         run.memory = max(run.memory, found.bytes)

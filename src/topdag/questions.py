@@ -231,7 +231,6 @@ def space_of(asked: Asked) -> str:
 
 
 def _stats(asked: Asked, run: Run) -> Stats:
-    n = 0 if asked.scores is None else len(asked.scores.columns)
     phases = dict(run.phases)
     if asked.scores is not None and "counting" not in phases:
         phases["counting"] = asked.scores.seconds
@@ -241,16 +240,12 @@ def _stats(asked: Asked, run: Run) -> Stats:
         threads=run.threads,
         memory=run.memory,
         peak_memory=peak_memory(),
-        sets=_sets_counted(asked, n),
+        sets=0 if asked.scores is None else asked.scores.n_sets,
         families=0 if asked.scores is None else asked.scores.n_families,
         engine=asked.engine,
         reason=asked.reason,
         work={} if asked.standing is None else dict(asked.standing.work),
     )
-
-
-def _sets_counted(asked: Asked, n: int) -> int:
-    return 2**n if asked.scores is None or asked.scores.report is None else asked.scores.report.sets
 
 
 def _quick_network(asked: Asked) -> Network | None:

@@ -64,6 +64,11 @@ class Run:
         return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
 
     @property
+    def allowed_memory(self) -> int:
+        """Bytes that may be taken: the limit, or what is free now."""
+        return available_memory() if self.memory_limit is None else self.memory_limit
+
+    @property
     def is_over(self) -> bool:
         return self.seconds_left == 0.0
 

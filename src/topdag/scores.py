@@ -23,7 +23,7 @@ from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import fill_store, round_store, round_together
-from topdag.stores import ListStore, SetStore, Store, kept_families
+from topdag.stores import ListStore, SetStore, Store, families_of
 from topdag.table import Table
 
 MOST_IN_A_LIST = 10**9
@@ -104,6 +104,11 @@ class Scores:
         if value == -math.inf:
             raise ScoreError(f"The scores have no family {variable!r} with parents ({', '.join(family[1:])}).")
         return value
+
+    @property
+    def n_sets(self) -> int:
+        """How many sets of variables were counted."""
+        return 2 ** len(self.columns) if self.report is None else self.report.sets
 
     @property
     def slack(self) -> float:
@@ -194,7 +199,8 @@ class Scores:
         if column not in self.columns:
             yield (), 0.0
             return
-        for mask, value in kept_families(self.store, self.columns.index(column), math.inf):
+        masks, values = families_of(self.store, self.columns.index(column))
+        for mask, value in zip(masks.tolist(), values.tolist(), strict=True):
             yield tuple(self.names[v] for i, v in enumerate(self.columns) if mask >> i & 1), value
 
     @cached_property

@@ -22,7 +22,7 @@ from topdag.engines import Engine
 from topdag.family_program import Families
 from topdag.order_search import cluster_bound, search_orders
 from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
-from topdag.runs import Run, available_memory
+from topdag.runs import Run
 from topdag.stores import ListStore
 
 FIRST_SETS = 20_000
@@ -147,7 +147,7 @@ def _search_whole(standing: Standing, run: Run, engine: Engine = Engine.SEARCH) 
     if run.is_over:
         return False
     if engine is Engine.ORDERS:
-        return _by_orders_alone(standing, root, run)
+        return _by_orders(standing, root, run, None)
     if engine is Engine.SEARCH and _by_orders(standing, root, run, FIRST_SETS):
         return True
     return not run.is_over and _by_branching(standing, root, run)
@@ -188,36 +188,13 @@ def kept_candidates(store: ListStore, root: Relaxation, threshold: float) -> tup
     return _core.Candidates(store.n, left.offsets, left.parents, store.rounded[kept]), shift
 
 
-def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int) -> bool:
-    standing.method = "order search"
-    candidates, shift = kept_candidates(standing.store, root, standing.known.cost)
-    memory = min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * _memory_left(run)))
-    found, interrupted = _core.search_orders(
-        candidates,
-        cluster_bound(candidates, root.clusters, root.multipliers),
-        standing.known.cost - shift,
-        True,
-        memory,
-        run.seconds_left,
-        run.on_tick,
-    )
-    standing.counted(sets_expanded=found.expanded, sets_met=found.generated)
-    standing.known.raise_bound(found.bound + shift)
-    if found.finished and found.parents:
-        standing.known.offer(found.cost + shift, found.parents)
-    if interrupted:
-        raise KeyboardInterrupt
-    if found.finished:
-        standing.known.raise_bound(standing.known.cost)
-    return bool(found.finished)
-
-
-def _by_orders_alone(standing: Standing, root: Relaxation, run: Run) -> bool:
-    """Best first while memory lasts, then layer by layer."""
+def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | None) -> bool:
+    """Until so many sets were met; without a number, as long as it takes, layer by layer when memory is short."""
     known = standing.known
     candidates, shift = kept_candidates(standing.store, root, known.cost)
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
-    found = search_orders(candidates, bound, run, upper=known.cost - shift)
+    memory = None if most_sets is None else min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * run.allowed_memory))
+    found = search_orders(candidates, bound, run, upper=known.cost - shift, memory=memory)
     standing.method = found.engine
     standing.counted(sets_expanded=found.work["expanded"], sets_met=found.work["generated"])
     known.raise_bound(found.bound + shift)
@@ -225,7 +202,8 @@ def _by_orders_alone(standing: Standing, root: Relaxation, run: Run) -> bool:
         known.offer(found.cost + shift, list(found.parents))
     if found.limit == "Ctrl-C":
         raise KeyboardInterrupt
-    standing.limit = found.limit or standing.limit
+    if most_sets is None:
+        standing.limit = found.limit or standing.limit
     if found.finished:
         known.raise_bound(known.cost)
     return found.finished
@@ -250,7 +228,3 @@ def _by_branching(
     if found.finished:
         standing.known.raise_bound(standing.known.cost)
     return found.finished
-
-
-def _memory_left(run: Run) -> int:
-    return available_memory() if run.memory_limit is None else run.memory_limit

@@ -145,14 +145,6 @@ def _parts(values: Floats) -> Iterator[Floats]:
 Store = SetStore | FamilyStore | ListStore
 
 
-def kept_families(store: Store, x: int, epsilon: float) -> Iterator[tuple[int, float]]:
-    """Families of x not beaten by more than epsilon by a subset of their parents; see families_worth_keeping."""
-    masks, scores = (
-        families_of(store, x) if epsilon == math.inf else _core.families_worth_keeping(store.core(), x, epsilon)
-    )
-    return zip(masks.tolist(), scores.tolist(), strict=True)
-
-
 def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
     """All allowed families of x: parent masks by growing bits, and local scores on the grid."""
     if not isinstance(store, ListStore):
