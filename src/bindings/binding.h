@@ -23,6 +23,7 @@
 #include <utility>
 
 #include "../core/big_array.h"
+#include "../core/big_count.h"
 #include "../core/bounds.h"
 #include "../core/candidates.h"
 #include "../core/lattice.h"
@@ -45,6 +46,10 @@ void bind_relaxation(nb::module_& m);
 void bind_order_search(nb::module_& m);
 void bind_block_lattice(nb::module_& m);
 void bind_sparse_lattice(nb::module_& m);
+void bind_order_prior(nb::module_& m);
+void bind_prior_search(nb::module_& m);
+void bind_sums(nb::module_& m);
+void bind_sampling(nb::module_& m);
 
 using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
@@ -68,6 +73,10 @@ Out give_vector(std::vector<T> values) {
     auto* owned = new std::vector<T>(std::move(values));
     nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
     return Out(owned->data(), {owned->size()}, owner);
+}
+
+inline nb::int_ give_count(const BigCount& count) {
+    return nb::steal<nb::int_>(PyLong_FromString(count.hexadecimal().c_str(), nullptr, 16));
 }
 
 using NetworksOut = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<2>>;

@@ -1,7 +1,8 @@
-// classes.cpp: the equivalence class of a network.
+// classes.cpp: the equivalence class of a network, and how many orders agree with it.
 #include "binding.h"
 
 #include "../core/classes.h"
+#include "../core/linear_extensions.h"
 
 namespace topdag {
 
@@ -28,10 +29,16 @@ void bind_classes(nb::module_& m) {
     m.def("class_of", [](const std::vector<VarSet>& parents) { return class_of(checked_network(parents)); }, "parents"_a);
     m.def(
         "class_size",
-        [](const MixedGraph& graph) {
-            return nb::steal<nb::int_>(PyLong_FromString(class_size(graph).hexadecimal().c_str(), nullptr, 16));
+        [](const MixedGraph& graph) { return give_count(class_size(graph)); }, "graph"_a,
+        "How many networks the class has.");
+    m.def(
+        "linear_extensions",
+        [](const std::vector<VarSet>& parents, std::size_t most_sets) -> std::optional<nb::int_> {
+            const auto count = linear_extensions(checked_network(parents), most_sets);
+            if (!count) return std::nullopt;
+            return give_count(*count);
         },
-        "graph"_a, "How many networks the class has.");
+        "parents"_a, "most_sets"_a, "How many orders agree with an acyclic network; None when it takes too many sets.");
     nb::class_<Members>(m, "Members", "The networks of a class, one by one.")
         .def(nb::init<MixedGraph>(), "graph"_a)
         .def("next", [](Members& members) -> std::optional<std::vector<VarSet>> {

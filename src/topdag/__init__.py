@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.priors import EdgePrior, FairPrior, OrderModular
     from topdag.questions import best_network
     from topdag.random_networks import random_network
     from topdag.reading import read_table
@@ -63,6 +64,7 @@ _PLACES = {
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
+    "priors": "EdgePrior FairPrior OrderModular",
     "questions": "best_network",
     "random_networks": "random_network",
     "reading": "read_table",
@@ -98,7 +100,9 @@ __all__ = [
     "Comparison",
     "CustomScore",
     "EdgeAlternatives",
+    "EdgePrior",
     "EquivalenceClass",
+    "FairPrior",
     "Family",
     "FileError",
     "FittedNetwork",
@@ -108,6 +112,7 @@ __all__ = [
     "Network",
     "NetworkError",
     "NetworkList",
+    "OrderModular",
     "OutOfTime",
     "ParentBound",
     "Plan",

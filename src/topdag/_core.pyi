@@ -233,6 +233,11 @@ def class_of(parents: Sequence[int]) -> MixedGraph: ...
 def class_size(graph: MixedGraph) -> int:
     """How many networks the class has."""
 
+def linear_extensions(parents: Sequence[int], most_sets: int) -> int | None:
+    """
+    How many orders agree with an acyclic network; None when it takes too many sets.
+    """
+
 class Members:
     """The networks of a class, one by one."""
 

@@ -8,6 +8,7 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
 from typing import Any
@@ -15,10 +16,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .errors import NetworkError
+from . import _core
+from .errors import NetworkError, TooLarge
 
 FORMAT, VERSION = "topdag-network", 1
 CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score": float | int | None}
+MOST_TO_ORDER = 64
+MOST_SETS_TO_ORDER = 10_000_000
+"""Sets whose counts are kept while orders are counted: about a gigabyte."""
 
 LocalScores = Mapping[str, float] | None
 
@@ -146,6 +151,21 @@ class Network:
             if not reached.isdisjoint(self.parents[other]):
                 reached.add(other)
         return self._in_column_order(reached - {name})
+
+    @cached_property
+    def linear_extensions(self) -> int:
+        """How many orders of all variables have every parent before its children; up to 64 variables."""
+        if len(self.names) > MOST_TO_ORDER:
+            raise TooLarge(f"Orders are counted for up to {MOST_TO_ORDER} variables, not {len(self.names)}.")
+        count = _core.linear_extensions(self.masks, MOST_SETS_TO_ORDER) if self.names else 1
+        if count is None:
+            raise TooLarge("Counting the orders that agree with this network would take more than 1 GB of memory.")
+        return count
+
+    @property
+    def log_linear_extensions(self) -> float:
+        """The natural log of ``linear_extensions``."""
+        return math.log(self.linear_extensions)
 
     @property
     def adjacency(self) -> npt.NDArray[np.uint8]:

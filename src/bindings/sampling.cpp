@@ -1,0 +1,8 @@
+// sampling.cpp
+#include "binding.h"
+
+namespace topdag {
+
+void bind_sampling(nb::module_&) {}
+
+}  // namespace topdag

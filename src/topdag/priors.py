@@ -1,0 +1,163 @@
+"""What is thought of a structure before the data are seen. Every weight is a natural log, and need not be normalised.
+
+Without a prior, all networks are equally likely. ``EdgePrior`` and ``FairPrior`` factor over families, so they only
+shift local scores. ``OrderModular`` does not: it counts a network once for every order that agrees with it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag.errors import ScoreError
+from topdag.graphs import require_known
+
+if TYPE_CHECKING:
+    from topdag.graphs import Network
+
+Floats = NDArray[np.float64]
+SetWeight = Callable[[str, frozenset[str]], float]
+"""The log weight of a variable with a set of others."""
+
+
+@dataclass(frozen=True)
+class EdgePrior:
+    """Edges appear independently: ``log_odds[parent, child]`` for each, ``default`` for those not named.
+
+    A network weighs as much as the sum of the log odds of its edges, before acyclicity is asked for.
+
+    >>> EdgePrior({("smoke", "lung"): 2.0}, default=-1.0).log_weight(
+    ...     Network(["smoke", "lung"], {"lung": ["smoke"]})
+    ... )
+    2.0
+    """
+
+    log_odds: Mapping[tuple[str, str], float] = field(default_factory=dict)
+    default: float = 0.0
+
+    def __post_init__(self) -> None:
+        for what, value in [*((f"of {edge!r}", v) for edge, v in self.log_odds.items()), ("by default", self.default)]:
+            _require_number(f"The log odds {what}", value)
+
+    def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
+        """By the slots of ``names[x]``: parents as bits with its own bit left out."""
+        require_known((name for edge in self.log_odds for name in edge), names)
+        others = [name for name in names if name != names[x]]
+        weights = np.zeros(1)
+        for parent in others:
+            weights = np.concatenate([weights, weights + self.log_odds.get((parent, names[x]), self.default)])
+        return weights
+
+    def log_weight(self, network: Network) -> float:
+        return math.fsum(self.log_odds.get(edge, self.default) for edge in network.edges)
+
+    def __str__(self) -> str:
+        return f"edge prior ({len(self.log_odds)} log odds, others {self.default:g})"
+
+
+@dataclass(frozen=True)
+class FairPrior:
+    """Every number of parents equally likely, and so every parent set of a size: 1 / (n - 1 choose size).
+
+    Counted over the variables that are scored: constant columns, which stay isolated, do not count.
+    """
+
+    def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
+        others = len(names) - 1
+        by_size = -np.log([float(math.comb(others, size)) for size in range(others + 1)])
+        return np.asarray(by_size[np.bitwise_count(np.arange(1 << others, dtype=np.uint64))])
+
+    def log_weight(self, network: Network) -> float:
+        others = len(network.names) - 1
+        return -math.fsum(math.log(math.comb(others, len(its))) for its in network.parents.values())
+
+    def __str__(self) -> str:
+        return "fair prior"
+
+
+@dataclass(frozen=True)
+class OrderModular:
+    """Orders come first: a network weighs as much as the orders that agree with it weigh together.
+
+    Without arguments every order weighs the same, and the weight of a network is the number of its linear extensions.
+    ``order_weight(variable, earlier)`` gives the log weight of a variable that comes right after just these (in any
+    order), ``parent_weight(variable, parents)`` that of its parents. The weight of a network is the sum, over the
+    orders that agree with it, of the product of all these.
+    """
+
+    order_weight: SetWeight | None = None
+    parent_weight: SetWeight | None = None
+
+    @property
+    def is_uniform(self) -> bool:
+        return self.order_weight is None and self.parent_weight is None
+
+    def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
+        """By the slots of ``names[x]``; zero without a ``parent_weight``."""
+        return _by_slots(self.parent_weight, names, x, "parent_weight")
+
+    def order_log_weights(self, names: Sequence[str], x: int) -> Floats:
+        """By the slots of ``names[x]``: the earlier variables as bits; zero without an ``order_weight``."""
+        return _by_slots(self.order_weight, names, x, "order_weight")
+
+    def log_weight(self, network: Network) -> float:
+        if self.is_uniform:
+            return network.log_linear_extensions
+        parents = [] if self.parent_weight is None else [self._of_parents(name, network) for name in network.names]
+        return math.fsum(parents) + self._log_sum_over_orders(network)
+
+    def _of_parents(self, name: str, network: Network) -> float:
+        assert self.parent_weight is not None
+        return _checked(self.parent_weight(name, frozenset(network.parents[name])), "parent_weight", name)
+
+    def _log_sum_over_orders(self, network: Network) -> float:
+        """Layer by layer over the sets that can come first."""
+        if self.order_weight is None:
+            return network.log_linear_extensions
+        sums = {frozenset[str](): 0.0}
+        for _ in network.names:
+            terms: dict[frozenset[str], list[float]] = {}
+            for placed, value in sums.items():
+                for name in _ready(network, placed):
+                    weight = _checked(self.order_weight(name, placed), "order_weight", name)
+                    terms.setdefault(placed | {name}, []).append(value + weight)
+            sums = {placed: float(np.logaddexp.reduce(values)) for placed, values in terms.items()}
+        return next(iter(sums.values()))
+
+    def __str__(self) -> str:
+        return "order-modular prior" if self.is_uniform else "weighted order-modular prior"
+
+
+ModularPrior = EdgePrior | FairPrior
+Prior = EdgePrior | FairPrior | OrderModular
+
+
+def _ready(network: Network, placed: frozenset[str]) -> Iterator[str]:
+    return (name for name in network.names if name not in placed and placed.issuperset(network.parents[name]))
+
+
+def _by_slots(weight: SetWeight | None, names: Sequence[str], x: int, what: str) -> Floats:
+    others = [name for name in names if name != names[x]]
+    weights = np.zeros(1 << len(others))
+    if weight is None:
+        return weights
+    for slot in range(len(weights)):
+        chosen = frozenset(name for place, name in enumerate(others) if slot >> place & 1)
+        weights[slot] = _checked(weight(names[x], chosen), what, names[x])
+    return weights
+
+
+def _checked(value: float, what: str, name: str) -> float:
+    _require_number(f"{what} of {name!r}", value)
+    return float(value)
+
+
+def _require_number(what: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        raise ScoreError(f"{what} must be a finite number, a natural log, not {value!r}.")
