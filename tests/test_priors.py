@@ -162,5 +162,5 @@ def test_scores_with_a_prior_hold_both(listed: bool) -> None:
 
 
 def test_pruned_scores_take_no_prior() -> None:
-    with pytest.raises(td.ScoreError, match='With the fair prior all families count.*keep="all"'):
+    with pytest.raises(td.ScoreError, match=r'With the fair prior all families count.*keep="all"'):
         scores_with(td.score(td.example_table(), td.BIC(), keep="best"), td.FairPrior(), Run())
