@@ -18,12 +18,12 @@ from cli_runs import TIMEOUT, Topdag
 
 import topdag as td
 from topdag import list_questions
+from topdag.asking import Asked
 from topdag.commands import listing
 from topdag.commands.command import Exit
 from topdag.commands.demo import csv_text
 from topdag.commands.list_text import Request, factor_text, proof_in_words, share_text, table_lines
 from topdag.planning import bytes_for_all_sets
-from topdag.questions import Asked
 
 
 def rows_in(text: str) -> list[list[str]]:

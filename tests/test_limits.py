@@ -19,8 +19,9 @@ from strategies import ALL_CASES, BDE, CUSTOM, Case, list_scores, sampled_table,
 
 import topdag as td
 from topdag import _core, questions
+from topdag.asking import Asked
 from topdag.family_lists import FamilyLists
-from topdag.questions import Asked, best_of
+from topdag.questions import best_of
 from topdag.runs import Run, parse_bytes
 from topdag.score_kinds import ScoreKind
 

@@ -43,7 +43,7 @@ ROOMS = {
     "stores": "_core family_lists",
     "score_kinds": "_core errors parameters table",
     "components": "_core family_lists stores",
-    "results": "graphs score_kinds",
+    "results": "graphs priors score_kinds",
     "runs": "errors results",
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
@@ -52,9 +52,10 @@ ROOMS = {
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
-    "scores": "_core engines errors family_lists graphs lattices pruned_scoring pruning reading runs score_kinds "
-    "scoring searching stores table",
+    "scores": "_core engines errors family_lists graphs lattices priors pruned_scoring pruning reading runs "
+    "score_kinds scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
+    "order_prior": "_core errors priors runs scores stores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
     "family_program": "_core errors runs stores",
@@ -66,13 +67,16 @@ ROOMS = {
     "stores",
     # questions
     "greedy": "",
-    "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "
-    "table",
-    "lists": "_core classes graphs results scores",
+    "asking": "_core engines graphs priors results runs score_kinds scores searching stores table",
+    "order_questions": "asking errors lists order_prior priors results runs scores",
+    "questions": "_core asking block_lattice engines errors graphs greedy order_questions priors results runs "
+    "score_kinds scores searching stores table weighted_scores",
+    "lists": "_core classes graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
-    "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
-    "network_search": "_core engines errors lattices list_lattices list_questions lists order_search relaxation "
+    "list_questions": "_core asking errors family_lists graphs list_lattices lists order_questions priors results "
+    "runs scores weighted_scores",
+    "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search relaxation "
     "results runs scores stores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
@@ -80,12 +84,12 @@ ROOMS = {
     # answers and files
     "checking": "errors graphs results score_kinds table",
     "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
-    "list_reading": "errors family_lists graphs lists results score_kinds scores stores",
-    "list_files": "errors list_reading lists score_kinds scores writing",
+    "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
+    "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core checking comparing engines errors discretize example family_lists files graphs list_files "
-    "list_lattices list_questions lists messages planning questions reading results runs score_kinds scores table "
-    "writing cli",
+    "commands": "_core asking checking cli comparing discretize engines errors example family_lists files graphs "
+    "list_files list_lattices list_questions lists messages planning priors questions reading results "
+    "runs score_kinds scores table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

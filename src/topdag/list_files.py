@@ -1,12 +1,13 @@
 """Lists of networks or classes as files: JSON lines, .jsonl or .jsonl.gz.
 
 The first line says what the list is: ``format``, ``version``, ``what`` ("networks" or "classes"), ``items`` (how many
-follow), ``names``, ``columns`` (those that were scored), ``kind``, ``max_parents``, ``grid``, ``floor``, ``proof``,
-``stats``, ``notes``, and ``families``: for each scored variable the families that occur, [local score, parent, ...].
-Infinite numbers are the texts "inf" and "-inf".
+follow), ``names``, ``columns`` (those that were scored), ``kind``, ``max_parents``, ``prior``, ``grid``, ``floor``,
+``proof``, ``stats``, ``notes``, and ``families``: for each scored variable the families that occur, [local score,
+parent, ...]. Infinite numbers are the texts "inf" and "-inf".
 
-Every further line is an item, best first: its ``score`` and, for variables that have any, its ``parents``. A class is
-written as one of its networks, with its ``size``. So a program that wants only the structures can skip the first line.
+Every further line is an item, best first: its ``score`` (under a prior with its log weight) and, for variables that
+have any, its ``parents``. A class is written as one of its networks, with its ``size``. So a program that wants only
+the structures can skip the first line.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import numpy as np
 from topdag.errors import FileError, ScoreError
 from topdag.list_reading import FORMAT, KINDS_OF_LIST, VERSION, ListFile
 from topdag.lists import BestList, ClassList, NetworkList
+from topdag.priors import prior_to_dict
 from topdag.score_kinds import kind_to_dict
 from topdag.scores import Scores
 from topdag.writing import write_whole
@@ -82,6 +84,7 @@ def _header(found: BestList[Any], what: str) -> dict[str, Any]:
         "columns": list(source.columns),
         "kind": kind_to_dict(source.kind),
         "max_parents": source.max_parents,
+        "prior": prior_to_dict(source.prior),
         "grid": source.grid,
         "floor": _plain(found.floor),
         "proof": {**vars(proof), "status": proof.status.name, "bound": _plain(proof.bound), "gap": _plain(proof.gap)},

@@ -6,21 +6,23 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
 from topdag import _core
+from topdag.asking import Asked, space_of, upper_bound
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.lists import BestList, ClassList, NetworkList
-from topdag.questions import Asked, space_of, upper_bound
+from topdag.order_questions import list_by_orders
+from topdag.priors import OrderModular, Prior
 from topdag.results import Proof, Stats, Status
 from topdag.runs import OnProgress, Run, available_memory, peak_memory
-from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scored_columns, scores_from_lists
+from topdag.scores import MOST_IN_A_LIST, Keep, Scores, score_within, scored_columns, scores_from_lists
+from topdag.weighted_scores import scores_with
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
@@ -32,6 +34,7 @@ def k_best_networks(
     source: Any,
     k: int,
     *,
+    prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
@@ -39,10 +42,11 @@ def k_best_networks(
 ) -> NetworkList:
     """The k networks with the highest scores, best first; fewer only when there are not so many.
 
-    Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``.
+    Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``. With a ``prior``
+    (see ``best_network``) the list's scores are data score plus log weight; ``network.score`` stays the data's.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(NetworkList, asked_about(source), Wanted("k_best_networks", most=checked_k(k)), run)
+    return list_of(NetworkList, Asked.about(source, prior), Wanted("k_best_networks", most=checked_k(k)), run)
 
 
 def networks_within(
@@ -50,15 +54,19 @@ def networks_within(
     factor: float,
     *,
     at_most: int | None = None,
+    prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
 ) -> NetworkList:
-    """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them."""
+    """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them.
+
+    With a ``prior`` (see ``best_network``) by data and prior.
+    """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(NetworkList, asked_about(source), wanted, run)
+    return list_of(NetworkList, Asked.about(source, prior), wanted, run)
 
 
 def k_best_classes(
@@ -72,7 +80,7 @@ def k_best_classes(
 ) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(ClassList, asked_about(source), Wanted("k_best_classes", most=checked_k(k)), run)
+    return list_of(ClassList, Asked.about(source), Wanted("k_best_classes", most=checked_k(k)), run)
 
 
 def classes_within(
@@ -88,7 +96,7 @@ def classes_within(
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(ClassList, asked_about(source), wanted, run)
+    return list_of(ClassList, Asked.about(source), wanted, run)
 
 
 def count_networks_within(
@@ -107,7 +115,7 @@ def count_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.NETWORKS, asked_about(source), wanted, run)
+    return count_of(_core.Listed.NETWORKS, Asked.about(source), wanted, run)
 
 
 def count_classes_within(
@@ -122,7 +130,7 @@ def count_classes_within(
     """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.CLASSES, asked_about(source), wanted, run)
+    return count_of(_core.Listed.CLASSES, Asked.about(source), wanted, run)
 
 
 def iter_networks_within(
@@ -141,12 +149,8 @@ def iter_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    scores = scores_for(asked_about(source), wanted, run)
+    scores = scores_for(Asked.about(source), wanted, run)
     return _streamed(scores, wanted, run)
-
-
-def asked_about(source: Any) -> Asked:
-    return Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
 
 
 def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
@@ -180,6 +184,8 @@ class _Reading(Generic[AnyList]):
         if scores is None:
             return None
         self.wanted.require_kept(scores)
+        if isinstance(self.asked.prior, OrderModular):
+            return self._by_orders()
         if self.make is ClassList:
             require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
@@ -198,14 +204,25 @@ class _Reading(Generic[AnyList]):
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
 
+    def _by_orders(self) -> AnyList:
+        if self.make is not NetworkList:
+            raise ScoreError("Under an order-modular prior networks of a class weigh differently; ask for networks.")
+        return cast(AnyList, list_by_orders(self.asked, self.wanted.most, self.wanted.factor, self.run))
+
 
 def _scored(asked: Asked, run: Run) -> Scores | None:
     """None when the time is up before all families are scored."""
-    if asked.scores is not None:
-        return asked.scores
+    scores = asked.scores if asked.scores is not None else _scored_table(asked, run)
+    if scores is None or asked.prior is None or scores.prior is not None or isinstance(asked.prior, OrderModular):
+        return scores
+    return scores_with(scores, asked.prior, run)
+
+
+def _scored_table(asked: Asked, run: Run) -> Scores | None:
     assert asked.table is not None and asked.kind is not None
     plan_lists(len(scored_columns(asked.table)), asked.table.n_rows, asked.kind, asked.max_parents, run)
-    return score_within(asked.table, asked.kind, run, max_parents=asked.max_parents)
+    keep: Keep | None = None if asked.prior is None else "all"
+    return score_within(asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:

@@ -19,6 +19,7 @@ from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import LARGEST_SCORE, Network
 from topdag.lists import ClassList, Masks, NetworkList
+from topdag.priors import Prior, log_weight_of, prior_from_dict
 from topdag.results import Proof, Stats, Status
 from topdag.score_kinds import ScoreKind, kind_from_dict
 from topdag.scores import Scores
@@ -27,8 +28,8 @@ from topdag.stores import ListStore, SetStore, Store
 FORMAT, VERSION = "topdag-list", 1
 KINDS_OF_LIST: dict[str, type[NetworkList] | type[ClassList]] = {"networks": NetworkList, "classes": ClassList}
 HEADER = (
-    *("format", "version", "what", "items", "names", "columns", "kind", "max_parents", "grid", "floor", "proof"),
-    *("stats", "notes", "families"),
+    *("format", "version", "what", "items", "names", "columns", "kind", "max_parents", "prior", "grid", "floor"),
+    *("proof", "stats", "notes", "families"),
 )
 MOST_COLUMNS = 64
 MOST_MEMBERS = math.factorial(64)
@@ -138,6 +139,7 @@ def _source(header: Content) -> Scores:
         store=store,
         grid=grid,
         notes=_texts(header, "notes"),
+        prior=_prior(header["prior"]),
     )
 
 
@@ -263,13 +265,23 @@ def _check_items(found: NetworkList | ClassList, items: _Items) -> None:
     scores, parents = found.scores, found.parents
     _refuse_first(~is_acyclic(parents), "the edges form a cycle")
     slack = parents.shape[1] * math.ldexp(2.0, -found.source.grid) + 1e-9 * np.abs(scores)
-    _refuse_first(np.abs(scores - items.sums()) > slack, "the score is not the sum of the local scores")
+    what = "the score is not the sum of the local scores" + " and the weight of the prior" * (found.prior is not None)
+    _refuse_first(np.abs(scores - items.sums() - _log_weights(found)) > slack, what)
     _refuse_first(np.diff(scores, prepend=math.inf) > 0, "the score is above the one before; the best come first")
     edges = np.hstack(found.edge_masks) if isinstance(found, ClassList) else parents
     _refuse_first(_stands_above(edges), "this item stands above already")
     if isinstance(found, ClassList):
         wrong = [claimed != size for claimed, size in zip(items.sizes, found.sizes, strict=True)]
         _refuse_first(np.array(wrong, dtype=np.bool_), "the class has another size")
+
+
+def _log_weights(found: NetworkList | ClassList) -> NDArray[np.float64]:
+    """What the prior adds to the score of each item."""
+    prior = found.prior
+    if prior is None:
+        return np.zeros(len(found))
+    networks = (Network.from_masks(found.names, found.source.all_masks(own)) for own in found.parents.tolist())
+    return np.array([log_weight_of(prior, network, found.scored_names) for network in networks])
 
 
 def is_acyclic(parents: Masks) -> NDArray[np.bool_]:
@@ -329,6 +341,13 @@ def _kind(content: Any) -> ScoreKind | None:
         raise _Wrong(f"'kind' should be a score, not {_shown(content)}")
     try:
         return kind_from_dict(content)
+    except ScoreError as error:
+        raise _Wrong(str(error)) from None
+
+
+def _prior(content: Any) -> Prior | None:
+    try:
+        return prior_from_dict(content)
     except ScoreError as error:
         raise _Wrong(str(error)) from None
 

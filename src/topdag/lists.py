@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.classes import EquivalenceClass
 from topdag.graphs import Network
+from topdag.priors import Prior
 from topdag.results import Proof, Stats
 from topdag.scores import Scores
 
@@ -26,8 +27,8 @@ class BestList(Sequence[Item], Generic[Item]):
     """A sequence, best first, ties in a fixed order.
 
     ``floor``: everything that scores above it is in the list, even when the search was stopped early. ``scores``: the
-    scores on the grid, on which ties are exact. ``parents``: for each item and each scored variable a bit mask over
-    the scored variables (see ``scored_names``).
+    scores on the grid, on which ties are exact; under a ``prior`` with its log weights. ``parents``: for each item and
+    each scored variable a bit mask over the scored variables (see ``scored_names``).
     """
 
     source: Scores
@@ -40,6 +41,11 @@ class BestList(Sequence[Item], Generic[Item]):
     @property
     def names(self) -> tuple[str, ...]:
         return self.source.names
+
+    @property
+    def prior(self) -> Prior | None:
+        """What counts in ``scores`` beside the data."""
+        return self.source.prior
 
     @property
     def scored_names(self) -> tuple[str, ...]:
@@ -85,13 +91,14 @@ class BestList(Sequence[Item], Generic[Item]):
 
     @property
     def factors(self) -> NDArray[np.float64]:
-        """How many times less probable each is than the best, by the data alone; infinite beyond 1e308."""
+        """How many times less probable each is than the best, by the data and any prior; infinite beyond 1e308."""
         with np.errstate(over="ignore"):
             return np.exp(self.scores[0] - self.scores) if len(self) else np.empty(0)
 
     @property
     def shares(self) -> NDArray[np.float64]:
-        """The posterior probability of each, given that it is one of the list, all structures equally likely before."""
+        """The posterior probability of each, given that it is one of the list: without a prior all structures are
+        equally likely before."""
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
 
@@ -99,18 +106,26 @@ class BestList(Sequence[Item], Generic[Item]):
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     def to_dicts(self) -> Iterator[dict[str, Any]]:
-        """One row per item: rank, score, factor behind the best, share, and each variable's parents by name."""
+        """One row per item: rank, score, factor behind the best, share, and each variable's parents by name.
+
+        Under a prior ``score`` counts it, and ``data score`` does not.
+        """
         factors, shares = self.factors, self.shares
         for place in range(len(self)):
             network = self.network(place)
             parents = {f"parents of {name}": ", ".join(its) for name, its in network.parents.items()}
             yield {
                 "rank": place + 1,
-                "score": network.score,
+                **self._scores_of(place, network),
                 "factor": float(factors[place]),
                 "share": float(shares[place]),
                 **parents,
             }
+
+    def _scores_of(self, place: int, network: Network) -> dict[str, float | None]:
+        if self.prior is None:
+            return {"score": network.score}
+        return {"score": float(self.scores[place]), "data score": network.score}
 
     def to_frame(self) -> Any:
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""

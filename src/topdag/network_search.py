@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.asking import Asked
 from topdag.engines import SMALL
 from topdag.errors import Interrupted
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted, further_reach, wide_enough
-from topdag.list_questions import asked_about, checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
+from topdag.list_questions import checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.order_search import cluster_bound
 from topdag.relaxation import solve_root
@@ -53,7 +54,7 @@ def search_networks(
         raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
-    scores = scores_for(asked_about(source), wanted, run)
+    scores = scores_for(Asked.about(source), wanted, run)
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
     by_orders = isinstance(scores.store, ListStore) and len(scores.columns) > SMALL

@@ -9,8 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from numbers import Real
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,14 +33,16 @@ class EdgePrior:
 
     A network weighs as much as the sum of the log odds of its edges, before acyclicity is asked for.
 
-    >>> EdgePrior({("smoke", "lung"): 2.0}, default=-1.0).log_weight(
-    ...     Network(["smoke", "lung"], {"lung": ["smoke"]})
-    ... )
-    2.0
+    >>> import topdag as td
+    >>> network = td.Network(["smoke", "lung", "xray"], {"lung": ["smoke"], "xray": ["lung"]})
+    >>> EdgePrior({("smoke", "lung"): 2.0}, default=-1.0).log_weight(network)
+    1.0
     """
 
     log_odds: Mapping[tuple[str, str], float] = field(default_factory=dict)
     default: float = 0.0
+
+    favours_fewer_parents: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         for what, value in [*((f"of {edge!r}", v) for edge, v in self.log_odds.items()), ("by default", self.default)]:
@@ -53,6 +56,12 @@ class EdgePrior:
         for parent in others:
             weights = np.concatenate([weights, weights + self.log_odds.get((parent, names[x]), self.default)])
         return weights
+
+    def most_log_weight(self, names: Sequence[str]) -> float:
+        """No network on these variables weighs more."""
+        pairs = combinations(names, 2)
+        odds = ((self.log_odds.get(edge, self.default) for edge in (pair, pair[::-1])) for pair in pairs)
+        return math.fsum(max(0.0, *both) for both in odds)
 
     def log_weight(self, network: Network) -> float:
         return math.fsum(self.log_odds.get(edge, self.default) for edge in network.edges)
@@ -68,10 +77,16 @@ class FairPrior:
     Counted over the variables that are scored: constant columns, which stay isolated, do not count.
     """
 
+    favours_fewer_parents: ClassVar[bool] = False
+
     def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
         others = len(names) - 1
         by_size = -np.log([float(math.comb(others, size)) for size in range(others + 1)])
         return np.asarray(by_size[np.bitwise_count(np.arange(1 << others, dtype=np.uint64))])
+
+    def most_log_weight(self, names: Sequence[str]) -> float:
+        """No network weighs more: one without edges, or with all of them, weighs 1."""
+        return 0.0
 
     def log_weight(self, network: Network) -> float:
         others = len(network.names) - 1
@@ -98,6 +113,11 @@ class OrderModular:
     def is_uniform(self) -> bool:
         return self.order_weight is None and self.parent_weight is None
 
+    @property
+    def favours_fewer_parents(self) -> bool:
+        """Whether a network never weighs more when edges are added, so that rules which drop parents stay valid."""
+        return self.parent_weight is None
+
     def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
         """By the slots of ``names[x]``; zero without a ``parent_weight``."""
         return _by_slots(self.parent_weight, names, x, "parent_weight")
@@ -105,6 +125,10 @@ class OrderModular:
     def order_log_weights(self, names: Sequence[str], x: int) -> Floats:
         """By the slots of ``names[x]``: the earlier variables as bits; zero without an ``order_weight``."""
         return _by_slots(self.order_weight, names, x, "order_weight")
+
+    def most_log_weight(self, names: Sequence[str]) -> float:
+        """No network on these variables weighs more; infinite when that is not known."""
+        return math.lgamma(len(names) + 1) if self.is_uniform else math.inf
 
     def log_weight(self, network: Network) -> float:
         if self.is_uniform:
@@ -134,8 +158,52 @@ class OrderModular:
         return "order-modular prior" if self.is_uniform else "weighted order-modular prior"
 
 
-ModularPrior = EdgePrior | FairPrior
 Prior = EdgePrior | FairPrior | OrderModular
+
+
+def check_prior(prior: object) -> None:
+    if prior is None or isinstance(prior, Prior):
+        return
+    if isinstance(prior, type) and issubclass(prior, Prior):
+        raise ScoreError(f"prior must be an object: write {prior.__name__}() with brackets.")
+    hint = " search_networks takes such an object." if hasattr(prior, "log_weight_bound") else ""
+    raise ScoreError(f"prior must be OrderModular(), EdgePrior(...), FairPrior() or None, not {prior!r}.{hint}")
+
+
+def log_weight_of(prior: Prior, network: Network, scored_names: Sequence[str]) -> float:
+    """The log weight of a network among those on these variables.
+
+    Constant columns stay isolated and are not scored; only for the number of linear extensions do they count, so that
+    it is the one of the network.
+    """
+    if (isinstance(prior, OrderModular) and prior.is_uniform) or len(scored_names) == len(network.names):
+        return prior.log_weight(network)
+    parents = {name: network.parents[name] for name in scored_names}
+    return prior.log_weight(type(network)(scored_names, parents))
+
+
+def prior_to_dict(prior: Prior | None) -> dict[str, Any] | None:
+    """Plain values for a file, from which ``prior_from_dict`` makes the same prior."""
+    if isinstance(prior, EdgePrior):
+        odds = [[parent, child, float(value)] for (parent, child), value in prior.log_odds.items()]
+        return {"name": "edge", "default": float(prior.default), "log_odds": odds}
+    if isinstance(prior, OrderModular) and not prior.is_uniform:
+        raise ScoreError("A prior whose weights are functions of your own cannot be written to a file.")
+    return None if prior is None else {"name": "fair" if isinstance(prior, FairPrior) else "order-modular"}
+
+
+def prior_from_dict(content: Any) -> Prior | None:
+    if content is None:
+        return None
+    for simple in (FairPrior(), OrderModular()):
+        if content == prior_to_dict(simple):
+            return simple
+    try:
+        if content.keys() == {"name", "default", "log_odds"} and content["name"] == "edge":
+            return EdgePrior({(str(a), str(b)): value for a, b, value in content["log_odds"]}, content["default"])
+    except (AttributeError, TypeError, ValueError):
+        pass
+    raise ScoreError(f"This is no prior: {content!r}.")
 
 
 def _ready(network: Network, placed: frozenset[str]) -> Iterator[str]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topdag.graphs import Network
+from topdag.priors import Prior
 from topdag.score_kinds import ScoreKind, kind_to_dict
 
 
@@ -62,7 +63,10 @@ class Stats:
 
 @dataclass(frozen=True)
 class Answer:
-    """A network with its score, the proof and the cost. ``network`` is None only when none is allowed."""
+    """A network with its score, the proof and the cost. ``network`` is None only when none is allowed.
+
+    Under a ``prior``, ``score`` is the data's plus the log weight of the network.
+    """
 
     network: Network | None
     score: float
@@ -70,11 +74,15 @@ class Answer:
     stats: Stats
     kind: ScoreKind | None = None
     notes: tuple[str, ...] = ()
+    prior: Prior | None = None
 
     def __str__(self) -> str:
         lines = [str(self.network) if self.network is not None else "no network"]
         if self.network is not None:
             lines.append(f"score {self.score:.6f} ({-self.score / math.log(2):.3f} bits)")
+        if self.prior is not None and self.network is not None and self.network.score is not None:
+            added = self.score - self.network.score
+            lines.append(f"of these {self.network.score:.6f} by the data and {added:+.6f} by the {self.prior}")
         return "\n".join([*lines, str(self.proof), *self.notes])
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,6 +94,7 @@ class Answer:
             "network": None if self.network is None else self.network.to_dict(),
             "score": _finite(self.score),
             "kind": kind_to_dict(self.kind),
+            "prior": None if self.prior is None else str(self.prior),
             "proof": {
                 "status": proof.status.name,
                 "bound": _finite(proof.bound),

@@ -18,6 +18,7 @@ from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
 from topdag.lattices import lattice_of
+from topdag.priors import Prior
 from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
@@ -65,7 +66,8 @@ class Scores:
     ``table``: the data, None likewise; ``max_parents``: the limit asked for, None without one; ``keep``: what was
     pruned for; ``automatic``: it was chosen for the table, so a question that needs more may score again; ``columns``:
     the variables that were scored, the others being constant; ``grid``: values in ``store`` are multiples of 2**-grid;
-    ``report``: what pruned scoring counted and left out, None where every set was counted.
+    ``report``: what pruned scoring counted and left out, None where every set was counted; ``prior``: what answers
+    from these scores count beside the data, None when nothing.
     """
 
     names: tuple[str, ...]
@@ -80,11 +82,12 @@ class Scores:
     notes: tuple[str, ...] = ()
     automatic: bool = False
     report: PrunedScores | None = None
+    prior: Prior | None = None
 
     @property
     def score_equivalent(self) -> bool:
         """Whether networks with the same independences score the same; False when not known."""
-        return self.kind is not None and self.kind.score_equivalent
+        return self.kind is not None and self.kind.score_equivalent and self.prior is None
 
     @property
     def n_families(self) -> int:
@@ -223,8 +226,9 @@ class Scores:
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
         most = n * (math.ldexp(1.0, -self.grid) + self.slack)
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
+        prior = "" if self.prior is None else f", by data and {self.prior}"
         return (
-            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{cut}; "
+            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{cut}{prior}; "
             f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
         )
 

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.priors import EdgePrior, FairPrior, OrderModular
+from topdag.priors import Prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
 from topdag.stores import FamilyStore, ListStore, families_of
 
 
-def scores_with(scores: Scores, prior: EdgePrior | FairPrior | OrderModular, run: Run) -> Scores:
+def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     """The same scores with the log weight of every family added in ``store``, on a grid of their own.
 
     ``network.score`` and ``scores.local`` stay what the data say. Pruned scores are refused: what they lack may be what
@@ -30,9 +30,9 @@ def scores_with(scores: Scores, prior: EdgePrior | FairPrior | OrderModular, run
     names = tuple(scores.names[v] for v in scores.columns)
     if isinstance(scores.store, ListStore):
         store, grid = _listed_with(scores.store, names, prior, run)
-        return replace(scores, store=store, grid=grid, automatic=False)
+        return replace(scores, store=store, grid=grid, automatic=False, prior=prior)
     if not names:
-        return scores
+        return replace(scores, prior=prior)
     n = len(names)
     needed = 8.0 * (n + 3) * 2 ** (n - 1)
     run.require_memory(
@@ -44,7 +44,7 @@ def scores_with(scores: Scores, prior: EdgePrior | FairPrior | OrderModular, run
         slots = slots_of(masks, x)
         families[(x << n - 1) + slots] = values + prior.family_log_weights(names, x)[slots]
     dense = FamilyStore(n, families)
-    return replace(scores, store=dense, grid=round_store(dense, run), automatic=False)
+    return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
 
 
 def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
@@ -53,9 +53,7 @@ def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
     return ((masks & low) | (masks >> np.uint64(1) & ~low)).astype(np.int64)
 
 
-def _listed_with(
-    store: ListStore, names: tuple[str, ...], prior: EdgePrior | FairPrior | OrderModular, run: Run
-) -> tuple[ListStore, int]:
+def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Run) -> tuple[ListStore, int]:
     weighed = store.rounded.copy()
     for x in range(store.n):
         begin, end = store.lists.offsets[x : x + 2]

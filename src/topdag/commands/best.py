@@ -5,15 +5,18 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
+from topdag.asking import Asked
 from topdag.commands.command import Command, Exit, UsageError, search_costs
 from topdag.commands.options import (
     ABOUT_TABLES,
     add_limits,
     add_max_parents,
+    add_prior,
     add_reading,
     add_score,
     is_score_file,
     kind_from,
+    prior_from,
     refuse,
     run_from,
     table_from,
@@ -23,7 +26,7 @@ from topdag.commands.show import answer_text, as_json, mention, progress_line, s
 from topdag.engines import Engine, named_engine
 from topdag.errors import Interrupted
 from topdag.files import read_network, read_scores
-from topdag.questions import Asked, best_of
+from topdag.questions import best_of
 from topdag.results import Answer, Status
 from topdag.runs import Run
 
@@ -39,7 +42,10 @@ natural logarithms (nats), larger is better; BIC is shown as MDL in bits too.
 
 What is proved: no network on these variables, within --max-parents, scores more. Other networks
 can score the same: where only the direction of edges differs, data often cannot tell. A best
-network is not a cause-and-effect diagram."""
+network is not a cause-and-effect diagram.
+
+With --prior the score is the data's plus the log weight of the network: order-modular, the number
+of orders of the variables that agree with it (up to about 23 variables)."""
 
 ENDING = f"""\
 {search_costs()}
@@ -60,6 +66,7 @@ EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEAS
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     add_max_parents(parser)
+    add_prior(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=True)
@@ -114,6 +121,7 @@ def _asked(args: Namespace, run: Run) -> Asked:
     else:
         kind = kind_from(args)
         asked = Asked(table_from(args), kind, args.max_parents)
+    asked.prior = prior_from(args)
     asked.start = None if args.start is None else read_network(args.start)
     asked.wanted_engine = None if args.engine is None else named_engine(args.engine)
     asked.checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))

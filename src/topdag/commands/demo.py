@@ -7,6 +7,7 @@ import io
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
+from topdag.asking import Asked
 from topdag.commands.best import answer_and_exit
 from topdag.commands.command import Command, Exit
 from topdag.commands.options import writable
@@ -14,7 +15,6 @@ from topdag.commands.show import answer_text, labelled, say, table_in_words, wri
 from topdag.commands.values import whole
 from topdag.example import example_network, example_table
 from topdag.graphs import Network
-from topdag.questions import Asked
 from topdag.runs import Run
 from topdag.score_kinds import BDeu
 from topdag.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 
 from topdag.commands.command import SIZES_SHOWN, search_costs
-from topdag.commands.options import add_limits, add_max_parents, add_reading, add_score
+from topdag.commands.options import add_limits, add_max_parents, add_prior, add_reading, add_score
 from topdag.commands.values import keep, number, seconds, whole
 from topdag.list_files import SUFFIXES
 from topdag.list_questions import LARGEST_FACTOR
@@ -20,7 +20,8 @@ that is the same for all networks of a class: bdeu, bic, aic or qnml."""
 ABOUT_LISTS = """\
 The best network is printed first. Then a table, one row each: its score; its factor, how many times
 less probable than the best it is by the data; its share of the posterior probability that all of
-the list have together (all networks equally likely before); with --classes its size, the number of
+the list have together (all networks equally likely before, unless --prior says otherwise; then the
+score has the log weight of the network added, and data is the score without); with --classes its size, the number of
 networks in it; and the edges to add (+), drop (-) or turn (~) to get it from the best. Last, How
 different are they? says which edges all of them have, and which vary with which share."""
 
@@ -42,6 +43,7 @@ def add_what(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     parser.add_argument("--classes", action="store_true", help="list equivalence classes instead of networks")
     add_max_parents(parser)
+    add_prior(parser)
     parser.add_argument(
         "--time-limit",
         type=seconds,

@@ -51,7 +51,7 @@ def list_text(
     """The list in words; unless quiet, also what is to be said about table and time."""
     paragraphs = []
     if len(found):
-        paragraphs += [_best(found), *score_lines(found[0].score or 0.0, found.source.kind), ""]
+        paragraphs += [_best(found), *_best_score(found), ""]
         paragraphs += [*table_lines(found, ROWS_SHOWN if show is None else show), ""]
         paragraphs += ["How different are they?", str(summary(found)), ""]
     paragraphs.append(labelled("proof", proof_in_words(found, wanted)))
@@ -63,12 +63,17 @@ def list_text(
     return "\n".join(paragraphs)
 
 
+def _best_score(found: NetworkList | ClassList) -> list[str]:
+    value = found[0].score or 0.0 if found.prior is None else float(found.scores[0])
+    return score_lines(value, found.source.kind, found.network(0), found.prior)
+
+
 def table_lines(found: NetworkList | ClassList, most: int) -> list[str]:
     """One row each: rank, score, factor behind the best, share, size of a class, and how it differs from the best."""
     shown = min(most, len(found))
     columns = {
         "rank": [str(place + 1) for place in range(shown)],
-        "score": [f"{item.score:.6f}" for item in found[:shown]],
+        **_score_columns(found, shown),
         "factor": [factor_text(value) for value in found.factors[:shown].tolist()],
         "share": [share_text(value) for value in found.shares[:shown].tolist()],
     }
@@ -81,6 +86,14 @@ def table_lines(found: NetworkList | ClassList, most: int) -> list[str]:
     return (
         [*lines, f"{left:,} more are not shown; --show {len(found)} shows all, --json writes them"] if left else lines
     )
+
+
+def _score_columns(found: NetworkList | ClassList, shown: int) -> dict[str, list[str]]:
+    """The score; under a prior also what of it is the data's."""
+    by_data = [f"{item.score:.6f}" for item in found[:shown]]
+    if found.prior is None:
+        return {"score": by_data}
+    return {"score": [f"{value:.6f}" for value in found.scores[:shown].tolist()], "data": by_data}
 
 
 def factor_text(factor: float) -> str:

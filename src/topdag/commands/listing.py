@@ -9,9 +9,19 @@ from itertools import islice
 from pathlib import Path
 
 from topdag._core import Listed
+from topdag.asking import Asked, space_of
 from topdag.commands.command import Exit, UsageError
 from topdag.commands.list_text import Request, count_text, list_text
-from topdag.commands.options import ABOUT_TABLES, is_score_file, kind_from, refuse, run_from, table_from, writable
+from topdag.commands.options import (
+    ABOUT_TABLES,
+    is_score_file,
+    kind_from,
+    prior_from,
+    refuse,
+    run_from,
+    table_from,
+    writable,
+)
 from topdag.commands.show import progress_line, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.files import read_scores
@@ -19,7 +29,6 @@ from topdag.list_files import SUFFIXES, list_lines, write_list
 from topdag.list_lattices import Wanted
 from topdag.list_questions import count_of, list_of, require_score_equivalent
 from topdag.lists import ClassList, NetworkList
-from topdag.questions import Asked, space_of
 from topdag.results import Status
 from topdag.runs import Run
 from topdag.scores import MOST_IN_A_LIST, Scores
@@ -64,6 +73,10 @@ def _target(args: Namespace) -> Path | None:
 
 
 def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
+    if wanted.classes and prior_from(args) is not None:
+        raise UsageError(
+            f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
+        )
     if is_score_file(args.file):
         refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
         asked = Asked.from_scores(_scores_in(args.file, args, wanted))
@@ -75,6 +88,7 @@ def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
                 f"--classes: {kind} does not give all networks of a class one score; bdeu, bic, aic and qnml do"
             )
         asked = Asked(table_from(args), kind, args.max_parents)
+    asked.prior = prior_from(args)
     run.timed("reading", 0.0)
     return asked
 

@@ -8,8 +8,20 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from topdag.commands.command import UsageError
-from topdag.commands.values import RULES, number, rule, score_name, seconds, separator, size_in_bytes, whole
+from topdag.commands.values import (
+    PRIORS,
+    RULES,
+    number,
+    prior_name,
+    rule,
+    score_name,
+    seconds,
+    separator,
+    size_in_bytes,
+    whole,
+)
 from topdag.errors import FileError, ScoreError
+from topdag.priors import Prior
 from topdag.reading import read_table
 from topdag.runs import MOST_THREADS, OnProgress, Run
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
@@ -58,6 +70,20 @@ def add_score(parser: ArgumentParser, *, default: str = DEFAULT_SCORE) -> None:
     group.add_argument("--score", type=score_name, metavar="NAME", help=f"{names}; default {default}")
     ess_help = f"weight of the prior in imaginary rows, for {with_ess}; default 1"
     group.add_argument("--ess", type=number, metavar="ROWS", help=ess_help)
+
+
+def add_prior(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--prior",
+        type=prior_name,
+        metavar="NAME",
+        help="what networks weigh before the data: uniform (default), all the same; fair, every number of parents the "
+        "same; order-modular, every order of the variables the same",
+    )
+
+
+def prior_from(args: Namespace) -> Prior | None:
+    return None if args.prior is None else PRIORS[args.prior]
 
 
 def add_max_parents(parser: ArgumentParser) -> None:

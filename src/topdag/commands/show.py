@@ -14,6 +14,7 @@ from typing import Any
 
 from topdag.errors import FileError
 from topdag.graphs import Network
+from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Progress, Proof, Status
 from topdag.runs import OnProgress, shown_bytes
 from topdag.score_kinds import BIC, ScoreKind
@@ -62,7 +63,7 @@ def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> 
     """The network with its score and the proof; unless quiet, also what is to be said about table and time."""
     paragraphs = []
     if answer.network is not None:
-        paragraphs += [network_text(answer.network), *score_lines(answer.score, answer.kind)]
+        paragraphs += [network_text(answer.network), *_scores_of(answer, answer.network)]
     paragraphs.append(labelled("proof", proof_in_words(answer.proof)))
     if not quiet:
         paragraphs += [] if table is None else [labelled("table", table_in_words(table))]
@@ -86,10 +87,24 @@ def family_text(variable: str, parents: Sequence[str]) -> str:
     return names[0] + (f" <- {', '.join(names[1:])}" if parents else "")
 
 
-def score_lines(value: float, kind: ScoreKind | None) -> list[str]:
-    lines = [labelled("score", f"{value:.6f} nats, {'as in the file' if kind is None else kind}")]
+def _scores_of(answer: Answer, network: Network) -> list[str]:
+    return score_lines(answer.score, answer.kind, network, answer.prior)
+
+
+def score_lines(
+    value: float, kind: ScoreKind | None, network: Network | None = None, prior: Prior | None = None
+) -> list[str]:
+    """The score, what of it is the data's and what the prior's, and MDL, which knows of no prior."""
+    name = "as in the file" if kind is None else str(kind)
+    by_data = value if network is None or network.score is None else network.score
+    lines = [labelled("score", f"{value:.6f} nats, {name}")]
+    if prior is not None and network is not None:
+        parts = f"{by_data:.6f} by the data ({name}), {value - by_data:+.6f} by the {prior}"
+        lines = [labelled("score", f"{value:.6f} nats: {parts}")]
+        if isinstance(prior, OrderModular):
+            lines.append(labelled("orders", f"{network.linear_extensions:,} agree with the network"))
     if isinstance(kind, BIC):
-        lines.append(labelled("MDL", f"{-value / math.log(2):.3f} bits"))
+        lines.append(labelled("MDL", f"{-by_data / math.log(2):.3f} bits"))
     return lines
 
 

@@ -9,11 +9,13 @@ from difflib import get_close_matches
 
 from topdag.discretize import Rule, named_rule
 from topdag.errors import ScoreError, TableError
+from topdag.priors import FairPrior, OrderModular, Prior
 from topdag.runs import parse_bytes
 from topdag.score_kinds import KINDS_BY_NAME
 from topdag.scores import KBest, Keep, Within
 
 RULES = "mean, median, quantile(3) or uniform(4) with any number of states"
+PRIORS: dict[str, Prior | None] = {"uniform": None, "fair": FairPrior(), "order-modular": OrderModular()}
 SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
 
 
@@ -73,6 +75,12 @@ def whole(least: int, most: int | None = None) -> Callable[[str], int]:
         return int(text)
 
     return read
+
+
+def prior_name(text: str) -> str:
+    if text.lower() not in PRIORS:
+        raise ArgumentTypeError(f"no prior is called {text!r}; there are {', '.join(PRIORS)}")
+    return text.lower()
 
 
 def keep(text: str) -> Keep:

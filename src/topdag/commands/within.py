@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from topdag.commands.command import Command, Exit
+from topdag.commands.command import Command, Exit, UsageError
 from topdag.commands.list_options import ABOUT_FILES, ABOUT_LISTS, add_rest, add_what, bayes_factor, list_costs
 from topdag.commands.list_text import Request
 from topdag.commands.listing import answer_count, answer_list
@@ -59,6 +59,8 @@ def list_within(args: Namespace) -> Exit:
     if not args.count:
         return answer_list(args, wanted)
     refuse(args, NOT_WITH_COUNT, "this is for lists, and --count makes none")
+    if args.prior == "order-modular":
+        raise UsageError("--count: under an order-modular prior networks are listed, not counted")
     return answer_count(args, wanted)
 
 

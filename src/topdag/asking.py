@@ -1,0 +1,143 @@
+"""A question while it is being answered: what was given, what is known so far, and what that says of any answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from topdag import _core
+from topdag.engines import Engine
+from topdag.graphs import Network
+from topdag.priors import Prior, check_prior, log_weight_of
+from topdag.results import Stats
+from topdag.runs import Run, peak_memory
+from topdag.score_kinds import BDeu, ScoreKind, coded
+from topdag.scores import Scores, as_table, scored_columns
+from topdag.searching import Standing
+from topdag.stores import ListStore
+from topdag.table import Table
+
+SECONDS_FOR_A_LAST_LOOK = 0.5
+"""How long a stopped search may still take to find a network to show, and again for a bound."""
+
+
+@dataclass
+class Asked:
+    """What was given and what is known so far. Under a prior that factors over families, ``scores`` hold both."""
+
+    table: Table | None
+    kind: ScoreKind | None
+    max_parents: int | None = None
+    scores: Scores | None = None
+    prior: Prior | None = None
+    start: Network | None = None
+    wanted_engine: Engine | None = None
+    checkpoint: Path | None = None
+    engine: str = "none"
+    reason: str = ""
+    best_alone: Sequence[float] = ()
+    standing: Standing | None = None
+
+    @classmethod
+    def about(cls, source: Any, prior: Prior | None = None) -> Asked:
+        """About scores, or about a table, frame, array or path, to be scored with BDeu(1)."""
+        check_prior(prior)
+        asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
+        asked.prior = prior
+        return asked
+
+    @classmethod
+    def from_scores(cls, scores: Scores) -> Asked:
+        return cls(scores.table, scores.kind, scores.max_parents, scores)
+
+    def worth(self, network: Network) -> float:
+        """The data's score and the log weight of the prior."""
+        assert network.score is not None
+        return network.score + self.log_weight(network)
+
+    def log_weight(self, network: Network) -> float:
+        return 0.0 if self.prior is None else log_weight_of(self.prior, network, self.scored_names)
+
+    @property
+    def scored_names(self) -> tuple[str, ...]:
+        if self.scores is not None:
+            return tuple(self.scores.names[v] for v in self.scores.columns)
+        assert self.table is not None
+        return tuple(self.table.names[v] for v in scored_columns(self.table))
+
+
+def space_of(asked: Asked) -> str:
+    """The networks a question is about, in words."""
+    if asked.scores is not None:
+        return asked.scores.describe_space()
+    assert asked.table is not None
+    limit = "any number of parents" if asked.max_parents is None else f"at most {asked.max_parents} parents each"
+    return f"all networks on {asked.table.n_variables} variables with {limit}"
+
+
+def stats_of(asked: Asked, run: Run) -> Stats:
+    phases = dict(run.phases)
+    if asked.scores is not None and "counting" not in phases:
+        phases["counting"] = asked.scores.seconds
+    return Stats(
+        seconds=run.seconds,
+        phases=phases,
+        threads=run.threads,
+        memory=run.memory,
+        peak_memory=peak_memory(),
+        sets=0 if asked.scores is None else asked.scores.n_sets,
+        families=0 if asked.scores is None else asked.scores.n_families,
+        engine=asked.engine,
+        reason=asked.reason,
+        work={} if asked.standing is None else dict(asked.standing.work),
+    )
+
+
+def upper_bound(asked: Asked) -> float:
+    """No network is worth more. The sum over variables of the best each could reach with any parents at all.
+
+    Values on the grid may lie below the scores in full precision that answers report, by a step each.
+    """
+    slack = 0.0 if asked.scores is None else len(asked.scores.columns) * math.ldexp(1.0, -asked.scores.grid)
+    if asked.standing is not None:
+        return asked.standing.bound + slack
+    if asked.best_alone:
+        return math.fsum((*asked.best_alone, slack))
+    scores = asked.scores
+    if scores is not None and isinstance(scores.store, ListStore):
+        prior = 0.0 if scores.prior is asked.prior else _most_by_prior(asked)
+        return math.fsum((*scores.store.best_scores, slack, prior))
+    if asked.table is not None and asked.kind is not None:
+        return math.fsum(_likelihood_bounds(asked.table, asked.kind)) + _most_by_prior(asked)
+    return math.inf
+
+
+def _most_by_prior(asked: Asked) -> float:
+    """No network has a larger log weight."""
+    if asked.prior is None:
+        return 0.0
+    every = asked.table.names if asked.scores is None and asked.table is not None else asked.scored_names
+    return asked.prior.most_log_weight(every)
+
+
+def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
+    """Per variable: its log likelihood given all others, which no parents can exceed, less the least penalty.
+
+    Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
+    likelihoods, the others likelihoods less a penalty.
+    """
+    last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
+    view = coded(table)
+    formula = _core.SetFormula(_core.CellKind.N_LOG_N)
+    everything = list(range(table.n_variables))
+    full = _core.score_set(view, formula, everything)
+
+    def log_likelihood(x: int) -> float:
+        if last_look.is_over:
+            return 0.0  # no log likelihood is more
+        return full - _core.score_set(view, formula, [v for v in everything if v != x])
+
+    return [log_likelihood(x) - kind.least_penalty(table.n_rows, int(table.arities[x])) for x in everything]
