@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import random
+from contextlib import suppress
 from dataclasses import replace
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -164,3 +165,13 @@ def test_scores_with_a_prior_hold_both(listed: bool) -> None:
 def test_pruned_scores_take_no_prior() -> None:
     with pytest.raises(td.ScoreError, match=r'With the fair prior all families count.*keep="all"'):
         scores_with(td.score(td.example_table(), td.BIC(), keep="best"), td.FairPrior(), Run())
+
+
+def test_prior_probabilities_of_all_networks_add_up_to_one() -> None:
+    total = 0.0
+    for masks in product(*[[m for m in range(16) if not m >> x & 1] for x in range(4)]):
+        with suppress(td.NetworkError):
+            total += math.exp(td.OrderModular().log_probability(network_on(list(masks))))
+    assert total == pytest.approx(1.0, abs=1e-12)
+    with pytest.raises(td.ScoreError, match="known only for the uniform"):
+        td.OrderModular(order_weight=lambda name, earlier: 0.0).log_probability(network_on([0]))

@@ -136,6 +136,16 @@ class OrderModular:
         parents = [] if self.parent_weight is None else [self._of_parents(name, network) for name in network.names]
         return math.fsum(parents) + self._log_sum_over_orders(network)
 
+    def log_probability(self, network: Network) -> float:
+        """The log of its prior probability among all networks: their weights add up to n! 2^(n choose 2).
+
+        For each order there are as many networks as sets of pairs of variables [Chen, Choi & Darwiche 2015].
+        """
+        if not self.is_uniform:
+            raise ScoreError("The sum of all weights is known only for the uniform order-modular prior.")
+        n = len(network.names)
+        return network.log_linear_extensions - math.lgamma(n + 1) - math.comb(n, 2) * math.log(2)
+
     def _of_parents(self, name: str, network: Network) -> float:
         assert self.parent_weight is not None
         return _checked(self.parent_weight(name, frozenset(network.parents[name])), "parent_weight", name)
