@@ -73,7 +73,7 @@ def posterior(
     >>> from topdag import BDeu, example_table, k_best_classes, path, score
     >>> classes = k_best_classes(score(example_table(), BDeu()), 100)
     >>> round(posterior(classes, path("smoke", "xray")).value, 2)
-    0.69
+    0.5
     """
     asked = feature if isinstance(feature, Feature) else as_feature(feature)
     if not isinstance(averaged, BestList):
@@ -181,7 +181,8 @@ def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
 
 def _values(averaged: BestList[Any], feature: Feature) -> Floats:
     """Of each item: the feature's value; for a class, the mean over its members."""
-    if isinstance(averaged, ClassList) and not feature.class_invariant:
+    has_edges = averaged.parents.shape[1] > 0  # without a scored variable there is one network, and its class
+    if isinstance(averaged, ClassList) and not feature.class_invariant and has_edges:
         return _class_means(averaged, feature)
     return _column_values(feature, averaged.names, _all_columns(averaged, averaged.parents))
 
