@@ -18,8 +18,8 @@ from topdag.graphs import Network, disjoint_sets, require_known
 Names: TypeAlias = Sequence[str]
 Parents: TypeAlias = Sequence[Any]
 """The parents of each variable: ints for one network, arrays of uint64 for many at once (see ``separation``)."""
-ShareInClass: TypeAlias = Callable[[Names, Sequence[int], Sequence[int], EdgeCounts], float | None]
-"""The share of a class's members with the feature, from its directed and undirected edges; None when unknown."""
+SharesInClasses: TypeAlias = Callable[[Names, Parents, Parents], Any]
+"""The share of each class's members with the feature, by arrays of directed and undirected edges; NaN: unknown."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Feature:
     values: Callable[[Names, Parents], Any]
     class_invariant: bool
     between: tuple[float, float] = (0.0, 1.0)
-    share_in_class: ShareInClass | None = None
+    shares_in_classes: SharesInClasses | None = None
 
     def __call__(self, network: Network) -> float:
         return float(self.values(network.names, network.masks))
@@ -52,13 +52,14 @@ def edge(parent: str, child: str) -> Feature:
         a, b = _places(names, parent, child)
         return parents[b] >> a & 1
 
-    def share(names: Names, directed: Sequence[int], undirected: Sequence[int], counts: EdgeCounts) -> float:
+    def shares(names: Names, directed: Parents, undirected: Parents) -> Any:
         a, b = _places(names, parent, child)
-        if not undirected[b] >> a & 1:
-            return float(directed[b] >> a & 1)
-        return counts.shares(undirected, b)[a, b]
+        found, counts = (directed[b] >> a & 1).astype(np.float64), EdgeCounts()
+        for place in np.flatnonzero(undirected[b] >> a & 1):
+            found[place] = counts.shares([int(its[place]) for its in undirected], b)[a, b]
+        return found
 
-    return Feature(f"edge {parent} -> {child}", values, class_invariant=False, share_in_class=share)
+    return Feature(f"edge {parent} -> {child}", values, class_invariant=False, shares_in_classes=shares)
 
 
 def compelled_edge(parent: str, child: str) -> Feature:
@@ -90,15 +91,14 @@ def path(a: str, b: str) -> Feature:
     def values(names: Names, parents: Parents) -> Any:
         return separation.has_path(parents, *_places(names, a, b))
 
-    def share(names: Names, directed: Sequence[int], undirected: Sequence[int], counts: EdgeCounts) -> float | None:
+    def shares(names: Names, directed: Parents, undirected: Parents) -> Any:
         """Certain where directed edges alone lead there, impossible where no walk along or across edges does."""
         i, j = _places(names, a, b)
-        if separation.has_path(directed, i, j):
-            return 1.0
         possible = [above | beside for above, beside in zip(directed, undirected, strict=True)]
-        return None if separation.has_path(possible, i, j) else 0.0
+        certain = separation.has_path(directed, i, j) == 1
+        return np.where(certain, 1.0, np.where(separation.has_path(possible, i, j) == 1, np.nan, 0.0))
 
-    return Feature(f"path {a} -> ... -> {b}", values, class_invariant=False, share_in_class=share)
+    return Feature(f"path {a} -> ... -> {b}", values, class_invariant=False, shares_in_classes=shares)
 
 
 def v_structure(a: str, c: str, b: str) -> Feature:

@@ -53,8 +53,8 @@ class ListPosterior:
         error = "" if self.standard_error is None else f" +- {self.standard_error:.2g}"
         if self.coverage is None:
             return f"{self.feature}: {self.value:.6g}{error}"
-        interval = f"{self.lower:.6g} to {self.upper:.6g}"
-        return f"{self.feature}: {self.value:.6g} of the list, exactly {interval} (the list covers {self.coverage:.6g})"
+        interval = f"exactly from {self.lower:.6g} to {self.upper:.6g}"
+        return f"{self.feature}: {self.value:.6g} by the list, {interval}, as it covers {self.coverage:.6g}"
 
 
 def posterior(
@@ -117,10 +117,15 @@ def edge_matrix(averaged: Averaged, *, weights: str = "networks") -> Floats:
 
 
 def _directed_matrix(parents: NDArray[Any], shares: Floats) -> Floats:
+    """By the distinct parent sets of each variable, which are few."""
     n = parents.shape[1]
-    columns = np.ascontiguousarray(parents.T)
-    found = [shares @ (columns[b] >> a & 1).astype(np.float64) for a in range(n) for b in range(n)]
-    return np.array(found, dtype=np.float64).reshape(n, n)
+    found = np.zeros((n, n))
+    for child, column in enumerate(parents.T):
+        masks, which = np.unique(column, return_inverse=True)
+        weights = np.bincount(which.ravel(), shares)
+        for parent in range(n):
+            found[parent, child] = weights[(masks >> parent & 1) == 1].sum()
+    return found
 
 
 def weighted_networks(averaged: Averaged, weights: str) -> tuple[tuple[str, ...], NDArray[Any], Floats]:
@@ -220,16 +225,11 @@ def _class_means(classes: ClassList, feature: Feature) -> Floats:
 
 def _known_shares(classes: ClassList, feature: Feature) -> Floats:
     """Of each class, what its edges tell; NaN where they do not."""
-    if feature.share_in_class is None:
-        return np.full(len(classes), np.nan)
-    directed, undirected = (_rows(_all_columns(classes, masks)) for masks in classes.edge_masks)
-    counts, share = EdgeCounts(), feature.share_in_class
-    found = [share(classes.names, *edges, counts) for edges in zip(directed, undirected, strict=True)]
-    return np.array(found, dtype=np.float64)  # None becomes NaN
-
-
-def _rows(columns: list[NDArray[Any]]) -> Iterator[tuple[int, ...]]:
-    return zip(*(column.tolist() for column in columns), strict=True)
+    found = np.full(len(classes), np.nan)
+    if feature.shares_in_classes is not None:
+        directed, undirected = (_all_columns(classes, masks) for masks in classes.edge_masks)
+        found[:] = feature.shares_in_classes(classes.names, directed, undirected)
+    return found
 
 
 def _members(classes: ClassList, places: list[int]) -> Iterator[tuple[list[int], NDArray[np.uint64]]]:
