@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topdag as td
+from topdag import class_edges
 from topdag.class_edges import EdgeCounts, components
 
 NAMES = ("a", "b", "c", "d", "e")
@@ -167,6 +168,13 @@ def test_large_parts_are_counted(n: int, left_out: int) -> None:
     member = td.Network.from_masks([f"V{v}" for v in range(n)], [part[v] & ((1 << v) - 1) for v in range(n)])
     assert size == td.EquivalenceClass(member).size
     assert all(counts[i, j] + counts[j, i] == size for i in range(n) for j in range(n) if part[i] >> j & 1)
+
+
+def test_too_many_parts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(class_edges, "MOST_PARTS", 2)
+    part = (0b00110, 0b01101, 0b11011, 0b10110, 0b01100)  # triangles in a row
+    with pytest.raises(td.TooLarge, match=r"too many undirected edges.*adjacency"):
+        class_edges.EdgeCounts().of(part)
 
 
 def test_any_function_is_a_feature() -> None:

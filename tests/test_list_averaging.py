@@ -196,6 +196,32 @@ def test_drawn_networks_count_alike() -> None:
     assert str(found) == "edge x -> y: 0.75 +- 0.25"
 
 
+class Drawn(list[td.Network]):
+    """Networks held as masks, as a sample is; asking for one as a network is too slow for a million."""
+
+    def __init__(self, source: td.Scores, parents: np.ndarray) -> None:
+        super().__init__([td.Network.from_masks(source.names, source.all_masks(row)) for row in parents.tolist()])
+        self.source, self.parents, self.names = source, parents, source.names
+
+    def __iter__(self) -> Any:
+        raise AssertionError("networks were made one by one")
+
+
+@given(tables(variables=(2, 4), most_states=3, rows=(5, 40)), st.integers(0, 2**32))
+@settings(max_examples=20)
+def test_networks_drawn_as_masks(table: td.Table, seed: int) -> None:
+    scores = td.score(table, td.BDeu())
+    every = ranked(scores)[1]
+    chosen = every[np.random.default_rng(seed).integers(0, len(every), 20)]
+    drawn = Drawn(scores, chosen)
+    networks_one_by_one = [drawn[place] for place in range(len(drawn))]
+    feature = td.path(*table.names[:2])
+    assert td.posterior(drawn, feature) == td.posterior(networks_one_by_one, feature)
+    assert td.edge_matrix(drawn).tolist() == td.edge_matrix(networks_one_by_one).tolist()
+    densities = [td.predictive_log_density(networks, table, table) for networks in (drawn, networks_one_by_one)]
+    assert densities[0].tolist() == densities[1].tolist()
+
+
 def test_without_evidence_nothing_is_claimed() -> None:
     found = td.posterior(td.k_best_networks(scores_with(3), 4), td.edge("a", "b"))
     assert (found.coverage, found.lower, found.upper, found.standard_error) == (None, None, None, None)

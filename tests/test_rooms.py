@@ -79,7 +79,7 @@ ROOMS = {
     "comparing": "classes errors graphs lists messages scores",
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
-    "list_averaging": "_core class_edges errors features graphs lists",
+    "list_averaging": "_core class_edges errors features graphs lists scores",
     "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # answers and files

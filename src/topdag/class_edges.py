@@ -20,7 +20,7 @@ Part = tuple[int, ...]
 """A connected chordal graph: the neighbours of each of its vertices, as bits."""
 Counts = NDArray[Any]
 """At [u, v]: how many ways of directing a part have u -> v; whole numbers of any size."""
-MOST_PARTS = 50_000
+MOST_PARTS = 20_000
 
 
 class EdgeCounts:

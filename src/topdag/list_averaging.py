@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +20,23 @@ from topdag.features import Feature
 from topdag.features import feature as as_feature
 from topdag.graphs import Network
 from topdag.lists import BestList, ClassList
+from topdag.scores import Scores
 
 Floats = NDArray[np.float64]
+
+
+@runtime_checkable
+class HeldAsMasks(Protocol):
+    """Many networks as an array: a row of parent masks over the scored variables for each."""
+
+    @property
+    def source(self) -> Scores: ...
+    @property
+    def names(self) -> tuple[str, ...]: ...
+    @property
+    def parents(self) -> NDArray[np.uint64]: ...
+
+
 Averaged = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
 MOST_MEMBERS = 2_000_000
@@ -80,7 +95,7 @@ def posterior(
         _require_no_evidence(evidence)
         return _of_sample(averaged, asked)
     shares = _shares(averaged, weights)
-    value = float(shares @ _values(averaged, asked))
+    value = _within(float(shares @ _values(averaged, asked)), asked.between)
     covered = None if evidence is None else coverage(averaged, evidence, weights=weights)
     lower, upper = _interval(value, covered, asked.between)
     return ListPosterior(str(asked), value, covered, lower, upper, _last_factor(averaged))
@@ -155,8 +170,13 @@ def _interval(value: float, covered: float | None, between: tuple[float, float])
     """The exact posterior is value on the part that is covered, and anything ``between`` on the rest."""
     if covered is None:
         return None, None
-    low, high = between
-    return covered * value + (1 - covered) * low, covered * value + (1 - covered) * high
+    ends = (covered * value + (1 - covered) * end for end in between)
+    return _within(next(ends), between), _within(next(ends), between)
+
+
+def _within(value: float, between: tuple[float, float]) -> float:
+    """Sums of shares may pass a bound by rounding."""
+    return min(max(value, between[0]), between[1])
 
 
 def _last_factor(averaged: BestList[Any]) -> float:
@@ -197,7 +217,7 @@ def _column_values(feature: Feature, names: Sequence[str], columns: list[NDArray
     return np.broadcast_to(values, columns[0].shape)
 
 
-def _all_columns(averaged: BestList[Any], scored: NDArray[np.uint64]) -> list[NDArray[Any]]:
+def _all_columns(averaged: HeldAsMasks, scored: NDArray[np.uint64]) -> list[NDArray[Any]]:
     """Per variable its parents in each network, as bits over all variables; the constant ones have none."""
     names, places = averaged.names, averaged.source.columns
     if len(places) == len(names):
@@ -265,6 +285,8 @@ def _of_sample(drawn: Sequence[Network], feature: Feature) -> ListPosterior:
 
 def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The names of networks drawn, and a row of parent masks for each."""
+    if isinstance(drawn, HeldAsMasks) and len(drawn):
+        return drawn.names, np.array(_all_columns(drawn, drawn.parents)).T
     if not len(drawn) or not all(isinstance(network, Network) for network in drawn):
         raise NetworkError("Averages are over a list of networks or classes, or over one or more networks drawn.")
     names = drawn[0].names
