@@ -18,8 +18,20 @@ if TYPE_CHECKING:
     from topdag.discretize import Quantile, Uniform
     from topdag.errors import FileError, Interrupted, NetworkError, OutOfTime, ScoreError, TableError, TooLarge
     from topdag.example import example_network, example_table
+    from topdag.features import (
+        Feature,
+        adjacency,
+        compelled_edge,
+        d_separation,
+        edge,
+        feature,
+        in_markov_blanket,
+        path,
+        v_structure,
+    )
     from topdag.files import read_network, read_scores, write_network, write_scores
     from topdag.graphs import Network
+    from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
     from topdag.list_files import read_list, write_list
     from topdag.list_questions import (
         classes_within,
@@ -35,6 +47,7 @@ if TYPE_CHECKING:
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.prediction import predictive_log_density
     from topdag.priors import EdgePrior, FairPrior, OrderModular
     from topdag.questions import best_network
     from topdag.random_networks import random_network
@@ -54,8 +67,10 @@ _PLACES = {
     "discretize": "Quantile Uniform",
     "errors": "FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
+    "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
     "files": "read_network read_scores write_network write_scores",
     "graphs": "Network",
+    "list_averaging": "ListPosterior coverage edge_matrix posterior",
     "list_files": "read_list write_list",
     "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
@@ -64,6 +79,7 @@ _PLACES = {
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
+    "prediction": "predictive_log_density",
     "priors": "EdgePrior FairPrior OrderModular",
     "questions": "best_network",
     "random_networks": "random_network",
@@ -104,10 +120,12 @@ __all__ = [
     "EquivalenceClass",
     "FairPrior",
     "Family",
+    "Feature",
     "FileError",
     "FittedNetwork",
     "Interrupted",
     "KBest",
+    "ListPosterior",
     "ListSummary",
     "Network",
     "NetworkError",
@@ -128,21 +146,32 @@ __all__ = [
     "TooLarge",
     "Uniform",
     "Within",
+    "adjacency",
     "best_network",
     "classes_within",
     "compare",
+    "compelled_edge",
     "count_classes_within",
     "count_networks_within",
+    "coverage",
+    "d_separation",
+    "edge",
     "edge_alternatives",
+    "edge_matrix",
     "example_network",
     "example_table",
     "fNML",
+    "feature",
+    "in_markov_blanket",
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
     "networks_within",
     "parent_bounds",
+    "path",
     "plan",
+    "posterior",
+    "predictive_log_density",
     "qNML",
     "random_network",
     "read_list",
@@ -152,6 +181,7 @@ __all__ = [
     "score",
     "search_networks",
     "summary",
+    "v_structure",
     "write_list",
     "write_network",
     "write_scores",

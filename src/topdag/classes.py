@@ -61,6 +61,15 @@ class EquivalenceClass:
             for b in _named(self.names, mask >> (i + 1) << (i + 1))
         )
 
+    def adjacent(self, a: str, b: str) -> bool:
+        """Whether an edge joins them, directed or not."""
+        return self.member.has_edge(a, b) or self.member.has_edge(b, a)
+
+    @property
+    def v_structures(self) -> tuple[tuple[str, str, str], ...]:
+        """All (a, c, b) with edges a -> c <- b and none between a and b: the same in all members."""
+        return self.member.v_structures
+
     @cached_property
     def size(self) -> int:
         """How many networks the class has, exactly; up to n! for n variables."""

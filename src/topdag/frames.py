@@ -45,6 +45,20 @@ def table_of_frame(source: Any, options: Options) -> Table:
     return table_of_columns(columns, options, place_in_frame)
 
 
+def columns_of_frame(source: Any) -> list[Column]:
+    """The columns of a frame as they are, row by row; a lazy frame is collected."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(source)
+        whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return [column_of_series(series) for series in whole.iter_columns()]
+    except TableError:
+        raise
+    except Exception as error:  # every library and engine has errors of its own
+        raise TableError(f"this {type(source).__name__} cannot be read as rows: {error}") from error
+
+
 def column_of_series(series: Any) -> Column:
     name = str(series.name)
     is_null = np.asarray(series.is_null().to_numpy(), dtype=bool)

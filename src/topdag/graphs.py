@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from . import _core
+from . import _core, separation
 from .errors import NetworkError, TooLarge
 
 FORMAT, VERSION = "topdag-network", 1
@@ -152,6 +152,33 @@ class Network:
                 reached.add(other)
         return self._in_column_order(reached - {name})
 
+    def has_edge(self, parent: str, child: str) -> bool:
+        require_known([parent, child], self.names)
+        return parent in self.parents[child]
+
+    def is_ancestor(self, a: str, b: str) -> bool:
+        """Whether a directed path leads from ``a`` to ``b``; no variable is its own ancestor."""
+        require_known([a, b], self.names)
+        return a in self.ancestors(b)
+
+    def markov_blanket(self, name: str) -> tuple[str, ...]:
+        """Its parents, its children, and their other parents: given these, the rest says nothing more about it."""
+        require_known([name], self.names)
+        return _named(self.names, separation.blanket(self.masks, self.names.index(name)))
+
+    @property
+    def v_structures(self) -> tuple[tuple[str, str, str], ...]:
+        """All (a, c, b) with edges a -> c <- b and none between a and b; a before b in column order."""
+        return tuple((self.names[a], self.names[c], self.names[b]) for a, c, b in separation.v_structures(self.masks))
+
+    def d_separated(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
+        """Whether the network says that ``a`` and ``b`` are independent given ``given``; each a name or several.
+
+        >>> Network(["x", "y", "z"], {"y": ["x"], "z": ["y"]}).d_separated("x", "z", "y")
+        True
+        """
+        return bool(separation.are_separated(self.masks, *disjoint_sets(self.names, a, b, given)))
+
     @cached_property
     def linear_extensions(self) -> int:
         """How many orders of all variables have every parent before its children; up to 64 variables."""
@@ -229,6 +256,16 @@ def require_known(wanted: Iterable[str], names: Sequence[str]) -> None:
             close = get_close_matches(str(name), names)
             hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
             raise NetworkError(f"There is no variable {name!r}{hint}")
+
+
+def disjoint_sets(names: Sequence[str], *groups: str | Iterable[str]) -> list[int]:
+    """Each group of variables, a name or several, as bits; refused when two of them share a variable."""
+    listed = [[group] if isinstance(group, str) else list(group) for group in groups]
+    together = [name for group in listed for name in dict.fromkeys(group)]
+    require_known(together, names)
+    if shared := [name for name in names if together.count(name) > 1]:
+        raise NetworkError(f"d-separation is between different variables; {shared[0]!r} is named twice.")
+    return [sum(1 << names.index(name) for name in set(group)) for group in listed]
 
 
 def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
