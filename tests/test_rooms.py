@@ -55,6 +55,7 @@ ROOMS = {
     "scores": "_core engines errors family_lists graphs lattices pruned_scoring pruning reading runs score_kinds "
     "scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
+    "order_prior": "_core engines errors priors runs scores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
     "family_program": "_core errors runs stores",
@@ -144,6 +145,12 @@ CORE_ROOMS = {
     "big_count": "",
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",
+    # priors over orders
+    "order_weight": "linear_extensions var_set",
+    "order_sums": "big_array parallel run_limits simd slot_runs var_set",
+    "shared_bounds": "lattice order_sums parallel sweeps",
+    "worth_list": "var_set",
+    "order_prior": "lattice local_scores order_sums order_weight run_limits shared_bounds worth_list",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",
