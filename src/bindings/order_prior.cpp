@@ -27,6 +27,7 @@ void bind_order_prior(nb::module_& m) {
         .def_ro("memory_hit", &PriorResult::memory_hit)
         .def_ro("parts", &PriorResult::parts)
         .def_ro("sweeps", &PriorResult::sweeps)
+        .def_ro("sparse_sweeps", &PriorResult::sparse_sweeps)
         .def_ro("root_families", &PriorResult::root_families)
         .def_ro("counted", &PriorResult::counted)
         .def_prop_ro("values", [](const PriorResult& r) { return give_vector<double, DoublesOut>(r.values); },

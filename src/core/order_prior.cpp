@@ -8,6 +8,7 @@
 #include "lattice.h"
 #include "order_sums.h"
 #include "shared_bounds.h"
+#include "sparse_sums.h"
 #include "worth_list.h"
 
 namespace topdag {
@@ -19,7 +20,14 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int small = 15;                      // up to so many variables a sweep is too short to be shared
 constexpr double share_worth_repeating = 0.1;  // of the families deleted: then sums are made again
 constexpr std::size_t families_tried = 40;     // of a variable, by bound, when a network is improved
-constexpr double sets_per_network = 4000.0;    // a network is counted in the time that a sweep takes for so many steps
+constexpr double sets_per_network = 20000.0;   // a network is counted in the time that a sweep takes for so many steps
+
+// Steps between sets count for nothing, but for their sum, when they weigh less than this share of the least network that
+// is looked for.
+constexpr double share_left_out = 1e-8;
+
+// Beyond so many sets the sums over all of them are faster.
+std::size_t most_sets_of(int n) { return std::max<std::size_t>(64, n_sets(n) / 8); }
 
 // Parts of the space: the lists of the whole it was cut from, where x has just one family of its list.
 struct Part {
@@ -179,14 +187,9 @@ private:
         ++parts_;
         bool improved = false;
         for (;;) {
-            bounds_->choose(families, limits_);
-            if (!sums_->sum_forward(limits_)) return leave(bound);
-            ++sweeps_;
-            bound = std::min(bound, raised_log(sums_->total(), sums_->scale()));
-            if (bound < found_.threshold()) return;
-            if (!sums_->sum_backward(limits_)) return leave(bound);
-            bounds_->bound(families, limits_);
-            if (limits_.stop.load()) return leave(bound);
+            const Outcome outcome = bound_all(families, bound);
+            if (outcome == Outcome::stopped) return leave(bound);
+            if (outcome == Outcome::hopeless) return;
             if (!improved) improve_from(families, is_root);
             improved = true;
             const double deleted = delete_hopeless(families);
@@ -194,8 +197,41 @@ private:
             if (n_networks(families) <= most_listed()) return list_all(families, bound);
             if (deleted < share_worth_repeating) break;
         }
+        if (!sparse_) sparse_ = std::make_unique<SparseSums>(*sums_);
         split(std::make_shared<const AllowedFamilies>(std::move(families)), bound);
     }
+
+    enum class Outcome { bounded, hopeless, stopped };
+
+    // Bounds of the part and of all its families, by sums over few sets if possible.
+    Outcome bound_all(AllowedFamilies& families, double& bound) {
+        ++sweeps_;
+        is_sparse_ = sparse_ && bounds_->tabulate(families) &&
+                     sparse_->sum(bounds_->tables(), share_left_out * std::exp(found_.threshold() - sums_->scale()),
+                                  most_sets(), limits_);
+        if (limits_.stop.load()) return Outcome::stopped;
+        return is_sparse_ ? bound_sparsely(families, bound) : bound_densely(families, bound);
+    }
+
+    Outcome bound_sparsely(AllowedFamilies& families, double& bound) {
+        ++sparse_sweeps_;
+        bound = std::min(bound, raised_log(sparse_->total() + sparse_->left_out(), sums_->scale()));
+        if (bound < found_.threshold()) return Outcome::hopeless;
+        bounds_->bound(families, *sparse_);
+        return Outcome::bounded;
+    }
+
+    Outcome bound_densely(AllowedFamilies& families, double& bound) {
+        bounds_->choose(families, limits_);
+        if (!sums_->sum_forward(limits_)) return Outcome::stopped;
+        bound = std::min(bound, raised_log(sums_->total(), sums_->scale()));
+        if (bound < found_.threshold()) return Outcome::hopeless;
+        if (!sums_->sum_backward(limits_)) return Outcome::stopped;
+        bounds_->bound(families, limits_);
+        return limits_.stop.load() ? Outcome::stopped : Outcome::bounded;
+    }
+
+    std::size_t most_sets() const { return most_sets_of(n_); }
 
     void leave(double bound) { unfinished_ = std::max(unfinished_, bound); }
 
@@ -265,7 +301,7 @@ private:
         std::vector<const AllowedFamily*> network(n_);
         double score = 0.0;
         for (VarSet placed = all_of(n_); placed != 0;) {
-            const int x = sums_->likely_last(placed);
+            const int x = is_sparse_ ? sparse_->likely_last(placed) : sums_->likely_last(placed);
             placed &= ~only(x);
             for (const AllowedFamily& family : families[x])
                 if (is_subset(family.parents, placed) && (network[x] == nullptr || family.score > network[x]->score))
@@ -336,6 +372,7 @@ private:
         result.floor = is_finished_ ? found_.threshold() : std::max(open_bound_, found_.threshold());
         result.parts = parts_;
         result.sweeps = sweeps_;
+        result.sparse_sweeps = sparse_sweeps_;
         result.root_families = root_families_;
         result.counted = counted_;
         return result;
@@ -351,12 +388,13 @@ private:
     WorthList found_;
     std::unique_ptr<OrderSums> sums_;
     std::unique_ptr<SharedBounds> bounds_;
+    std::unique_ptr<SparseSums> sparse_;  // from the root on
     std::shared_ptr<const AllowedFamilies> root_;
     std::priority_queue<Part, std::vector<Part>, LessPromising> open_;
     double open_bound_ = infinity;
     double unfinished_ = minus_infinity;  // the most of what was begun and not finished
-    bool is_finished_ = false, memory_hit_ = false;
-    std::size_t parts_ = 0, sweeps_ = 0, root_families_ = 0, counted_ = 0, pushed_ = 0, bytes_held_ = 0;
+    bool is_finished_ = false, memory_hit_ = false, is_sparse_ = false;
+    std::size_t parts_ = 0, sweeps_ = 0, sparse_sweeps_ = 0, root_families_ = 0, counted_ = 0, pushed_ = 0, bytes_held_ = 0;
 };
 
 }  // namespace
@@ -368,7 +406,7 @@ PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& wei
 
 double order_prior_bytes(int n, int threads) {
     return Lattice::bytes(n) + OrderSums::bytes(n, threads) + SharedBounds::bytes(n, threads) +
-           8.0 * static_cast<double>(n_sets(n - 1));
+           SparseSums::bytes(n, most_sets_of(n));
 }
 
 }  // namespace topdag

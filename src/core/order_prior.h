@@ -28,7 +28,7 @@ struct PriorResult {
     double floor = 0.0;           // all networks worth more are here
     bool finished = false;
     bool memory_hit = false;
-    std::size_t parts = 0, sweeps = 0, root_families = 0, counted = 0;
+    std::size_t parts = 0, sweeps = 0, sparse_sweeps = 0, root_families = 0, counted = 0;
 };
 
 PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const PriorQuestion& question,

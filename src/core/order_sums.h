@@ -41,6 +41,9 @@ public:
     // R(V) = total() * exp(scale())
     double total() const { return forward_[n_sets(n_) - 1]; }
     double scale() const { return potential_[n_sets(n_) - 1]; }
+    double potential(VarSet set) const { return potential_[set]; }
+    double backward(VarSet set) const { return backward_[set]; }
+    const double* order_weights(int x) const { return order_weights_[x]; }
     // The variable that comes last in most of the orders of a set, by weight. Needs R.
     int likely_last(VarSet placed) const;
 

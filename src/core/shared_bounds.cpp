@@ -26,8 +26,20 @@ void sum_at_level(const double* shares, const double* best, double level, int bi
     sum_over_supersets(part, bits);
 }
 
-double bound_at_level(double summed, double level, double score, double scale) {
-    return raised_log(summed * std::exp(score - level), scale);
+VarSet all_parents(const std::vector<AllowedFamily>& own) {
+    VarSet among = 0;
+    for (const AllowedFamily& family : own) among |= family.parents;
+    return among;
+}
+
+// The best score by subsets of all parents that occur.
+void fill_best(const std::vector<AllowedFamily>& own, VarSet among, double* best) {
+    std::fill(best, best + n_sets(size_of(among)), minus_infinity);
+    for (const AllowedFamily& family : own) {
+        double& place = best[closed_up(family.parents, among)];
+        place = std::max(place, family.score);
+    }
+    max_over_subsets(best, size_of(among));
 }
 
 }  // namespace
@@ -68,7 +80,7 @@ AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double t
                     next = std::max(next, local[slot]);
                     continue;
                 }
-                const double most = bound_at_level(part[slot], level, local[slot], sums_.scale());
+                const double most = raised_log(part[slot] * std::exp(local[slot] - level), sums_.scale());
                 if (most >= threshold && (dominated || !is_dominated(slot)))
                     kept[x].push_back({with_gap(slot, x), local[slot], most});
             }
@@ -80,51 +92,68 @@ AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double t
     return kept;
 }
 
-// The best score by subsets of all parents that occur.
-VarSet SharedBounds::fill_best(const std::vector<AllowedFamily>& own, double* best) const {
-    VarSet among = 0;
-    for (const AllowedFamily& family : own) among |= family.parents;
-    std::fill(best, best + n_sets(size_of(among)), minus_infinity);
-    for (const AllowedFamily& family : own) {
-        double& place = best[closed_up(family.parents, among)];
-        place = std::max(place, family.score);
-    }
-    max_over_subsets(best, size_of(among));
-    return among;
-}
-
 void SharedBounds::choose(const AllowedFamilies& families, Limits& limits) {
     chosen_.resize(families.size());
     parallel_for(families.size(), sums_.threads(), limits, [&](std::size_t x, int worker) {
         std::vector<VarSet> parents;
         for (const AllowedFamily& family : families[x]) parents.push_back(family.parents);
         if (parents == chosen_[x]) return;
-        double* best = buffers(worker).best.data();
-        const VarSet among = fill_best(families[x], best);
-        sums_.choose(static_cast<int>(x), {among, best}, worker);
+        const BestWithin table{all_parents(families[x]), buffers(worker).best.data()};
+        fill_best(families[x], table.among, buffers(worker).best.data());
+        sums_.choose(static_cast<int>(x), table, worker);
         chosen_[x] = std::move(parents);
     });
 }
 
 void SharedBounds::bound(AllowedFamilies& families, Limits& limits) {
     parallel_for(families.size(), sums_.threads(), limits, [&](std::size_t x, int worker) {
-        auto& own = families[x];
         auto& [shares, best, part] = buffers(worker);
-        const VarSet among = fill_best(own, best.data());
-        sums_.share_out(static_cast<int>(x), among, shares.data(), worker);
-        std::vector<AllowedFamily*> by_score;
-        for (AllowedFamily& family : own) by_score.push_back(&family);
-        std::sort(by_score.begin(), by_score.end(), [](auto* a, auto* b) { return a->score > b->score; });
-        for (std::size_t i = 0; i < by_score.size();) {
-            const double level = by_score[i]->score - bucket_nats;
-            sum_at_level(shares.data(), best.data(), level, size_of(among), part.data());
-            for (; i < by_score.size() && by_score[i]->score >= level; ++i) {
-                AllowedFamily& family = *by_score[i];
-                const double sum = part[closed_up(family.parents, among)];
-                family.bound = std::min(family.bound, bound_at_level(sum, level, family.score, sums_.scale()));
-            }
-        }
+        const BestWithin table{all_parents(families[x]), best.data()};
+        fill_best(families[x], table.among, best.data());
+        sums_.share_out(static_cast<int>(x), table.among, shares.data(), worker);
+        bound_from(families[x], table, shares.data(), part.data(), 0.0);
     });
+}
+
+bool SharedBounds::tabulate(const AllowedFamilies& families) {
+    std::size_t size = 0;
+    for (const auto& own : families) size += n_sets(size_of(all_parents(own)));
+    if (size > 9 * n_sets(sums_.n_variables())) return false;
+    best_.resize(size);
+    tables_.clear();
+    double* next = best_.data();
+    for (const auto& own : families) {
+        tables_.push_back({all_parents(own), next});
+        fill_best(own, tables_.back().among, next);
+        next += n_sets(size_of(tables_.back().among));
+    }
+    return true;
+}
+
+void SharedBounds::bound(AllowedFamilies& families, const SparseSums& sparse) {
+    shares_.assign(best_.size(), 0.0);
+    std::vector<double*> shares;
+    for (const BestWithin& table : tables_) shares.push_back(shares_.data() + (table.best - best_.data()));
+    sparse.share_out(shares);
+    for (std::size_t x = 0; x < families.size(); ++x)
+        bound_from(families[x], tables_[x], shares[x], buffers(0).part.data(), sparse.left_out());
+}
+
+// Family by family from the best score down, those together that lie close to each other.
+void SharedBounds::bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares, double* part,
+                              double left_out) const {
+    std::vector<AllowedFamily*> by_score;
+    for (AllowedFamily& family : own) by_score.push_back(&family);
+    std::sort(by_score.begin(), by_score.end(), [](auto* a, auto* b) { return a->score > b->score; });
+    for (std::size_t i = 0; i < by_score.size();) {
+        const double level = by_score[i]->score - bucket_nats;
+        sum_at_level(shares, table.best, level, size_of(table.among), part);
+        for (; i < by_score.size() && by_score[i]->score >= level; ++i) {
+            AllowedFamily& family = *by_score[i];
+            const double sum = part[closed_up(family.parents, table.among)] * std::exp(family.score - level);
+            family.bound = std::min(family.bound, raised_log(sum + left_out, sums_.scale()));
+        }
+    }
 }
 
 }  // namespace topdag

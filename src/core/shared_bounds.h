@@ -6,6 +6,7 @@
 
 #include "lattice.h"
 #include "order_sums.h"
+#include "sparse_sums.h"
 
 namespace topdag {
 
@@ -34,16 +35,25 @@ public:
     // Bounds of the families last chosen. Needs R and B.
     void bound(AllowedFamilies& families, Limits& limits);
 
-    static double bytes(int n, int threads) { return 8.0 * 3.0 * threads * static_cast<double>(n_sets(n - 1)); }
+    // For sparse sums: tables of the best parents in these families. False when they would be too large.
+    bool tabulate(const AllowedFamilies& families);
+    const std::vector<BestWithin>& tables() const { return tables_; }
+    // Bounds of the families last tabulated.
+    void bound(AllowedFamilies& families, const SparseSums& sparse);
+
+    static double bytes(int n, int threads) { return 8.0 * (1.5 * threads + 2.0) * static_cast<double>(n_sets(n)); }
 
 private:
     struct Buffers { BigArray shares, best, part; };
     Buffers& buffers(int worker);
-    VarSet fill_best(const std::vector<AllowedFamily>& own, double* best) const;
+    void bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares, double* part,
+                    double left_out) const;
 
     OrderSums& sums_;
     std::vector<Buffers> buffers_;
     std::vector<std::vector<VarSet>> chosen_;  // parents by variable, as they were last chosen
+    std::vector<double> best_, shares_;        // what tables_ look into, and as many shares
+    std::vector<BestWithin> tables_;
 };
 
 }  // namespace topdag

@@ -512,6 +512,9 @@ class PriorResult:
     def sweeps(self) -> int: ...
 
     @property
+    def sparse_sweeps(self) -> int: ...
+
+    @property
     def root_families(self) -> int: ...
 
     @property

@@ -30,7 +30,8 @@ class PriorFound:
     ``values``: score on the grid plus log weight, best first, equal ones by growing parents, those of variable 0 first.
     ``parents``: masks over the scored variables, a row for each network. ``bound``: no network is worth more.
     ``floor``: all networks worth more are here. ``limit``: what stopped it, "time_limit", "memory_limit" or "Ctrl-C".
-    ``work``: parts of the space looked at, sweeps over all sets, families left at the root, networks counted.
+    ``work``: parts of the space looked at, sweeps over sets and how many of
+    them over few, families left at the root, networks counted.
 
     Orders are those of the scored variables: constant columns, which stay isolated, multiply the weight of every
     network alike.
@@ -75,6 +76,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
         {
             "parts": found.parts,
             "sweeps": found.sweeps,
+            "sparse sweeps": found.sparse_sweeps,
             "families at the root": found.root_families,
             "networks counted": found.counted,
         },
