@@ -56,7 +56,7 @@ ROOMS = {
     "scores": "_core engines errors family_lists graphs lattices priors pruned_scoring pruning reading runs "
     "score_kinds scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
-    "order_prior": "_core errors priors runs scores stores weighted_scores",
+    "order_prior": "_core engines errors priors runs scores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
     "family_program": "_core errors runs stores",
@@ -153,6 +153,14 @@ CORE_ROOMS = {
     "big_count": "",
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",
+    # priors over orders
+    "order_weight": "linear_extensions var_set",
+    "exp_of": "",
+    "order_sums": "big_array exp_of parallel run_limits simd slot_runs var_set",
+    "sparse_sums": "exp_of order_sums",
+    "shared_bounds": "lattice order_sums parallel sparse_sums sweeps",
+    "worth_list": "var_set",
+    "order_prior": "lattice local_scores order_sums order_weight run_limits shared_bounds sparse_sums worth_list",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",

@@ -1,8 +1,58 @@
-// order_prior.cpp
+// order_prior.cpp: the best networks under a prior over orders.
 #include "binding.h"
+
+#include "../core/order_prior.h"
 
 namespace topdag {
 
-void bind_order_prior(nb::module_&) {}
+namespace {
+
+OrderWeight weight_of(int n, const std::vector<DoublesIn>& tables) {
+    require(tables.empty() || tables.size() == static_cast<std::size_t>(n), "a table of order weights for each variable");
+    std::vector<const double*> own;
+    for (const DoublesIn& table : tables) {
+        require(table.shape(0) == n_sets(n - 1), "an order weight for each slot");
+        own.push_back(table.data());
+    }
+    return OrderWeight(std::move(own));
+}
+
+}  // namespace
+
+void bind_order_prior(nb::module_& m) {
+    nb::class_<PriorResult>(m, "PriorResult")
+        .def_ro("bound", &PriorResult::bound)
+        .def_ro("floor", &PriorResult::floor)
+        .def_ro("finished", &PriorResult::finished)
+        .def_ro("memory_hit", &PriorResult::memory_hit)
+        .def_ro("parts", &PriorResult::parts)
+        .def_ro("sweeps", &PriorResult::sweeps)
+        .def_ro("sparse_sweeps", &PriorResult::sparse_sweeps)
+        .def_ro("root_families", &PriorResult::root_families)
+        .def_ro("counted", &PriorResult::counted)
+        .def_prop_ro("values", [](const PriorResult& r) { return give_vector<double, DoublesOut>(r.values); },
+                     nb::rv_policy::automatic)
+        .def_prop_ro("parents", [](const PriorResult& r) { return give_vector<std::uint64_t, MasksOut>(r.parents); },
+                     nb::rv_policy::automatic, "Network by network.");
+    m.def(
+        "search_order_prior",
+        [](const PyScores& scores, const std::vector<DoublesIn>& order_weights, std::size_t most, double log_factor,
+           double most_bytes, int threads, std::optional<double> seconds, nb::object on_tick) {
+            const int n = scores.scores->n_variables();
+            require(n >= 1 && n <= Lattice::most_variables && most >= 1 && threads >= 1, "out of range");
+            const OrderWeight weight = weight_of(n, order_weights);
+            bool interrupted = false;
+            PriorResult result = watched(
+                watch_of(seconds, std::move(on_tick)),
+                [&](Limits& limits) {
+                    return search_order_prior(*scores.scores, weight, {most, log_factor, most_bytes}, threads, limits);
+                },
+                &interrupted);
+            return std::make_pair(std::move(result), interrupted);
+        },
+        "scores"_a, "order_weights"_a, "most"_a, "log_factor"_a, "most_bytes"_a, "threads"_a, "seconds"_a.none(),
+        "on_tick"_a.none(), "The best networks when orders weigh too, and whether Ctrl-C stopped it.");
+    m.def("order_prior_bytes", &order_prior_bytes, "n"_a, "threads"_a, "Bytes of the tables beside the scores.");
+}
 
 }  // namespace topdag

@@ -43,6 +43,7 @@ public:
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }
     double best(int x, VarSet within) const { return best_[x][without_bit(within, x)]; }
+    const double* best_by_slot(int x) const { return best_[x].data(); }
     double forward(VarSet placed) const { return forward_[placed]; }
     double backward(VarSet placed) const { return backward_[placed]; }
 
