@@ -491,3 +491,49 @@ def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.u
     """
     None when stopped. Sets in an order of growing size, with the least cost of each.
     """
+
+class DrawnNetworks:
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def is_possible(self) -> bool: ...
+
+    @property
+    def pasts(self) -> int: ...
+
+    @property
+    def places(self) -> int: ...
+
+    @property
+    def redone(self) -> int: ...
+
+    @property
+    def cancellation(self) -> float: ...
+
+    @property
+    def error(self) -> float: ...
+
+    @property
+    def table_seconds(self) -> float: ...
+
+    @property
+    def draw_seconds(self) -> float: ...
+
+def sample_networks(scores: LocalScores, n_samples: int, seed: int, tolerance: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[DrawnNetworks, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+    """
+    What is known of the draws, and the parents by network; none when stopped or no network is allowed.
+    """
+
+def sample_ordered_networks(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_samples: int, seed: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[DrawnNetworks, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+    """
+    The same, orders first; weights of variables after others by variable and slot.
+    """
+
+def next_layers(scores: LocalScores, past: int, last: int, tolerance: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, bool]:
+    """
+    By set the probability that it is the next layer; how much of it may be wrong; whether in long doubles.
+    """
+
+def sampling_bytes(n: int, by_orders: bool) -> float:
+    """What the tables take."""
