@@ -76,6 +76,8 @@ ROOMS = {
     "results runs scores stores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
+    "samples": "errors graphs priors results scores",
+    "sampling": "_core errors priors questions results runs samples score_kinds scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # answers and files
     "checking": "errors graphs results score_kinds table",
@@ -84,8 +86,8 @@ ROOMS = {
     "list_files": "errors list_reading lists score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core checking comparing engines errors discretize example family_lists files graphs list_files "
-    "list_lattices list_questions lists messages planning questions reading results runs score_kinds scores table "
-    "writing cli",
+    "list_lattices list_questions lists messages planning priors questions reading results runs samples sampling "
+    "score_kinds scores table writing cli",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -144,6 +146,10 @@ CORE_ROOMS = {
     "big_count": "",
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",
+    "scaled": "",
+    "family_weights": "local_scores parallel run_limits scaled var_set",
+    "root_layers": "family_weights parallel run_limits simd var_set",
+    "sampling": "draws family_weights parallel root_layers run_limits var_set",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",

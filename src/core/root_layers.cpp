@@ -20,20 +20,22 @@ std::vector<int> members_of(VarSet set) {
     return members;
 }
 
-// The first to z of each variable left, the second to what b(M) counts for in b(left), for all M inside left: without
-// the sums of the variables taken out, but with their exponents. None of the terms is above b(M).
+// Sums: z of each variable left. Terms: what b(M) counts for in b(left), for all M inside left, without the sums of the
+// variables taken out but with their exponents; none is above b(M).
 template <class Real>
 void gather(const RootLayers& layers, VarSet past, const std::vector<int>& left, std::vector<Real>& sums, Real* terms) {
     const FamilyWeights& weights = layers.weights();
     VarSet all = 0;
-    std::vector<std::int64_t> exponents;
+    // Counting up sets one bit and clears those below: that variable is no longer taken out, these are again.
+    std::vector<std::int64_t> steps;
     std::int64_t unit = 0;
     sums.clear();
     for (int x : left) {
+        const std::int64_t exponent = weights.exponent(x, past);
         all |= only(x);
         sums.push_back(static_cast<Real>(weights.sum(x, past)));
-        exponents.push_back(weights.exponent(x, past));
-        unit += exponents.back();
+        steps.push_back(unit - exponent);
+        unit += exponent;
     }
     unit -= layers.exponent(all);
     const std::size_t size = n_sets(static_cast<int>(left.size()));
@@ -41,10 +43,7 @@ void gather(const RootLayers& layers, VarSet past, const std::vector<int>& left,
     for (std::size_t i = 0;;) {
         terms[i] = static_cast<Real>(layers.sum(subset)) * static_cast<Real>(power_of_two(layers.exponent(subset) + unit));
         if (++i == size) return;
-        // Counting up clears the lowest bits and sets the next: those variables are taken out again, this one is not.
-        const int risen = std::countr_zero(i);
-        for (int v = 0; v < risen; ++v) unit += exponents[v];
-        unit -= exponents[risen];
+        unit += steps[std::countr_zero(i)];
         subset = (subset - all) & all;
     }
 }
