@@ -38,7 +38,7 @@ def test_networks_as_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     drawn = td.sample_networks(td.score(td.example_table(), td.BIC(), max_parents=2), 400, seed=3)
     words = ("sample", asia, "-k", 400, "--seed", 3, "--score", "bic", "--max-parents", 2, "--quiet", "-o")
     assert topdag(*words, tmp_path / "drawn.csv").code == topdag(*words, tmp_path / "drawn.json").code == 0
-    rows = list(csv.DictReader((tmp_path / "drawn.csv").open()))
+    rows = list(csv.DictReader((tmp_path / "drawn.csv").read_text().splitlines()))
     networks = json.loads((tmp_path / "drawn.json").read_text())["networks"]
     assert len(rows) == len(networks) == drawn.n_distinct
     for row, written, (network, count) in zip(rows, networks, drawn.distinct(), strict=True):
