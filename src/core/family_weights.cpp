@@ -7,6 +7,12 @@
 
 namespace topdag {
 
+namespace {
+
+constexpr double least_shown = 1e7;  // so that exponents of networks stay far above that of zero
+
+}  // namespace
+
 FamilyWeights::FamilyWeights(const LocalScores& scores)
     : n_(scores.n_variables()), scores_(scores), sums_(n_), exponents_(n_), families_(n_) {}
 
@@ -23,13 +29,13 @@ void FamilyWeights::fill_variable(int x) {
     const std::size_t size = n_sets(n_ - 1);
     std::vector<double> local(size);
     scores_.fill(x, 0, size, local.data());
-    const double best = *std::max_element(local.begin(), local.end());
+    const double best = std::max(*std::max_element(local.begin(), local.end()), std::numeric_limits<double>::lowest());
     std::vector<long double>& sums = sums_[x];
     std::vector<std::int32_t>& exponents = exponents_[x];
     sums.assign(size, 0.0L);
     exponents.assign(size, no_exponent);
     for (std::size_t slot = 0; slot < size; ++slot) {
-        if (std::isinf(local[slot])) continue;
+        if (!(local[slot] >= best - least_shown)) continue;
         const Scaled weight = exponential(local[slot] - best);
         sums[slot] = weight.mantissa;
         exponents[slot] = weight.exponent;

@@ -3,7 +3,8 @@
 //   z(x, Y)       = the sum of w(x, U) over all U inside Y
 //   ways(x, Y, R) = the same over those U that have a member of R too; over all of them when R is empty
 //
-// Weights are relative to the best family of x, which cancels in every probability.
+// Weights are relative to the best family of x, which cancels in every probability. Families that score ten million
+// less than it count as not allowed.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@ namespace topdag {
 
 namespace {
 
-constexpr std::uint64_t parent_steps = 64;  // steps below place variables, those from here on choose parents
+constexpr std::uint64_t parent_steps = 64;      // steps below place variables, those from here on choose parents
+constexpr std::size_t most_in_a_group = 50'000;  // so that limits are looked at now and then, and threads share the work
 
 // A sample and where it stands: the placed variables, and the last layer of them.
 struct Standing {
@@ -27,14 +28,15 @@ struct Group {
     std::size_t end;
 };
 
-// Samples that stand at the same placed set, one group each.
+// Samples that stand at the same placed set, together.
 std::vector<Group> group_by_placed(std::vector<Standing>& waiting) {
     std::sort(waiting.begin(), waiting.end(), [](const Standing& a, const Standing& b) {
         return a.key() != b.key() ? a.key() < b.key() : a.sample < b.sample;
     });
     std::vector<Group> groups;
     for (std::size_t i = 0; i < waiting.size(); ++i) {
-        if (i == 0 || waiting[i].placed != waiting[i - 1].placed) groups.push_back({i, i});
+        const bool fits = i > 0 && waiting[i].placed == waiting[i - 1].placed;
+        if (!fits || groups.back().end - groups.back().begin == most_in_a_group) groups.push_back({i, i});
         ++groups.back().end;
     }
     return groups;

@@ -24,8 +24,8 @@ struct NetworkSamples {
     bool finished = false;
     bool is_possible = true;      // false: no network is allowed
     std::vector<VarSet> parents;  // by sample, then by variable
-    std::uint64_t pasts = 0;      // sets of placed variables at which samples stood, in each round
-    std::uint64_t places = 0;     // the same with the last layer
+    std::uint64_t pasts = 0;      // tables made for sets of placed variables
+    std::uint64_t places = 0;     // tables made for these with a last layer
     std::uint64_t redone = 0;     // of these, in long doubles
     double cancellation = 1.0;
     double error = 0.0;           // at most so far from the posterior, as the sum over networks of what is too much

@@ -22,6 +22,7 @@ LARGEST_SAMPLED = 26
 TOLERANCE = 1e-9
 """Where rounding may move more of a layer's probability than this, it is worked out in higher precision."""
 LARGEST_ERROR = 1e-6
+LARGEST_LOG_WEIGHT = 1e6
 MOST_SEEDS = 2**64
 
 
@@ -137,7 +138,10 @@ def _order_weights(scores: Scores, prior: OrderModular) -> np.ndarray[Any, np.dt
     if prior.order_weight is None:
         return None
     names = tuple(scores.names[v] for v in scores.columns)
-    return np.concatenate([prior.order_log_weights(names, x) for x in range(len(names))])
+    weights = np.concatenate([prior.order_log_weights(names, x) for x in range(len(names))])
+    if np.abs(weights).max() > LARGEST_LOG_WEIGHT:
+        raise ScoreError(f"order_weight must be a natural log between plus and minus {LARGEST_LOG_WEIGHT:g}.")
+    return weights
 
 
 def _out_of_time(run: Run) -> OutOfTime:
