@@ -99,7 +99,8 @@ void bind_sampling(nb::module_& m) {
             std::vector<double> probabilities(n_sets(n), 0.0);
             for (VarSet set = 1; set < n_sets(n); ++set)
                 if ((set & past) == 0) probabilities[set] = next.probability(set);
-            return std::make_tuple(give_vector<double, DoublesOut>(std::move(probabilities)), next.error(), next.is_redone());
+            return std::make_tuple(give_vector<double, DoublesOut>(std::move(probabilities)), next.error(),
+                                   next.is_redone());
         },
         "scores"_a, "past"_a, "last"_a, "tolerance"_a,
         "By set the probability that it is the next layer; how much of it may be wrong; whether in long doubles.");

@@ -49,7 +49,8 @@ void FamilyWeights::fill_variable(int x) {
     for (std::size_t half = 1; half < size; half <<= 1)
         for (std::size_t slot = 0; slot < size; ++slot)
             if (slot & half) {
-                const Scaled both = Scaled{sums[slot], exponents[slot]} + Scaled{sums[slot ^ half], exponents[slot ^ half]};
+                const std::size_t without = slot ^ half;
+                const Scaled both = Scaled{sums[slot], exponents[slot]} + Scaled{sums[without], exponents[without]};
                 sums[slot] = both.mantissa;
                 exponents[slot] = both.exponent;
             }

@@ -41,7 +41,8 @@ void gather(const RootLayers& layers, VarSet past, const std::vector<int>& left,
     const std::size_t size = n_sets(static_cast<int>(left.size()));
     VarSet subset = 0;
     for (std::size_t i = 0;;) {
-        terms[i] = static_cast<Real>(layers.sum(subset)) * static_cast<Real>(power_of_two(layers.exponent(subset) + unit));
+        const double scale = power_of_two(layers.exponent(subset) + unit);
+        terms[i] = static_cast<Real>(layers.sum(subset)) * static_cast<Real>(scale);
         if (++i == size) return;
         unit += steps[std::countr_zero(i)];
         subset = (subset - all) & all;
@@ -210,17 +211,17 @@ void NextLayers::add_up(const std::vector<Real>& rests) {
         running_[i] = passed += running_[i] * std::max(0.0, static_cast<double>(rests[size - 1 - i]));
 }
 
-// How much of the probability rounding with this epsilon may have moved: the sum of all terms of all layers without
-// their signs, by variables. `with` counts those in which some variable is in the layer.
+// How much of the probability rounding with this epsilon may have moved: as many parts of the sum of all terms of all
+// layers without their signs. Variable by variable: each is left, or in K, or in the layer, which must not be empty.
 double NextLayers::rounding(double real_epsilon) {
     const auto bits = static_cast<int>(left_.size());
     room_.assign(n_sets(bits), 0.0);
     for (int v = bits - 1; v >= 0; --v) {
         const std::size_t half = n_sets(v);
-        const double* without = folded_.data() + 2 * half;
+        const double* all_terms = folded_.data() + 2 * half;
         const double either = sums_[v] + ways_[v];
         for (std::size_t i = 0; i < half; ++i)
-            room_[i] = room_[i + half] + either * room_[i] + ways_[v] * without[i];
+            room_[i] = room_[i + half] + either * room_[i] + ways_[v] * all_terms[i];
     }
     return (2.0 * (bits + 2) * real_epsilon + layers_.error()) * room_[0] / total();
 }

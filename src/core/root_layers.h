@@ -92,7 +92,7 @@ private:
     VarSet last_ = 0;
     std::vector<int> left_;
     std::vector<double> sums_;             // z of each variable left
-    std::vector<double> folded_;           // by number of variables, from 2^number on: terms of b, added up without signs
+    std::vector<double> folded_;           // from 2^k on: terms of b without signs, added up over all but k variables
     std::vector<double> rests_;            // by subsets of left: f when they are what is left after the layer
     std::vector<long double> long_rests_;  // likewise; empty until needed
     std::vector<double> ways_;             // by variables of left

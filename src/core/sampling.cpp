@@ -11,7 +11,7 @@ namespace topdag {
 namespace {
 
 constexpr std::uint64_t parent_steps = 64;      // steps below place variables, those from here on choose parents
-constexpr std::size_t most_in_a_group = 50'000;  // so that limits are looked at now and then, and threads share the work
+constexpr std::size_t most_in_a_group = 50'000;  // so that limits are looked at, and threads share the work
 
 // A sample and where it stands: the placed variables, and the last layer of them.
 struct Standing {

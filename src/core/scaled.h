@@ -10,7 +10,7 @@
 
 namespace topdag {
 
-constexpr int no_exponent = -1'000'000'000;  // of zero; real exponents, and sums of a few dozen, stay far above half of it
+constexpr int no_exponent = -1'000'000'000;  // of zero; real ones, and sums of a few dozen, stay above half of it
 
 // Zero, or a mantissa in [1, 2) times 2^exponent.
 struct Scaled {
