@@ -1,6 +1,7 @@
 // sampling.cpp: networks drawn from the posterior.
 #include "binding.h"
 
+#include "../core/next_layers.h"
 #include "../core/sampling.h"
 
 namespace topdag {

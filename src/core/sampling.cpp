@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "draws.h"
+#include "next_layers.h"
 #include "parallel.h"
 
 namespace topdag {
