@@ -99,9 +99,14 @@ void NextLayers::add_up(const std::vector<Real>& rests) {
     running_[0] = 1.0;
     for (std::size_t v = 0, half = 1; v < left_.size(); ++v, half <<= 1)
         for (std::size_t i = 0; i < half; ++i) running_[i + half] = running_[i] * ways_[v];
+    const double* terms = folded_.data() + size;
     double passed = running_[0] = 0.0;
-    for (std::size_t i = 1; i < size; ++i)
-        running_[i] = passed += running_[i] * std::max(0.0, static_cast<double>(rests[size - 1 - i]));
+    for (std::size_t i = 1; i < size; ++i) {
+        const std::size_t rest = size - 1 - i;
+        if (terms[rest] > 0.0)  // else no network goes on with this rest
+            passed += running_[i] * std::max(0.0, static_cast<double>(rests[rest]));
+        running_[i] = passed;
+    }
 }
 
 // How much of the probability rounding with this epsilon may have moved: as many parts of the sum of all terms of all
@@ -136,7 +141,7 @@ void NextLayers::set_last(VarSet last) {
         add_up(long_rests_);
         rounded = rounding(long_epsilon);
     }
-    error_ = doubt + rounded;
+    error_ = is_dead_end() ? 1.0 : std::min(1.0, doubt + rounded);
 }
 
 VarSet NextLayers::drawn(double at) const {

@@ -37,6 +37,8 @@ public:
 
     // The variables left, by growing number.
     const std::vector<int>& left() const { return left_; }
+    // No network goes on from here: rounding alone led to this place.
+    bool is_dead_end() const { return !(total() > 0.0); }
     // At most so much of the probability is wrong.
     double error() const { return error_; }
     bool is_redone() const { return is_redone_; }

@@ -12,6 +12,7 @@ namespace topdag {
 namespace {
 
 constexpr std::uint64_t parent_steps = 64;      // steps below place variables, those from here on choose parents
+constexpr std::uint64_t attempt_steps = 128;
 constexpr std::size_t most_in_a_group = 50'000;  // so that limits are looked at, and threads share the work
 
 // A sample and where it stands: the placed variables, and the last layer of them.
@@ -19,6 +20,7 @@ struct Standing {
     std::uint32_t placed;
     std::uint32_t last;
     std::uint32_t sample;
+    std::uint32_t attempt;
 
     std::uint64_t key() const { return std::uint64_t{placed} << 32 | last; }
 };
@@ -70,7 +72,7 @@ private:
 std::vector<Standing> at_the_start(std::size_t n_samples, VarSet placed) {
     std::vector<Standing> waiting(n_samples);
     for (std::size_t i = 0; i < n_samples; ++i)
-        waiting[i] = {static_cast<std::uint32_t>(placed), 0, static_cast<std::uint32_t>(i)};
+        waiting[i] = {static_cast<std::uint32_t>(placed), 0, static_cast<std::uint32_t>(i), 0};
     return waiting;
 }
 
@@ -102,13 +104,26 @@ private:
         ++places;
         redone += next_.is_redone();
         error += next_.error() * static_cast<double>(group.end - group.begin);
-        for (std::size_t i = group.begin; i < group.end; ++i) {
-            const double at = drawn(wanted_.seed, waiting[i].sample, size_of(placed));
-            waiting[i].last = static_cast<std::uint32_t>(next_.drawn(at));
+        if (next_.is_dead_end()) {
+            for (std::size_t i = group.begin; i < group.end; ++i) start_again(waiting[i]);
+            return;
         }
+        for (std::size_t i = group.begin; i < group.end; ++i)
+            waiting[i].last = static_cast<std::uint32_t>(next_.drawn(number(waiting[i], size_of(placed))));
         if (placed != 0)  // else none has parents
             for (std::size_t v = 0; v < next_.left().size(); ++v) choose_parents(waiting, group, v, placed, last);
         for (std::size_t i = group.begin; i < group.end; ++i) waiting[i].placed |= waiting[i].last;
+    }
+
+    // Networks that do not exist are refused, so what is kept has the right probability.
+    void start_again(Standing& one) {
+        const auto n = static_cast<std::size_t>(layers_.weights().n_variables());
+        std::fill_n(parents_.begin() + static_cast<std::ptrdiff_t>(one.sample * n), n, 0);
+        one = {0, 0, one.sample, one.attempt + 1};
+    }
+
+    double number(const Standing& one, std::uint64_t step) const {
+        return drawn(wanted_.seed, one.sample, one.attempt * attempt_steps + step);
     }
 
     void choose_parents(const std::vector<Standing>& waiting, Group group, std::size_t v, VarSet placed, VarSet last) {
@@ -116,7 +131,7 @@ private:
         bool is_needed = false;
         for (std::size_t i = group.begin; i < group.end; ++i) {
             if (!has(waiting[i].last, x)) continue;
-            draws_.add(waiting[i].sample, next_.ways(v) * drawn(wanted_.seed, waiting[i].sample, parent_steps + x));
+            draws_.add(waiting[i].sample, next_.ways(v) * number(waiting[i], parent_steps + x));
             is_needed = true;
         }
         if (is_needed) draws_.draw(layers_.weights(), x, placed, last, parents_);
