@@ -7,6 +7,20 @@
 
 namespace topdag {
 
+// A number in which every bit depends on all bits of z.
+constexpr std::uint64_t mixed(std::uint64_t z) {
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+}
+
+// From [0, 1): one number for each seed, item and step, so that the order in which they are asked for does not matter.
+constexpr double drawn(std::uint64_t seed, std::uint64_t item, std::uint64_t step) {
+    constexpr std::uint64_t stride = 0x9e3779b97f4a7c15ULL;
+    const std::uint64_t of_item = mixed(mixed(seed + stride) + (item + 1) * stride);
+    return static_cast<double>(mixed(of_item + (step + 1) * stride) >> 11) * 0x1p-53;
+}
+
 class Draws {
 public:
     explicit Draws(std::uint64_t seed) : state_(seed) {}
@@ -19,12 +33,7 @@ public:
     }
 
 private:
-    std::uint64_t next() {
-        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 31);
-    }
+    std::uint64_t next() { return mixed(state_ += 0x9e3779b97f4a7c15ULL); }
 
     std::uint64_t state_;
 };

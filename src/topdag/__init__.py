@@ -53,6 +53,8 @@ if TYPE_CHECKING:
     from topdag.random_networks import random_network
     from topdag.reading import read_table
     from topdag.results import Answer, Progress, Proof, Stats, Status
+    from topdag.samples import EdgeFrequencies, NetworkSample
+    from topdag.sampling import sample_networks
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.scores import KBest, Scores, Within, score
     from topdag.table import Table
@@ -85,6 +87,8 @@ _PLACES = {
     "random_networks": "random_network",
     "reading": "read_table",
     "results": "Answer Progress Proof Stats Status",
+    "samples": "EdgeFrequencies NetworkSample",
+    "sampling": "sample_networks",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
     "table": "Table",
@@ -116,6 +120,7 @@ __all__ = [
     "Comparison",
     "CustomScore",
     "EdgeAlternatives",
+    "EdgeFrequencies",
     "EdgePrior",
     "EquivalenceClass",
     "FairPrior",
@@ -130,6 +135,7 @@ __all__ = [
     "Network",
     "NetworkError",
     "NetworkList",
+    "NetworkSample",
     "OrderModular",
     "OutOfTime",
     "ParentBound",
@@ -178,6 +184,7 @@ __all__ = [
     "read_network",
     "read_scores",
     "read_table",
+    "sample_networks",
     "score",
     "search_networks",
     "summary",

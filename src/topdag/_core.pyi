@@ -492,45 +492,48 @@ def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.u
     None when stopped. Sets in an order of growing size, with the least cost of each.
     """
 
-class PriorResult:
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def floor(self) -> float: ...
-
+class DrawnNetworks:
     @property
     def finished(self) -> bool: ...
 
     @property
-    def memory_hit(self) -> bool: ...
+    def is_possible(self) -> bool: ...
 
     @property
-    def parts(self) -> int: ...
+    def pasts(self) -> int: ...
 
     @property
-    def sweeps(self) -> int: ...
+    def places(self) -> int: ...
 
     @property
-    def sparse_sweeps(self) -> int: ...
+    def redone(self) -> int: ...
 
     @property
-    def root_families(self) -> int: ...
+    def cancellation(self) -> float: ...
 
     @property
-    def counted(self) -> int: ...
+    def error(self) -> float: ...
 
     @property
-    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def table_seconds(self) -> float: ...
 
     @property
-    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
-        """Network by network."""
+    def draw_seconds(self) -> float: ...
 
-def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], most: int, log_factor: float, most_bytes: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[PriorResult, bool]:
+def sample_networks(scores: LocalScores, n_samples: int, seed: int, tolerance: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[DrawnNetworks, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
     """
-    The best networks when orders weigh too, and whether Ctrl-C stopped it.
+    What is known of the draws, and the parents by network; none when stopped or no network is allowed.
     """
 
-def order_prior_bytes(n: int, threads: int) -> float:
-    """Bytes of the tables beside the scores."""
+def sample_ordered_networks(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_samples: int, seed: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[DrawnNetworks, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+    """
+    The same, orders first; weights of variables after others by variable and slot.
+    """
+
+def next_layers(scores: LocalScores, past: int, last: int, tolerance: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], float, bool]:
+    """
+    By set the probability that it is the next layer; how much of it may be wrong; whether in long doubles.
+    """
+
+def sampling_bytes(n: int, by_orders: bool) -> float:
+    """What the tables take."""

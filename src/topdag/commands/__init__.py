@@ -1,12 +1,13 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, demo, list, plan, score, within
+from topdag.commands import best, check, demo, list, plan, sample, score, within
 from topdag.commands.command import Command
 
 ALL: tuple[Command, ...] = (
     best.COMMAND,
     list.COMMAND,
     within.COMMAND,
+    sample.COMMAND,
     score.COMMAND,
     plan.COMMAND,
     check.COMMAND,
