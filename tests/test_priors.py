@@ -140,7 +140,7 @@ def test_weights_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(td.ScoreError, match="order_weight of 'V0' must be a finite number"):
         td.OrderModular(order_weight=lambda name, earlier: math.nan).order_log_weights(["V0"], 0)
     with pytest.raises(td.NetworkError, match=r"no variable 'smoek'.*'smoke'"):
-        td.EdgePrior({("smoek", "lung"): 1.0}).family_log_weights(["smoke", "lung"], 0)
+        td.best_network(td.example_table(20), prior=td.EdgePrior({("smoek", "lung"): 1.0}))
 
 
 @pytest.mark.parametrize("listed", [False, True])

@@ -86,7 +86,7 @@ ROOMS = {
     "list_averaging": "_core class_edges errors features graphs lists scores",
     "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
     "samples": "errors graphs priors results scores",
-    "sampling": "_core errors priors questions results runs samples score_kinds scores weighted_scores",
+    "sampling": "_core asking errors priors questions results runs samples score_kinds scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # answers and files
     "checking": "errors graphs results score_kinds table",
@@ -94,9 +94,9 @@ ROOMS = {
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing discretize engines errors example family_lists files graphs "
-    "list_files list_lattices list_questions lists messages planning priors questions reading results "
-    "runs score_kinds scores table writing",
+    "commands": "_core asking checking cli comparing discretize engines errors example family_lists files "
+    "graphs list_files list_lattices list_questions lists messages planning priors questions "
+    "reading results runs samples sampling score_kinds scores table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -164,11 +164,11 @@ CORE_ROOMS = {
     "worth_list": "var_set",
     "order_prior": "lattice local_scores order_sums order_weight run_limits shared_bounds sparse_sums worth_list",
     "scaled": "",
-    "family_weights": "local_scores parallel run_limits scaled var_set",
-    "root_layers": "family_weights layer_terms parallel run_limits simd var_set",
+    "parent_weights": "local_scores parallel run_limits scaled var_set",
+    "root_layers": "parent_weights layer_terms parallel run_limits simd var_set",
     "layer_terms": "root_layers var_set",
     "next_layers": "layer_terms root_layers simd var_set",
-    "sampling": "draws family_weights next_layers parallel root_layers run_limits var_set",
+    "sampling": "draws parent_weights next_layers parallel root_layers run_limits var_set",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",

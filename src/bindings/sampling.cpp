@@ -16,7 +16,7 @@ struct Drawn {
 
 // Fills the tables, then draws from them.
 template <class Tables, class Draw>
-Drawn fill_and_draw(FamilyWeights& weights, Tables& tables, int threads, Limits& limits, Draw&& draw) {
+Drawn fill_and_draw(ParentWeights& weights, Tables& tables, int threads, Limits& limits, Draw&& draw) {
     const auto begin = Limits::Clock::now();
     Drawn result;
     if (!weights.fill(threads, limits) || !tables.fill(threads, limits)) return result;
@@ -30,7 +30,7 @@ Drawn fill_and_draw(FamilyWeights& weights, Tables& tables, int threads, Limits&
 NetworksOut give_samples(Drawn& drawn, int n) { return give_networks(std::move(drawn.samples.parents), n); }
 
 void require_few(const LocalScores& scores) {
-    require(scores.n_variables() <= FamilyWeights::most_variables, "too many variables");
+    require(scores.n_variables() <= ParentWeights::most_variables, "too many variables");
 }
 
 }  // namespace
@@ -52,7 +52,7 @@ void bind_sampling(nb::module_& m) {
            std::optional<double> seconds, nb::object on_tick) {
             require_few(*scores.scores);
             Drawn drawn = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                FamilyWeights weights(*scores.scores);
+                ParentWeights weights(*scores.scores);
                 RootLayers layers(weights);
                 return fill_and_draw(weights, layers, threads, limits, [&] {
                     return sample_by_layers(layers, {n_samples, seed, threads}, tolerance, limits);
@@ -72,8 +72,8 @@ void bind_sampling(nb::module_& m) {
             require(!order_weights || order_weights->shape(0) == n * n_sets(n - 1), "a weight for each slot");
             const double* log_q = order_weights ? order_weights->data() : nullptr;
             Drawn drawn = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                FamilyWeights weights(*scores.scores);
-                OrderSums sums(weights, log_q);
+                ParentWeights weights(*scores.scores);
+                OrderTables sums(weights, log_q);
                 return fill_and_draw(weights, sums, threads, limits,
                                      [&] { return sample_by_orders(sums, {n_samples, seed, threads}, limits); });
             });
@@ -89,7 +89,7 @@ void bind_sampling(nb::module_& m) {
             require_few(*scores.scores);
             require(past < all_of(n) && is_subset(last, past), "no such past");
             Limits limits;
-            FamilyWeights weights(*scores.scores);
+            ParentWeights weights(*scores.scores);
             weights.fill(1, limits);
             RootLayers layers(weights);
             layers.fill(1, limits);
@@ -108,7 +108,7 @@ void bind_sampling(nb::module_& m) {
     m.def(
         "sampling_bytes",
         [](int n, bool by_orders) {
-            return FamilyWeights::bytes(n) + (by_orders ? OrderSums::bytes(n) : RootLayers::bytes(n)) +
+            return ParentWeights::bytes(n) + (by_orders ? OrderTables::bytes(n) : RootLayers::bytes(n)) +
                    8.0 * static_cast<double>(n_sets(n));
         },
         "n"_a, "by_orders"_a, "What the tables take.");

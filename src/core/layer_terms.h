@@ -79,7 +79,7 @@ private:
 };
 
 template <class Real>
-void read_sums(const FamilyWeights& weights, VarSet past, const std::vector<int>& left, std::vector<Real>& sums) {
+void read_sums(const ParentWeights& weights, VarSet past, const std::vector<int>& left, std::vector<Real>& sums) {
     sums.clear();
     for (int x : left) sums.push_back(static_cast<Real>(weights.sum(x, past)));
 }

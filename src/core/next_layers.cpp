@@ -56,7 +56,7 @@ void NextLayers::set_past(VarSet past) {
 
 // Where the difference of two sums is all rounding, the most it can be, all of it in doubt.
 void NextLayers::set_ways(VarSet last) {
-    const FamilyWeights& weights = layers_.weights();
+    const ParentWeights& weights = layers_.weights();
     last_ = last;
     ways_.clear();
     doubts_.clear();

@@ -36,7 +36,7 @@ TOPDAG_SIMD void fold_levels(double* levels, int bits, const double* factors) {
     }
 }
 
-RootLayers::RootLayers(const FamilyWeights& weights)
+RootLayers::RootLayers(const ParentWeights& weights)
     : weights_(weights), n_(weights.n_variables()), sums_(n_sets(n_)), exponents_(n_sets(n_)) {}
 
 void RootLayers::fill_exponents() {

@@ -2,7 +2,7 @@
 //
 // The first layer of a network holds the variables without parents; the next one those whose parents are all in the
 // layers before ("past") with at least one in the layer just before ("last"); and so on. With U the variables left
-// when the past is T, and z and ways as in family_weights.h [Talvitie, Vuoksenmaa & Koivisto 2019]:
+// when the past is T, and z and ways as in parent_weights.h [Talvitie, Vuoksenmaa & Koivisto 2019]:
 //
 //   b(U)    = the weight of all networks on U when those of T come before
 //           = - sum over non-empty K in U of (-1)^|K| b(U - K) product over x in K of z(x, T)
@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "family_weights.h"
+#include "parent_weights.h"
 #include "run_limits.h"
 #include "var_set.h"
 
@@ -24,12 +24,12 @@ namespace topdag {
 class RootLayers {
 public:
     // The weights must be filled, and outlive this.
-    explicit RootLayers(const FamilyWeights& weights);
+    explicit RootLayers(const ParentWeights& weights);
 
     // Fills b; false when a limit stopped it.
     bool fill(int threads, Limits& limits);
 
-    const FamilyWeights& weights() const { return weights_; }
+    const ParentWeights& weights() const { return weights_; }
     // b, in units of 2^exponent(left); zero when no network is allowed.
     long double sum(VarSet left) const { return sums_[left]; }
     std::int32_t exponent(VarSet left) const { return exponents_[left]; }
@@ -43,7 +43,7 @@ public:
 private:
     void fill_exponents();
 
-    const FamilyWeights& weights_;
+    const ParentWeights& weights_;
     int n_;
     std::vector<long double> sums_;
     std::vector<std::int32_t> exponents_;

@@ -50,7 +50,7 @@ class ParentDraws {
 public:
     void add(std::uint32_t sample, double at) { wanted_.push_back({at, sample}); }
 
-    void draw(const FamilyWeights& weights, int x, VarSet within, VarSet meeting, std::vector<VarSet>& parents) {
+    void draw(const ParentWeights& weights, int x, VarSet within, VarSet meeting, std::vector<VarSet>& parents) {
         std::sort(wanted_.begin(), wanted_.end(), [](const Wanted& a, const Wanted& b) { return a.at < b.at; });
         draws_.clear();
         for (const Wanted& one : wanted_) draws_.push_back({one.at, 0});
@@ -66,7 +66,7 @@ private:
         std::uint32_t sample;
     };
     std::vector<Wanted> wanted_;
-    std::vector<FamilyWeights::Draw> draws_;
+    std::vector<ParentWeights::Draw> draws_;
 };
 
 std::vector<Standing> at_the_start(std::size_t n_samples, VarSet placed) {
@@ -147,7 +147,7 @@ private:
 // One step of one group of samples backward from the end of their orders: the last variable, and its parents.
 class OrderWorker {
 public:
-    OrderWorker(const OrderSums& sums, const Sampling& wanted, NetworkSamples& result)
+    OrderWorker(const OrderTables& sums, const Sampling& wanted, NetworkSamples& result)
         : sums_(sums), wanted_(wanted), parents_(result.parents) {}
 
     void advance(std::vector<Standing>& waiting, Group group) {
@@ -181,7 +181,7 @@ private:
         if (is_needed) draws_.draw(sums_.weights(), x, before, 0, parents_);
     }
 
-    const OrderSums& sums_;
+    const OrderTables& sums_;
     const Sampling& wanted_;
     std::vector<VarSet>& parents_;
     ParentDraws draws_;
@@ -225,17 +225,17 @@ NetworkSamples sample_by_layers(const RootLayers& layers, const Sampling& wanted
     return result;
 }
 
-OrderSums::OrderSums(const FamilyWeights& weights, const double* log_q)
+OrderTables::OrderTables(const ParentWeights& weights, const double* log_q)
     : weights_(weights), log_q_(log_q), n_(weights.n_variables()), sums_(n_sets(n_)) {}
 
-Scaled OrderSums::last(int x, VarSet placed) const {
+Scaled OrderTables::last(int x, VarSet placed) const {
     const VarSet before = placed & ~only(x);
     const Scaled ways = sums_[before] * weights_.scaled_sum(x, before);
     if (log_q_ == nullptr) return ways;
     return ways * exponential(log_q_[static_cast<std::size_t>(x) * n_sets(n_ - 1) + without_bit(before, x)]);
 }
 
-bool OrderSums::fill(int threads, Limits& limits) {
+bool OrderTables::fill(int threads, Limits& limits) {
     constexpr std::size_t run = 256;
     std::vector<std::vector<VarSet>> by_size(n_ + 1);
     for (VarSet placed = 0; placed <= all_of(n_); ++placed) by_size[size_of(placed)].push_back(placed);
@@ -253,7 +253,7 @@ bool OrderSums::fill(int threads, Limits& limits) {
     return !limits.stop.load();
 }
 
-NetworkSamples sample_by_orders(const OrderSums& sums, const Sampling& wanted, Limits& limits) {
+NetworkSamples sample_by_orders(const OrderTables& sums, const Sampling& wanted, Limits& limits) {
     const int n = sums.weights().n_variables();
     NetworkSamples result;
     result.is_possible = sums.sum(all_of(n)).mantissa > 0.0L;

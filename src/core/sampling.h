@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "family_weights.h"
+#include "parent_weights.h"
 #include "root_layers.h"
 #include "run_limits.h"
 #include "var_set.h"
@@ -35,13 +35,13 @@ struct NetworkSamples {
 NetworkSamples sample_by_layers(const RootLayers& layers, const Sampling& wanted, double tolerance, Limits& limits);
 
 // Sums over orders: a(Y) = sum over x in Y of a(Y - x) z(x, Y - x) q(x, Y - x) [Koivisto & Sood 2004].
-class OrderSums {
+class OrderTables {
 public:
     // log_q: by variable, then by slot; null when every order weighs the same.
-    OrderSums(const FamilyWeights& weights, const double* log_q);
+    OrderTables(const ParentWeights& weights, const double* log_q);
     bool fill(int threads, Limits& limits);
 
-    const FamilyWeights& weights() const { return weights_; }
+    const ParentWeights& weights() const { return weights_; }
     Scaled sum(VarSet placed) const { return sums_[placed]; }
     // What the orders of these with x last weigh.
     Scaled last(int x, VarSet placed) const;
@@ -49,13 +49,13 @@ public:
     static double bytes(int n) { return static_cast<double>(n_sets(n)) * sizeof(Scaled); }
 
 private:
-    const FamilyWeights& weights_;
+    const ParentWeights& weights_;
     const double* log_q_;
     int n_;
     std::vector<Scaled> sums_;
 };
 
 // Orders first: an order is drawn from its end, then parents of each variable among those before it.
-NetworkSamples sample_by_orders(const OrderSums& sums, const Sampling& wanted, Limits& limits);
+NetworkSamples sample_by_orders(const OrderTables& sums, const Sampling& wanted, Limits& limits);
 
 }  // namespace topdag

@@ -492,6 +492,49 @@ def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.u
     None when stopped. Sets in an order of growing size, with the least cost of each.
     """
 
+class PriorResult:
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def floor(self) -> float: ...
+
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def memory_hit(self) -> bool: ...
+
+    @property
+    def parts(self) -> int: ...
+
+    @property
+    def sweeps(self) -> int: ...
+
+    @property
+    def sparse_sweeps(self) -> int: ...
+
+    @property
+    def root_families(self) -> int: ...
+
+    @property
+    def counted(self) -> int: ...
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+        """Network by network."""
+
+def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], most: int, log_factor: float, most_bytes: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[PriorResult, bool]:
+    """
+    The best networks when orders weigh too, and whether Ctrl-C stopped it.
+    """
+
+def order_prior_bytes(n: int, threads: int) -> float:
+    """Bytes of the tables beside the scores."""
+
 class DrawnNetworks:
     @property
     def finished(self) -> bool: ...

@@ -50,12 +50,15 @@ class EdgePrior:
 
     def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
         """By the slots of ``names[x]``: parents as bits with its own bit left out."""
-        require_known((name for edge in self.log_odds for name in edge), names)
         others = [name for name in names if name != names[x]]
         weights = np.zeros(1)
         for parent in others:
             weights = np.concatenate([weights, weights + self.log_odds.get((parent, names[x]), self.default)])
         return weights
+
+    def require_names(self, names: Sequence[str]) -> None:
+        """Refuses odds of edges between other variables."""
+        require_known((name for edge in self.log_odds for name in edge), names)
 
     def most_log_weight(self, names: Sequence[str]) -> float:
         """No network on these variables weighs more."""

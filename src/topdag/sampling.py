@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
+from topdag.asking import Asked
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
-from topdag.questions import Asked
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run, is_whole, peak_memory
 from topdag.samples import NetworkSample

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.priors import Prior
+from topdag.priors import EdgePrior, Prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
@@ -27,6 +27,8 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
             f"With the {prior} all families count, but these scores were pruned, keep={scores.keep!r}. "
             'Score again with keep="all", or with max_parents.'
         )
+    if isinstance(prior, EdgePrior):
+        prior.require_names(scores.names)
     names = tuple(scores.names[v] for v in scores.columns)
     if isinstance(scores.store, ListStore):
         store, grid = _listed_with(scores.store, names, prior, run)

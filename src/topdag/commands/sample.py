@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from topdag.asking import Asked
 from topdag.commands.command import Command, Exit, UsageError
 from topdag.commands.options import (
     ABOUT_TABLES,
@@ -29,7 +30,6 @@ from topdag.commands.values import seconds, whole
 from topdag.errors import OutOfTime, ScoreError
 from topdag.files import read_scores
 from topdag.priors import FairPrior, OrderModular, Prior
-from topdag.questions import Asked
 from topdag.runs import shown_bytes
 from topdag.samples import NetworkSample
 from topdag.sampling import MOST_SEEDS, sample_of

@@ -1,4 +1,4 @@
-// family_weights.h: families as weights e^score: their sums over all parent sets inside a set, and draws from them.
+// parent_weights.h: families as weights e^score: their sums over all parent sets inside a set, and draws from them.
 //
 //   z(x, Y)       = the sum of w(x, U) over all U inside Y
 //   ways(x, Y, R) = the same over those U that have a member of R too; over all of them when R is empty
@@ -17,11 +17,11 @@
 
 namespace topdag {
 
-class FamilyWeights {
+class ParentWeights {
 public:
     static constexpr int most_variables = 26;
 
-    explicit FamilyWeights(const LocalScores& scores);
+    explicit ParentWeights(const LocalScores& scores);
 
     // Fills all tables; false when a limit stopped it.
     bool fill(int threads, Limits& limits);

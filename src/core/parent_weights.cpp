@@ -1,4 +1,4 @@
-#include "family_weights.h"
+#include "parent_weights.h"
 
 #include <algorithm>
 #include <limits>
@@ -13,10 +13,10 @@ constexpr double least_shown = 1e7;  // so that exponents of networks stay far a
 
 }  // namespace
 
-FamilyWeights::FamilyWeights(const LocalScores& scores)
+ParentWeights::ParentWeights(const LocalScores& scores)
     : n_(scores.n_variables()), scores_(scores), sums_(n_), exponents_(n_), families_(n_) {}
 
-bool FamilyWeights::fill(int threads, Limits& limits) {
+bool ParentWeights::fill(int threads, Limits& limits) {
     limits.begin(Phase::sweeping, n_);
     parallel_for(n_, threads, limits, [&](std::size_t x, int) {
         fill_variable(static_cast<int>(x));
@@ -25,7 +25,7 @@ bool FamilyWeights::fill(int threads, Limits& limits) {
     return !limits.stop.load();
 }
 
-void FamilyWeights::fill_variable(int x) {
+void ParentWeights::fill_variable(int x) {
     const std::size_t size = n_sets(n_ - 1);
     std::vector<double> local(size);
     scores_.fill(x, 0, size, local.data());
@@ -56,16 +56,16 @@ void FamilyWeights::fill_variable(int x) {
             }
 }
 
-long double FamilyWeights::ways_by_difference(int x, VarSet within, VarSet meeting) const {
+long double ParentWeights::ways_by_difference(int x, VarSet within, VarSet meeting) const {
     if (meeting == 0) return sum(x, within);
     return sum(x, within) - in_units(scaled_sum(x, within & ~meeting), exponent(x, within));
 }
 
 // Each sum went through n - 1 additions, and is below two units.
-long double FamilyWeights::difference_error() const { return 4 * n_ * std::numeric_limits<long double>::epsilon(); }
+long double ParentWeights::difference_error() const { return 4 * n_ * std::numeric_limits<long double>::epsilon(); }
 
 template <class Use>
-void FamilyWeights::for_each_allowed(int x, VarSet within, VarSet meeting, Use&& use) const {
+void ParentWeights::for_each_allowed(int x, VarSet within, VarSet meeting, Use&& use) const {
     const auto outside = static_cast<std::uint32_t>(~within);
     const auto met = static_cast<std::uint32_t>(meeting);
     const std::int64_t unit = exponent(x, within);
@@ -75,7 +75,7 @@ void FamilyWeights::for_each_allowed(int x, VarSet within, VarSet meeting, Use&&
     }
 }
 
-double FamilyWeights::ways_by_families(int x, VarSet within, VarSet meeting) const {
+double ParentWeights::ways_by_families(int x, VarSet within, VarSet meeting) const {
     double total = 0.0;
     const double rest = static_cast<double>(families_[x].size()) * 0x1p60;
     for_each_allowed(x, within, meeting, [&](const Family&, double weight) {
@@ -85,7 +85,7 @@ double FamilyWeights::ways_by_families(int x, VarSet within, VarSet meeting) con
     return total;
 }
 
-void FamilyWeights::draw_parents(int x, VarSet within, VarSet meeting, std::vector<Draw>& draws) const {
+void ParentWeights::draw_parents(int x, VarSet within, VarSet meeting, std::vector<Draw>& draws) const {
     double passed = 0.0;
     std::size_t next = 0;
     VarSet last = 0;
