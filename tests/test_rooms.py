@@ -72,8 +72,9 @@ ROOMS = {
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
     "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
-    "network_search": "_core engines errors lattices list_lattices list_questions lists order_search relaxation "
-    "results runs scores stores",
+    "prior_search": "_core errors lattices list_lattices list_questions lists priors results runs scores",
+    "network_search": "_core engines errors lattices list_lattices list_questions lists order_search prior_search "
+    "priors relaxation results runs scores stores weighted_scores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
@@ -141,6 +142,12 @@ CORE_ROOMS = {
     "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
     "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
     "network_search": "completion_oracle listing run_limits",
+    "packed_families": "big_array lattice var_set",
+    "leaf_steps": "packed_families var_set",
+    "extension_counter": "var_set",
+    "tree_search": "leaf_steps packed_families run_limits set_map var_set",
+    "uniform_orders": "extension_counter lattice parallel tree_search",
+    "path_counting": "lattice leaf_steps packed_families run_limits set_map var_set",
     "big_count": "",
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",

@@ -1,0 +1,49 @@
+// packed_families.cpp
+#include "packed_families.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace topdag {
+
+PackedFamilies::PackedFamilies(const Lattice& lattice, bool undominated)
+    : lattice_(lattice), n_(lattice.n_variables()), best_first_(static_cast<std::size_t>(n_)) {
+    for (int x = 0; x < n_; ++x) {
+        local_.emplace_back(n_sets(n_ - 1));
+        lattice.scores().fill(x, 0, n_sets(n_ - 1), local_[x].data());
+        if (undominated) leave_out_dominated(x);
+        sort(x);
+    }
+}
+
+void PackedFamilies::leave_out_dominated(int x) {
+    for (std::size_t slot = 1; slot < n_sets(n_ - 1); ++slot) {
+        const VarSet parents = with_gap(slot, x);
+        for (VarSet left = parents; left != 0; left &= left - 1) {
+            if (lattice_.best(x, parents & ~(left & -left)) < local_[x][slot]) continue;
+            local_[x][slot] = -std::numeric_limits<double>::infinity();
+            break;
+        }
+    }
+}
+
+void PackedFamilies::sort(int x) {
+    Parents& own = best_first_[x];
+    for (std::size_t slot = 0; slot < n_sets(n_ - 1); ++slot)
+        if (local_[x][slot] > -std::numeric_limits<double>::infinity())
+            own.push_back(static_cast<std::uint32_t>(with_gap(slot, x)));
+    std::sort(own.begin(), own.end(), [&](std::uint32_t a, std::uint32_t b) {
+        const double score_a = local(x, a), score_b = local(x, b);
+        return score_a != score_b ? score_a > score_b : a < b;
+    });
+    own.shrink_to_fit();
+}
+
+// None before it scores as little as the best inside the set.
+PackedFamilies::Parents::const_iterator PackedFamilies::first_within(int x, VarSet set) const {
+    const double best = lattice_.best(x, set);
+    const Parents& own = best_first_[x];
+    return std::partition_point(own.begin(), own.end(), [&](std::uint32_t parents) { return local(x, parents) > best; });
+}
+
+}  // namespace topdag
