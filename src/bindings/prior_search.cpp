@@ -76,7 +76,8 @@ double seconds_since(Limits::Clock::time_point begin) {
 
 // More than rounding can move a value of such networks.
 double slack_for(const Lattice& lattice) {
-    return 1e-9 + 1e-12 * std::abs(lattice.forward(all_of(lattice.n_variables())));
+    const double best = lattice.forward(all_of(lattice.n_variables()));
+    return 1e-9 + (std::isfinite(best) ? 1e-12 * std::abs(best) : 0.0);
 }
 
 PartialNetwork whole(const std::vector<VarSet>& parents) {
