@@ -135,16 +135,21 @@ void draw(TreeSearch& search, const Lattice& lattice, NetworkPrior& prior, const
     found.search_seconds = seconds_since(begin);
 }
 
-// With `only_best`, families that others dominate and networks that cannot be best are left out.
-Found search_uniform_orders(const Lattice& lattice, const Question& question, bool only_best, int threads,
+// What may be left out when only the best network is asked for.
+struct LeftOut {
+    bool dominated;  // families that score no more than with fewer parents
+    bool posets;     // all but the best of the networks with the same paths between variables
+};
+
+Found search_uniform_orders(const Lattice& lattice, const Question& question, LeftOut left_out, int threads,
                             Limits& limits) {
     Found found;
     const auto begin = Limits::Clock::now();
     const auto undominated = std::make_unique<PackedFamilies>(lattice, true);
-    UniformOrders prior(lattice, only_best);
+    UniformOrders prior(lattice, left_out.posets);
     if (!prior.sweep(*undominated, threads, limits)) return found;
-    const auto all = only_best ? nullptr : std::make_unique<PackedFamilies>(lattice, false);
-    const PackedFamilies& families = only_best ? *undominated : *all;
+    const auto all = left_out.dominated ? nullptr : std::make_unique<PackedFamilies>(lattice, false);
+    const PackedFamilies& families = left_out.dominated ? *undominated : *all;
     found.bound_seconds = seconds_since(begin);
     TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
     draw(search, lattice, prior, question, limits, found);
@@ -242,20 +247,21 @@ void bind_prior_search(nb::module_& m) {
           "Bytes for the families and bounds, beside the lattice and the search itself.");
     m.def(
         "search_uniform_orders",
-        [](const PyLattice& held, std::size_t most, std::size_t block, bool only_best, std::size_t memory, int threads,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const PyLattice& held, std::size_t most, std::size_t block, bool undominated, bool posets,
+           std::size_t memory, int threads, std::optional<double> seconds, nb::object on_tick) {
             check(held, most, block);
-            require(!only_best || most == 1, "what cannot be best may be among the k best");
+            require(!(undominated || posets) || most == 1, "what cannot be best may be among the k best");
             bool interrupted = false;
             Found found = watched(
                 watch_of(seconds, std::move(on_tick)),
                 [&](Limits& limits) {
-                    return search_uniform_orders(*held.lattice, {most, block, memory}, only_best, threads, limits);
+                    return search_uniform_orders(*held.lattice, {most, block, memory}, {undominated, posets}, threads,
+                                                 limits);
                 },
                 &interrupted);
             return given(std::move(found), interrupted, held.lattice->n_variables());
         },
-        "lattice"_a, "most"_a, "block"_a, "only_best"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
+        "lattice"_a, "most"_a, "block"_a, "undominated"_a, "posets"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
         "on_tick"_a.none(), what_is_given);
     m.def(
         "count_paths",

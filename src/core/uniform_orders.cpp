@@ -15,8 +15,8 @@ constexpr double nothing = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-UniformOrders::UniformOrders(const Lattice& lattice, bool only_best)
-    : lattice_(lattice), n_(lattice.n_variables()), only_best_(only_best), log_up_(n_ + 2, nothing), rest_(n_sets(n_)) {
+UniformOrders::UniformOrders(const Lattice& lattice, bool posets)
+    : lattice_(lattice), n_(lattice.n_variables()), posets_(posets), log_up_(n_ + 2, nothing), rest_(n_sets(n_)) {
     // On a grid of 2^-32, so that sums of few of them with scores lose nothing; where scores are finer, TreeSearch's
     // slack covers it.
     for (int k = 1; k <= n_ + 1; ++k) log_up_[k] = std::ldexp(std::ceil(std::ldexp(std::log(k), 32)), -32);

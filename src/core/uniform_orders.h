@@ -17,8 +17,9 @@ namespace topdag {
 
 class UniformOrders final : public NetworkPrior {
 public:
-    // `only_best`: networks that cannot be best may be left out. The lattice must outlive this.
-    UniformOrders(const Lattice& lattice, bool only_best);
+    // `posets`: of the networks with the same paths between variables, only the best are asked for; others are left out
+    // with all that begin with them. Right for the best network, not for the k best. The lattice must outlive this.
+    UniformOrders(const Lattice& lattice, bool posets);
 
     // Finds B; false when a limit stopped it. `families`: at least those that no other dominates.
     bool sweep(const PackedFamilies& families, int threads, Limits& limits);
@@ -30,7 +31,7 @@ public:
     double log_weight_bound(VarSet placed) override;
     // With better parents among its ancestors, a leaf would score more and agree with as many orders.
     bool may_be_best(int x, double local, VarSet ancestors) override {
-        return !only_best_ || local >= lattice_.best(x, ancestors);
+        return !posets_ || local >= lattice_.best(x, ancestors);
     }
 
     // Bytes of B.
@@ -41,7 +42,7 @@ private:
 
     const Lattice& lattice_;
     int n_;
-    bool only_best_;
+    bool posets_;
     std::vector<double> log_up_;  // no less than the logarithm
     BigArray rest_;
     ExtensionCounter counter_;

@@ -157,7 +157,8 @@ class _Search:
             self.lattice,
             self.most,
             block,
-            only_best,
+            only_best,  # families that others dominate cannot be in it,
+            only_best,  # and of networks with the same paths only the best can
             self.memory,
             self.run.threads,
             self.run.seconds_left,
