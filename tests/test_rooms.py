@@ -142,7 +142,7 @@ CORE_ROOMS = {
     "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
     "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
     "network_search": "completion_oracle listing run_limits",
-    "packed_families": "big_array lattice var_set",
+    "packed_families": "big_array lattice parallel run_limits var_set",
     "leaf_steps": "packed_families var_set",
     "extension_counter": "var_set",
     "tree_search": "leaf_steps packed_families run_limits set_map var_set",

@@ -145,21 +145,23 @@ Found search_uniform_orders(const Lattice& lattice, const Question& question, Le
                             Limits& limits) {
     Found found;
     const auto begin = Limits::Clock::now();
-    const auto undominated = std::make_unique<PackedFamilies>(lattice, true);
+    PackedFamilies undominated(lattice, true), all(lattice, false);
     UniformOrders prior(lattice, left_out.posets);
-    if (!prior.sweep(*undominated, threads, limits)) return found;
-    const auto all = left_out.dominated ? nullptr : std::make_unique<PackedFamilies>(lattice, false);
-    const PackedFamilies& families = left_out.dominated ? *undominated : *all;
+    if (!undominated.fill(threads, limits) || !prior.sweep(undominated, threads, limits)) return found;
+    if (!left_out.dominated && !all.fill(threads, limits)) return found;
+    const PackedFamilies& families = left_out.dominated ? undominated : all;
     found.bound_seconds = seconds_since(begin);
     TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
     draw(search, lattice, prior, question, limits, found);
     return found;
 }
 
-Found search_python_prior(const Lattice& lattice, const Question& question, NetworkPrior& prior, Limits& limits) {
+Found search_python_prior(const Lattice& lattice, const Question& question, NetworkPrior& prior, int threads,
+                          Limits& limits) {
     Found found;
     const auto begin = Limits::Clock::now();
-    const PackedFamilies families(lattice, false);
+    PackedFamilies families(lattice, false);
+    if (!families.fill(threads, limits)) return found;
     found.bound_seconds = seconds_since(begin);
     TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
     draw(search, lattice, prior, question, limits, found);
@@ -169,10 +171,11 @@ Found search_python_prior(const Lattice& lattice, const Question& question, Netw
 constexpr std::uint64_t steps_between_looks = 256;
 
 template <class Count>
-Found count_paths(const Lattice& lattice, const Question& question, bool undominated, Limits& limits) {
+Found count_paths(const Lattice& lattice, const Question& question, bool undominated, int threads, Limits& limits) {
     Found found;
     auto begin = Limits::Clock::now();
-    const PackedFamilies families(lattice, undominated);
+    PackedFamilies families(lattice, undominated);
+    if (!families.fill(threads, limits)) return found;
     found.bound_seconds = seconds_since(begin);
     begin = Limits::Clock::now();
     limits.begin(Phase::searching, question.most);
@@ -199,16 +202,19 @@ Found count_paths(const Lattice& lattice, const Question& question, bool undomin
     return found;
 }
 
-Found count_paths(const Lattice& lattice, const Question& question, bool undominated, Limits& limits) {
-    return lattice.n_variables() <= 20 ? count_paths<std::uint64_t>(lattice, question, undominated, limits)
-                                       : count_paths<unsigned __int128>(lattice, question, undominated, limits);
+Found count_paths(const Lattice& lattice, const Question& question, bool undominated, int threads, Limits& limits) {
+    return lattice.n_variables() <= 20  // 20! fits in 64 bits
+               ? count_paths<std::uint64_t>(lattice, question, undominated, threads, limits)
+               : count_paths<unsigned __int128>(lattice, question, undominated, threads, limits);
 }
 
 // What Algorithm 1 takes from its queue, in turn: placed, parents, count, place in the queue, whether for the first time.
 using Taking = std::tuple<VarSet, std::vector<VarSet>, std::uint64_t, double, bool>;
 
 std::vector<Taking> takings(const Lattice& lattice, std::size_t block, std::size_t most) {
-    const PackedFamilies families(lattice, false);
+    Limits limits;
+    PackedFamilies families(lattice, false);
+    families.fill(1, limits);
     PathCounting<std::uint64_t> search(families, lattice, block, slack_for(lattice), ~std::size_t{0});
     std::vector<Taking> taken;
     while (taken.size() < most && search.take() != PathCounting<std::uint64_t>::Taken::none)
@@ -266,18 +272,20 @@ void bind_prior_search(nb::module_& m) {
     m.def(
         "count_paths",
         [](const PyLattice& held, std::size_t most, std::size_t block, bool undominated, std::size_t memory,
-           std::optional<double> seconds, nb::object on_tick) {
+           int threads, std::optional<double> seconds, nb::object on_tick) {
             check(held, most, block);
             require(!undominated || most == 1, "what is dominated may be among the k best");
             bool interrupted = false;
             Found found = watched(
                 watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return count_paths(*held.lattice, {most, block, memory}, undominated, limits); },
+                [&](Limits& limits) {
+                    return count_paths(*held.lattice, {most, block, memory}, undominated, threads, limits);
+                },
                 &interrupted);
             return given(std::move(found), interrupted, held.lattice->n_variables());
         },
-        "lattice"_a, "most"_a, "block"_a, "undominated"_a, "memory"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        what_is_given);
+        "lattice"_a, "most"_a, "block"_a, "undominated"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
+        "on_tick"_a.none(), what_is_given);
     m.def(
         "count_paths_takings",
         [](const PyLattice& held, std::size_t block, std::size_t most) {
@@ -290,19 +298,19 @@ void bind_prior_search(nb::module_& m) {
     m.def(
         "search_python_prior",
         [](const PyLattice& held, nb::object log_weight, nb::object bound, std::size_t most, std::size_t block,
-           std::size_t memory, std::optional<double> seconds, nb::object on_tick) {
+           std::size_t memory, int threads, std::optional<double> seconds, nb::object on_tick) {
             check(held, most, block);
             PythonPrior prior(*held.lattice, std::move(log_weight), std::move(bound));
             bool interrupted = false;
             Found found = watched(
                 watch_of(seconds, std::move(on_tick)),
                 [&](Limits& limits) {
-                    return search_python_prior(*held.lattice, {most, block, memory}, prior, limits);
+                    return search_python_prior(*held.lattice, {most, block, memory}, prior, threads, limits);
                 },
                 &interrupted);
             return given(std::move(found), interrupted, held.lattice->n_variables());
         },
-        "lattice"_a, "log_weight"_a, "bound"_a, "most"_a, "block"_a, "memory"_a, "seconds"_a.none(),
+        "lattice"_a, "log_weight"_a, "bound"_a, "most"_a, "block"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
         "on_tick"_a.none(), what_is_given);
 }
 

@@ -6,19 +6,20 @@
 
 namespace topdag {
 
-const LeafStep* LeafSteps::at(VarSet placed, std::size_t place) {
+LeafSteps::List& LeafSteps::from(VarSet placed) {
     const auto [found, is_new] = lists_.try_emplace(placed);
-    if (is_new) bytes_ += bytes_a_list;
-    List& list = found->second;
-    while (place >= list.steps.size() && !list.is_whole) lengthen(placed, list);
-    return place < list.steps.size() ? &list.steps[place] : nullptr;
+    if (is_new) {
+        found->second.placed = placed;
+        bytes_ += bytes_a_list;
+    }
+    return found->second;
 }
 
-void LeafSteps::lengthen(VarSet placed, List& list) {
+void LeafSteps::lengthen(List& list) {
     const std::size_t most = std::max(first_length, 4 * list.steps.size());
     best_.clear();
     for (int x = 0; x < families_.n_variables(); ++x)
-        if (!has(placed, x)) offer_steps_of(x, placed, most);
+        if (!has(list.placed, x)) offer_steps_of(x, list.placed, most);
     std::sort(best_.begin(), best_.end(), LeafStep::is_before);
     bytes_ += (best_.size() - list.steps.size()) * sizeof(LeafStep);
     list.steps.assign(best_.begin(), best_.end());

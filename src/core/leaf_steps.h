@@ -35,19 +35,26 @@ class LeafSteps {
 public:
     LeafSteps(const PackedFamilies& families, LeafBound& bound) : families_(families), bound_(bound) {}
 
-    // The step at this place, or null when there are not so many. Valid until the next call.
-    const LeafStep* at(VarSet placed, std::size_t place);
-    std::size_t bytes() const { return bytes_; }
-
-private:
+    // The steps from a set, as far as they were asked for.
     struct List {
+        VarSet placed = 0;
         std::vector<LeafStep> steps;
         bool is_whole = false;
     };
+    // Stays where it is.
+    List& from(VarSet placed);
+    // The step at this place, or null when there are not so many. Valid until more of the list is asked for.
+    const LeafStep* at(List& list, std::size_t place) {
+        while (place >= list.steps.size() && !list.is_whole) lengthen(list);
+        return place < list.steps.size() ? &list.steps[place] : nullptr;
+    }
+    std::size_t bytes() const { return bytes_; }
+
+private:
     static constexpr std::size_t first_length = 32;
     static constexpr std::size_t bytes_a_list = 80;
 
-    void lengthen(VarSet placed, List& list);
+    void lengthen(List& list);
     void offer_steps_of(int x, VarSet placed, std::size_t most);
     void offer(const LeafStep& step, std::size_t most);
 

@@ -4,16 +4,27 @@
 #include <algorithm>
 #include <limits>
 
+#include "parallel.h"
+
 namespace topdag {
 
 PackedFamilies::PackedFamilies(const Lattice& lattice, bool undominated)
-    : lattice_(lattice), n_(lattice.n_variables()), best_first_(static_cast<std::size_t>(n_)) {
-    for (int x = 0; x < n_; ++x) {
-        local_.emplace_back(n_sets(n_ - 1));
-        lattice.scores().fill(x, 0, n_sets(n_ - 1), local_[x].data());
-        if (undominated) leave_out_dominated(x);
-        sort(x);
-    }
+    : lattice_(lattice),
+      n_(lattice.n_variables()),
+      undominated_(undominated),
+      local_(static_cast<std::size_t>(n_)),
+      best_first_(static_cast<std::size_t>(n_)) {}
+
+bool PackedFamilies::fill(int threads, Limits& limits) {
+    limits.begin(Phase::bounding, static_cast<std::uint64_t>(n_));
+    parallel_for(static_cast<std::size_t>(n_), threads, limits, [&](std::size_t x, int) {
+        local_[x] = BigArray(n_sets(n_ - 1));
+        lattice_.scores().fill(static_cast<int>(x), 0, n_sets(n_ - 1), local_[x].data());
+        if (undominated_) leave_out_dominated(static_cast<int>(x));
+        sort(static_cast<int>(x));
+        ++limits.done;
+    });
+    return !limits.stop.load();
 }
 
 void PackedFamilies::leave_out_dominated(int x) {

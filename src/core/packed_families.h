@@ -9,6 +9,7 @@
 
 #include "big_array.h"
 #include "lattice.h"
+#include "run_limits.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -35,6 +36,8 @@ public:
     // `undominated`: only families that score more than those with fewer of the same parents. No network with another
     // one is best, alone or under a prior that never falls when an edge is removed. The lattice must outlive this.
     PackedFamilies(const Lattice& lattice, bool undominated);
+    // To be called first; false when a limit stopped it.
+    bool fill(int threads, Limits& limits);
 
     int n_variables() const { return n_; }
     // Minus infinity when not allowed.
@@ -54,6 +57,7 @@ private:
 
     const Lattice& lattice_;
     int n_;
+    bool undominated_;
     std::vector<BigArray> local_;      // by variable, then by slot
     std::vector<Parents> best_first_;  // by variable
 };

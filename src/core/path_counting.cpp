@@ -127,8 +127,9 @@ void PathCounting<Count>::expand(Id id) {
     const VarSet from = nodes_[id].placed;
     std::size_t place = nodes_[id].next_step;
     const std::size_t end = place + block_;
-    const LeafStep* step = steps_.at(from, place);
-    for (; step != nullptr && place < end; step = steps_.at(from, ++place)) make(id, *step);
+    LeafSteps::List& steps = steps_.from(from);
+    const LeafStep* step = steps_.at(steps, place);
+    for (; step != nullptr && place < end; step = steps_.at(steps, ++place)) make(id, *step);
     Node& node = nodes_[id];
     node.next_step = static_cast<std::uint32_t>(place);
     if (step == nullptr) return;

@@ -50,9 +50,10 @@ bool TreeSearch::next(Limits& limits) {
         }
         limits.bound.store(entry.most, std::memory_order_relaxed);
         if (nodes_[entry.node].is_weighed) {
-            expand(entry.node, entry);
+            built(entry.node);
+            expand(entry);
         } else {
-            weigh_and_push(entry.node, entry);
+            weigh(entry);
         }
     }
     return false;
@@ -104,7 +105,7 @@ bool TreeSearch::takes_too_much() const {
     return nodes_.bytes() + queue + steps_.bytes() > memory_ || nodes_.size() + block_ + 1 >= SetMap::none;
 }
 
-const TreeSearch::Built& TreeSearch::built(Id id) {
+const PartialNetwork& TreeSearch::built(Id id) {
     PartialNetwork& network = built_.network;
     std::fill(network.parents.begin(), network.parents.end(), 0);
     path_.clear();
@@ -122,7 +123,7 @@ const TreeSearch::Built& TreeSearch::built(Id id) {
         network.placed |= only(x);
     }
     find_blockers();
-    return built_;
+    return network;
 }
 
 // Of x: the last placed variable that stands behind it in the reference order, and those placed after.
@@ -156,42 +157,51 @@ bool TreeSearch::may_add(const LeafStep& step) const {
 }
 
 // The first one not made yet that may be, for the node in built_; null when none is left.
-const LeafStep* TreeSearch::next_step_of(Id id) {
+const LeafStep* TreeSearch::next_step_of(Id id, LeafSteps::List& steps) {
     Node& node = nodes_[id];
-    while (const LeafStep* step = steps_.at(built_.network.placed, node.next_step)) {
+    while (const LeafStep* step = steps_.at(steps, node.next_step)) {
         if (may_add(*step)) return step;
         ++node.next_step;
     }
     return nullptr;
 }
 
-void TreeSearch::weigh_and_push(Id id, const Entry& entry) {
-    const double log_weight = prior_.log_weight(built(id).network);
-    Node& node = nodes_[id];
+// Expands it at once if it is still the first.
+void TreeSearch::weigh(const Entry& entry) {
+    const double log_weight = prior_.log_weight(built(entry.node));
+    Node& node = nodes_[entry.node];
     ++counts.weighed;
     node.is_weighed = true;
     node.log_weight = log_weight;
     if (log_weight == nothing) return;
     if (static_cast<int>(entry.n_placed) == n_) {
-        check_bounds(id, log_weight);
-        push({node.score + log_weight, id, entry.n_placed});
+        check_bounds(entry.node, log_weight);
+        push({node.score + log_weight, entry.node, entry.n_placed});
         return;
     }
     const double most = node.score + log_weight + prior_.rest(built_.network.placed) + slack_;
-    push({std::min(most, entry.most), id, entry.n_placed});
+    const Entry weighed{std::min(most, entry.most), entry.node, entry.n_placed};
+    if (most == nothing) return;
+    if (queue_.empty() || is_later(queue_.front(), weighed)) {
+        expand(weighed);
+    } else {
+        push(weighed);
+    }
 }
 
-void TreeSearch::expand(Id id, const Entry& entry) {
-    built(id);
+// The node in built_.
+void TreeSearch::expand(const Entry& entry) {
+    const Id id = entry.node;
+    LeafSteps::List& steps = steps_.from(built_.network.placed);
     ++(nodes_[id].is_expanded ? counts.re_expanded : counts.expanded);
     nodes_[id].is_expanded = true;
     for (std::size_t made = 0; made < block_; ++made) {
-        const LeafStep* step = next_step_of(id);
+        const LeafStep* step = next_step_of(id, steps);
         if (step == nullptr) return;
         add(id, *step, entry);
         ++nodes_[id].next_step;
     }
-    const LeafStep* step = next_step_of(id);
+    const LeafStep* step = next_step_of(id, steps);
     if (step == nullptr) return;
     const double most = nodes_[id].score + nodes_[id].log_weight + step->most + slack_;
     push({std::min(most, entry.most), id, entry.n_placed});
@@ -218,7 +228,7 @@ void TreeSearch::check_bounds(Id id, double log_weight) {
         at = nodes_[at].before;
         const double bound = prior_.log_weight_bound(placed), achieved = log_weight - nodes_[at].log_weight;
         if (achieved > bound + tolerance * std::max(1.0, std::abs(bound)))
-            throw BoundBroken(built(at).network, bound, achieved);
+            throw BoundBroken(built(at), bound, achieved);
     }
 }
 

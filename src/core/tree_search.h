@@ -97,7 +97,7 @@ private:
         Id node;
         std::uint32_t n_placed;
     };
-    // How a node came to be, read from its path.
+    // A partial network as read from its path.
     struct Built {
         PartialNetwork network;
         std::vector<VarSet> blockers;  // by variable still to come; empty: none needed
@@ -107,13 +107,13 @@ private:
     void push(const Entry& entry);
     Entry pop();
     bool takes_too_much() const;
-    const Built& built(Id id);
+    const PartialNetwork& built(Id id);
     void find_blockers();
     VarSet ancestors_of(PackedFamily family) const;
     bool may_add(const LeafStep& step) const;
-    const LeafStep* next_step_of(Id id);
-    void weigh_and_push(Id id, const Entry& entry);
-    void expand(Id id, const Entry& entry);
+    const LeafStep* next_step_of(Id id, LeafSteps::List& steps);
+    void weigh(const Entry& entry);
+    void expand(const Entry& entry);
     void add(Id id, const LeafStep& step, const Entry& entry);
     void check_bounds(Id id, double log_weight);
     std::vector<VarSet> parents_of(Id id) const;

@@ -504,7 +504,7 @@ def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: 
     finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """
 
-def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
     """
     finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """
@@ -514,7 +514,7 @@ def count_paths_takings(lattice: Lattice, block: int, most: int) -> list[tuple[i
     What Algorithm 1 takes from its queue: placed, parents, count, place in the queue, whether for the first time.
     """
 
-def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
     """
     finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """

@@ -168,7 +168,14 @@ class _Search:
 
     def as_published(self, block: int) -> NetworkList:
         drawn = _core.count_paths(
-            self.lattice, self.most, block, False, self.memory, self.run.seconds_left, self.run.on_tick
+            self.lattice,
+            self.most,
+            block,
+            False,
+            self.memory,
+            self.run.threads,
+            self.run.seconds_left,
+            self.run.on_tick,
         )
         return self._answer(drawn, "best-first search over partial networks, paths counted", **self._of_orders())
 
@@ -181,6 +188,7 @@ class _Search:
             self.most,
             block,
             self.memory,
+            self.run.threads,
             self.run.seconds_left,
             self.run.on_tick,
         )
