@@ -54,9 +54,7 @@ def measure(name: str, published: bool, k: int, threads: int) -> dict[str, Any]:
 
 def main(threads: int = 2) -> None:
     print(f"\nThe best network under the prior over orders, BDeu(1), {threads} threads. {date.today()}. {machine()}")
-    print(
-        "Seconds without scoring: oracle and bounds (T_h), search (T_A*), all (t); in brackets what the paper printed."
-    )
+    print("Seconds without scoring: oracle and bounds, search, all (T_h, T_A*, t); in brackets what the paper printed.")
     for name, paper in PAPER.items():
         if not (DATA / f"{name}.csv").exists():
             print(f"{name:7} skipped: no {name}.csv in ../shared/data")

@@ -107,7 +107,7 @@ def test_any_prior_gives_the_best_networks(prior: NetworkPrior, lists: FamilyLis
 
 def test_five_variables() -> None:
     scores = td.score(sampled_table(5, 80, 4), td.BDeu(1.0))
-    for prior in PRIORS:
+    for prior in PRIORS[:2]:
         found = search_networks(scores, 25, prior=prior)
         np.testing.assert_allclose(found.scores, truth(scores, prior)[0][:25], rtol=0, atol=1e-9)
 

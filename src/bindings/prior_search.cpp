@@ -64,6 +64,11 @@ struct Found {
     double bound_seconds = 0.0, search_seconds = 0.0;
     std::optional<Broken> broken;
 
+    bool has(const std::vector<VarSet>& network) const {
+        for (auto at = parents.begin(); at != parents.end(); at += static_cast<std::ptrdiff_t>(network.size()))
+            if (std::equal(network.begin(), network.end(), at)) return true;
+        return false;
+    }
     void add(double value, const std::vector<VarSet>& network) {
         values.push_back(value);
         parents.insert(parents.end(), network.begin(), network.end());
@@ -88,27 +93,33 @@ PartialNetwork whole(const std::vector<VarSet>& parents) {
     return network;
 }
 
-// When a limit came first: the best of what was met, and the best network without the prior, behind what was proved.
-template <class Search>
-void add_unproved(Search& search, const Lattice& lattice, NetworkPrior& prior, const Question& question, Found& found) {
-    std::vector<std::pair<double, std::vector<VarSet>>> others;
-    while (found.values.size() + others.size() < question.most && search.next_complete())
-        others.emplace_back(search.value, search.parents);
+using Unproved = std::vector<std::pair<double, std::vector<VarSet>>>;
+
+// When a limit came first: of what was met the best, and the best network without the prior, behind what was proved.
+void add_unproved(Unproved met, const Lattice& lattice, NetworkPrior& prior, const Question& question, Found& found) {
     const BestNetwork best = lattice.read_back(0.0);
     const double weight = best.score > nothing ? prior.log_weight(whole(best.parents)) : nothing;
-    const auto is_there = [&](const std::vector<VarSet>& network) {
-        const std::size_t n = network.size();
-        for (std::size_t i = 0; i < found.values.size(); ++i)
-            if (std::equal(network.begin(), network.end(), found.parents.begin() + static_cast<std::ptrdiff_t>(i * n)))
-                return true;
-        return std::any_of(others.begin(), others.end(), [&](const auto& other) { return other.second == network; });
-    };
-    if (weight > nothing && !is_there(best.parents)) others.emplace_back(best.score + weight, best.parents);
-    std::sort(others.begin(), others.end(), [](const auto& a, const auto& b) {
+    if (weight > nothing && !found.has(best.parents)) met.emplace_back(best.score + weight, best.parents);
+    std::sort(met.begin(), met.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    for (const auto& [value, network] : others)
+    met.erase(std::unique(met.begin(), met.end()), met.end());
+    for (const auto& [value, network] : met)
         if (found.values.size() < question.most) found.add(value, network);
+}
+
+template <class Search>
+Unproved met_by(Search& search, std::size_t most) {
+    Unproved met;
+    while (met.size() < most && search.next_complete()) met.emplace_back(search.value, search.parents);
+    return met;
+}
+
+// Before the search began.
+Found stopped_early(const Lattice& lattice, NetworkPrior& prior, const Question& question) {
+    Found found;
+    add_unproved({}, lattice, prior, question, found);
+    return found;
 }
 
 void draw(TreeSearch& search, const Lattice& lattice, NetworkPrior& prior, const Question& question, Limits& limits,
@@ -131,7 +142,8 @@ void draw(TreeSearch& search, const Lattice& lattice, NetworkPrior& prior, const
     found.expanded = search.counts.expanded;
     found.re_expanded = search.counts.re_expanded;
     found.weighed = search.counts.weighed;
-    if (!found.finished) add_unproved(search, lattice, prior, question, found);
+    if (!found.finished)
+        add_unproved(met_by(search, question.most - found.values.size()), lattice, prior, question, found);
     found.search_seconds = seconds_since(begin);
 }
 
@@ -147,8 +159,9 @@ Found search_uniform_orders(const Lattice& lattice, const Question& question, Le
     const auto begin = Limits::Clock::now();
     PackedFamilies undominated(lattice, true), all(lattice, false);
     UniformOrders prior(lattice, left_out.posets);
-    if (!undominated.fill(threads, limits) || !prior.sweep(undominated, threads, limits)) return found;
-    if (!left_out.dominated && !all.fill(threads, limits)) return found;
+    if (!undominated.fill(threads, limits) || !prior.sweep(undominated, threads, limits) ||
+        (!left_out.dominated && !all.fill(threads, limits)))
+        return stopped_early(lattice, prior, question);
     const PackedFamilies& families = left_out.dominated ? undominated : all;
     found.bound_seconds = seconds_since(begin);
     TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
@@ -161,7 +174,7 @@ Found search_python_prior(const Lattice& lattice, const Question& question, Netw
     Found found;
     const auto begin = Limits::Clock::now();
     PackedFamilies families(lattice, false);
-    if (!families.fill(threads, limits)) return found;
+    if (!families.fill(threads, limits)) return stopped_early(lattice, prior, question);
     found.bound_seconds = seconds_since(begin);
     TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
     draw(search, lattice, prior, question, limits, found);
@@ -174,8 +187,9 @@ template <class Count>
 Found count_paths(const Lattice& lattice, const Question& question, bool undominated, int threads, Limits& limits) {
     Found found;
     auto begin = Limits::Clock::now();
+    UniformOrders prior(lattice, false);
     PackedFamilies families(lattice, undominated);
-    if (!families.fill(threads, limits)) return found;
+    if (!families.fill(threads, limits)) return stopped_early(lattice, prior, question);
     found.bound_seconds = seconds_since(begin);
     begin = Limits::Clock::now();
     limits.begin(Phase::searching, question.most);
@@ -196,8 +210,8 @@ Found count_paths(const Lattice& lattice, const Question& question, bool undomin
     found.generated = search.counts.generated;
     found.expanded = search.counts.expanded;
     found.re_expanded = search.counts.re_expanded;
-    UniformOrders prior(lattice, false);
-    if (!found.finished) add_unproved(search, lattice, prior, question, found);
+    if (!found.finished)
+        add_unproved(met_by(search, question.most - found.values.size()), lattice, prior, question, found);
     found.search_seconds = seconds_since(begin);
     return found;
 }
@@ -220,6 +234,16 @@ std::vector<Taking> takings(const Lattice& lattice, std::size_t block, std::size
     while (taken.size() < most && search.take() != PathCounting<std::uint64_t>::Taken::none)
         taken.emplace_back(search.placed, search.parents, search.count, search.value, search.is_first_time);
     return taken;
+}
+
+// B of every set; empty when stopped.
+BigArray order_bounds(const Lattice& lattice, int threads, Limits& limits) {
+    PackedFamilies families(lattice, true);
+    UniformOrders prior(lattice, false);
+    if (!families.fill(threads, limits) || !prior.sweep(families, threads, limits)) return BigArray();
+    BigArray bounds(n_sets(lattice.n_variables()));
+    for (std::size_t placed = 0; placed < bounds.size(); ++placed) bounds[placed] = prior.rest(placed);
+    return bounds;
 }
 
 nb::object give_broken(const std::optional<Broken>& broken) {
@@ -251,6 +275,15 @@ void bind_prior_search(nb::module_& m) {
     m.attr("MOST_PRIOR_SEARCH_VARIABLES") = PackedFamily::most_variables;
     m.def("prior_search_bytes", [](int n) { return 2 * PackedFamilies::bytes(n) + UniformOrders::bytes(n); }, "n"_a,
           "Bytes for the families and bounds, beside the lattice and the search itself.");
+    m.def(
+        "order_bounds",
+        [](const PyLattice& held, int threads) {
+            check(held, 1, 1);
+            return give(watched(watch_of(std::nullopt, nb::none()),
+                                [&](Limits& limits) { return order_bounds(*held.lattice, threads, limits); }));
+        },
+        "lattice"_a, "threads"_a,
+        "By set: how much score and log count of orders together can grow, at most, once these are placed.");
     m.def(
         "search_uniform_orders",
         [](const PyLattice& held, std::size_t most, std::size_t block, bool undominated, bool posets,

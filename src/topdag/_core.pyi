@@ -499,6 +499,11 @@ def prior_search_bytes(n: int) -> float:
     Bytes for the families and bounds, beside the lattice and the search itself.
     """
 
+def order_bounds(lattice: Lattice, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    By set: how much score and log count of orders together can grow, at most, once these are placed.
+    """
+
 def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: bool, posets: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
     """
     finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.

@@ -70,7 +70,7 @@ def search_networks(
     scores = scores_for(asked_about(source), wanted, run)
     if isinstance(prior, EdgePrior | FairPrior):
         scores = scores_with(scores, prior, run)
-    elif prior is not None and scores.columns:
+    elif prior is not None:
         return search_with_prior(scores, wanted, prior, block, published, run)
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)

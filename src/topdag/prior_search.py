@@ -6,7 +6,7 @@ docs/priors_search.md says why it finds them and what it asks of a prior.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol, runtime_checkable
@@ -18,7 +18,7 @@ from topdag import _core
 from topdag.errors import Interrupted, ScoreError, TooLarge
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted
-from topdag.list_questions import list_stats, out_of_time
+from topdag.list_questions import list_stats, only_the_empty_network, out_of_time
 from topdag.lists import NetworkList
 from topdag.priors import OrderModular
 from topdag.results import Proof, Status
@@ -82,6 +82,8 @@ def search_with_prior(
     scores: Scores, wanted: Wanted, prior: OrderModular | NetworkPrior, block: int | None, published: bool, run: Run
 ) -> NetworkList:
     """The k networks with the largest sums of score and log weight; of ties, those with the lower masks first."""
+    if not scores.columns:
+        return _of_nothing(scores, prior, run)
     scores = _with_all_needed(scores, wanted, prior, run)
     lattice = lattice_of(scores.store, run)
     if lattice is None:
@@ -92,6 +94,16 @@ def search_with_prior(
     if published:
         return search.as_published(block or PUBLISHED_BLOCK)
     return search.with_uniform_orders(block or TREE_BLOCK)
+
+
+def _of_nothing(scores: Scores, prior: OrderModular | NetworkPrior, run: Run) -> NetworkList:
+    """All columns are constant, and the network without edges is the only one."""
+    if isinstance(prior, OrderModular):
+        weight = math.lgamma(len(scores.names) + 1)
+    else:
+        weight = _Asked((), prior).log_weight(0, [])
+    found = only_the_empty_network(NetworkList, scores, run)
+    return replace(found, scores=found.scores + weight, proof=replace(found.proof, bound=weight))
 
 
 def require_prior(prior: object, published: bool) -> None:
