@@ -147,6 +147,7 @@ CORE_ROOMS = {
     "extension_counter": "var_set",
     "tree_search": "leaf_steps packed_families run_limits set_map var_set",
     "uniform_orders": "extension_counter lattice parallel tree_search",
+    "prior_search": "best_lists big_array lattice packed_families path_counting run_limits tree_search uniform_orders",
     "path_counting": "lattice leaf_steps packed_families run_limits set_map var_set",
     "big_count": "",
     "classes": "big_count var_set",

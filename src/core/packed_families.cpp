@@ -54,7 +54,8 @@ void PackedFamilies::sort(int x) {
 PackedFamilies::Parents::const_iterator PackedFamilies::first_within(int x, VarSet set) const {
     const double best = lattice_.best(x, set);
     const Parents& own = best_first_[x];
-    return std::partition_point(own.begin(), own.end(), [&](std::uint32_t parents) { return local(x, parents) > best; });
+    const auto is_better = [&](std::uint32_t parents) { return local(x, parents) > best; };
+    return std::partition_point(own.begin(), own.end(), is_better);
 }
 
 }  // namespace topdag

@@ -1,6 +1,6 @@
 // uniform_orders.h: the prior that counts a network once for every order that agrees with it.
 //
-// Put into the orders of a network on W as a leaf, x can stand in at most |W| + 1 - |ancestors of x| places, so the count
+// Put into an order of a network on W as a leaf, x can stand in at most |W| + 1 - |ancestors of x| places, so the count
 // grows by no more than that. The most that is to come is found by one backward sweep over all sets:
 //   B(W) = max over x outside W and parents U in W of local(x | U) + ln(|W| + 1 - |U|) + B(W + x).
 // Logarithms are rounded up, so that the bounds hold as they are computed; values themselves are not rounded.

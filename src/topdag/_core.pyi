@@ -516,7 +516,7 @@ def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memo
 
 def count_paths_takings(lattice: Lattice, block: int, most: int) -> list[tuple[int, list[int], int, float, bool]]:
     """
-    What Algorithm 1 takes from its queue: placed, parents, count, place in the queue, whether for the first time.
+    What Algorithm 1 takes from its queue: placed, parents, count, place in the queue, whether it is expanded for the first time.
     """
 
 def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
