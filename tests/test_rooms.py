@@ -77,8 +77,9 @@ ROOMS = {
     "scores searching stores",
     "list_questions": "_core asking errors family_lists graphs list_lattices lists order_questions priors results "
     "runs scores weighted_scores",
-    "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search relaxation "
-    "results runs scores stores",
+    "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
+    "prior_search priors relaxation results runs scores stores",
+    "prior_search": "_core errors lattices list_lattices list_questions lists priors results runs scores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "class_edges": "errors",
@@ -152,6 +153,13 @@ CORE_ROOMS = {
     "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
     "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
     "network_search": "completion_oracle listing run_limits",
+    "packed_families": "big_array lattice parallel run_limits var_set",
+    "leaf_steps": "packed_families var_set",
+    "extension_counter": "var_set",
+    "tree_search": "leaf_steps packed_families run_limits set_map var_set",
+    "uniform_orders": "extension_counter lattice parallel tree_search",
+    "prior_search": "best_lists big_array lattice packed_families path_counting run_limits tree_search uniform_orders",
+    "path_counting": "lattice leaf_steps packed_families run_limits set_map var_set",
     "big_count": "",
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",

@@ -535,6 +535,38 @@ def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[ND
 def order_prior_bytes(n: int, threads: int) -> float:
     """Bytes of the tables beside the scores."""
 
+MOST_PRIOR_SEARCH_VARIABLES: int = 26
+
+def prior_search_bytes(n: int) -> float:
+    """
+    Bytes for the families and bounds, beside the lattice and the search itself.
+    """
+
+def order_bounds(lattice: Lattice, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+    """
+    By set: how much score and log count of orders together can grow, at most, once these are placed.
+    """
+
+def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: bool, posets: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+    """
+    finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
+    """
+
+def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+    """
+    finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
+    """
+
+def count_paths_takings(lattice: Lattice, block: int, most: int) -> list[tuple[int, list[int], int, float, bool]]:
+    """
+    What Algorithm 1 takes from its queue: placed, parents, count, place in the queue, whether it is expanded for the first time.
+    """
+
+def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+    """
+    finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
+    """
+
 class DrawnNetworks:
     @property
     def finished(self) -> bool: ...

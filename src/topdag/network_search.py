@@ -22,22 +22,27 @@ from topdag.list_lattices import Wanted, further_reach, wide_enough
 from topdag.list_questions import checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.order_search import cluster_bound
+from topdag.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
+from topdag.priors import EdgePrior, FairPrior, OrderModular
 from topdag.relaxation import solve_root
 from topdag.results import Proof, Status
-from topdag.runs import OnProgress, Run
+from topdag.runs import OnProgress, Run, is_whole
 from topdag.scores import Scores
 from topdag.stores import ListStore
 
 LARGEST_REACH = 690.0
 """No network is looked for that is further behind the best, in nats, unless all families are there."""
 SHARE_OF_MEMORY = 0.5
+MOST_BLOCK = 10**9
 
 
 def search_networks(
     source: Any,
     k: int,
     *,
-    block: int = 10,
+    prior: EdgePrior | FairPrior | OrderModular | NetworkPrior | None = None,
+    published: bool = False,
+    block: int | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
@@ -45,18 +50,30 @@ def search_networks(
 ) -> NetworkList:
     """The k best networks by best-first search over partial networks: the list of ``k_best_networks``.
 
-    ``block``: how many successors of a partial network enter the queue at a time. ``stats.work`` counts generated,
-    expanded and re-expanded partial networks and calls of the oracle; memory grows with those generated. The oracle is
-    the lattice; on lists of families of more than 20 variables it is a search over orders, and networks that tie may
-    stand in another order than in ``k_best_networks``, which also decides who of those that tie with the last is in.
+    ``block``: how many successors of a partial network enter the queue at a time; by default 10 as published, and 1 in
+    the searches with a prior that were not. ``stats.work`` counts generated, expanded and re-expanded partial networks
+    and calls of the oracle; memory grows with those generated. The oracle is the lattice; on lists of families of more
+    than 20 variables it is a search over orders, and networks that tie may stand in another order than in
+    ``k_best_networks``, which also decides who of those that tie with the last is in.
+
+    ``prior``: one of ``topdag.priors``, or any object with ``log_weight`` and ``log_weight_bound``
+    (docs/priors_search.md), which need not factor over families. ``scores`` of the list are then sums of score and log
+    weight, and networks that tie stand in the order of their masks. ``published``: for ``OrderModular()``, Algorithm 1
+    of Chen, Choi & Darwiche 2015 in place of the search with tighter bounds.
     """
-    if isinstance(block, bool) or not isinstance(block, int) or block < 1:
+    if block is not None and not is_whole(block, 1, MOST_BLOCK):
         raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
+    if published or not (prior is None or isinstance(prior, EdgePrior | FairPrior)):
+        require_prior(prior, published)
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
-    scores = scores_for(Asked.about(source), wanted, run)
+    if prior is None or isinstance(prior, EdgePrior | FairPrior):
+        scores = scores_for(Asked.about(source, prior), wanted, run)
+    else:
+        return search_with_prior(scores_for(Asked.about(source), wanted, run), wanted, prior, block, published, run)
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
+    block = PUBLISHED_BLOCK if block is None else block
     by_orders = isinstance(scores.store, ListStore) and len(scores.columns) > SMALL
     return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
 

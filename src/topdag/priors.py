@@ -183,6 +183,11 @@ def check_prior(prior: object) -> None:
     raise ScoreError(f"prior must be OrderModular(), EdgePrior(...), FairPrior() or None, not {prior!r}.{hint}")
 
 
+def in_words(prior: object) -> str:
+    """A prior of these, or one of a user's own, in the middle of a sentence."""
+    return f"the {prior}" if isinstance(prior, Prior) else f"the prior {type(prior).__name__}"
+
+
 def log_weight_of(prior: Prior, network: Network, scored_names: Sequence[str]) -> float:
     """The log weight of a network among those on these variables.
 
@@ -202,6 +207,8 @@ def prior_to_dict(prior: Prior | None) -> dict[str, Any] | None:
         return {"name": "edge", "default": float(prior.default), "log_odds": odds}
     if isinstance(prior, OrderModular) and not prior.is_uniform:
         raise ScoreError("A prior whose weights are functions of your own cannot be written to a file.")
+    if prior is not None and not isinstance(prior, FairPrior | OrderModular):
+        raise ScoreError(f"{in_words(prior)[0].upper()}{in_words(prior)[1:]} cannot be written to a file.")
     return None if prior is None else {"name": "fair" if isinstance(prior, FairPrior) else "order-modular"}
 
 

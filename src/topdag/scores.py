@@ -18,7 +18,7 @@ from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
 from topdag.lattices import lattice_of
-from topdag.priors import Prior
+from topdag.priors import Prior, in_words
 from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
@@ -226,7 +226,7 @@ class Scores:
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
         most = n * (math.ldexp(1.0, -self.grid) + self.slack)
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
-        prior = "" if self.prior is None else f", by data and {self.prior}"
+        prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
         return (
             f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{cut}{prior}; "
             f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
