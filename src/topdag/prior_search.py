@@ -1,6 +1,6 @@
 """The best networks under priors that speak of whole networks: best-first search over partial networks.
 
-docs/priors_search.md says why it finds them and what it asks of a prior.
+docs/prior_search.md says why it finds them and what it asks of a prior.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ def require_prior(prior: object, published: bool) -> None:
     if not isinstance(prior, NetworkPrior | OrderModular):
         raise ScoreError(
             "A prior needs log_weight(partial_network) and log_weight_bound(n_placed, variables_left); "
-            f"{type(prior).__name__} has not both. See docs/priors_search.md."
+            f"{type(prior).__name__} has not both. See docs/prior_search.md."
         )
 
 
