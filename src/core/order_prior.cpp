@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <queue>
+#include <set>
 
 #include "lattice.h"
 #include "order_sums.h"
@@ -20,7 +21,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int small = 15;                      // up to so many variables a sweep is too short to be shared
 constexpr double share_worth_repeating = 0.1;  // of the families deleted: then sums are made again
 constexpr std::size_t families_tried = 40;     // of a variable, by bound, when a network is improved
-constexpr double sets_per_network = 20000.0;   // a network is counted in the time that a sweep takes for so many steps
+constexpr double gain_tried = 1.0;               // that a change of one family may bring in orders
+constexpr double few_networks = 32.0;           // are always listed one by one
+constexpr double steps_per_network = 5000.0;    // a network is counted in the time that a sweep takes for so many steps
 
 // Steps between sets count for nothing, but for their sum, when they weigh less than this share of the least network that
 // is looked for.
@@ -191,6 +194,7 @@ private:
             if (outcome == Outcome::stopped) return leave(bound);
             if (outcome == Outcome::hopeless) return;
             if (!improved) improve_from(families, is_root);
+            if (is_root && question_.most > 1) widen(families);
             improved = true;
             const double deleted = delete_hopeless(families);
             if (deleted == 1.0) return;
@@ -253,7 +257,11 @@ private:
         return product;
     }
 
-    double most_listed() const { return 1.0 + n_ * static_cast<double>(n_sets(n_)) / sets_per_network; }
+    double most_listed() const { return few_networks + steps_of_sweep() / steps_per_network; }
+
+    double steps_of_sweep() const {
+        return static_cast<double>(is_sparse_ ? sparse_->n_steps() : n_ * n_sets(n_ - 1));
+    }
 
     void list_all(const AllowedFamilies& families, double bound) {
         std::vector<VarSet> parents(n_);
@@ -334,6 +342,48 @@ private:
                     better = true;
                 }
         }
+    }
+
+    // Networks that differ in one family from one of the list, the best first, while they may be worth enough for it: so
+    // that there is a threshold close to the last one before the space is split.
+    void widen(const AllowedFamilies& families) {
+        std::set<std::vector<VarSet>> done;
+        const std::size_t enough = counted_ + 1000 + 50 * std::min<std::size_t>(question_.most, 1000);
+        while (counted_ < enough && !limits_.reached()) {
+            const auto next = std::find_if(found_.entries().begin(), found_.entries().end(),
+                                           [&](const auto& entry) { return !done.contains(entry.second); });
+            if (next == found_.entries().end()) return;
+            const double value = -next->first;
+            const std::vector<VarSet> parents = next->second;
+            done.insert(parents);
+            const auto network = families_in(families, parents);
+            if (network) try_others(families, *network, value, enough);
+        }
+    }
+
+    void try_others(const AllowedFamilies& families, const std::vector<const AllowedFamily*>& network, double value,
+                    std::size_t enough) {
+        for (int x = 0; x < n_; ++x)
+            for (const AllowedFamily& family : families[x]) {
+                const double likely = value + family.score - network[x]->score + gain_tried;
+                if (counted_ >= enough || std::min(family.bound, likely) < found_.threshold()) continue;
+                std::vector<const AllowedFamily*> changed = network;
+                changed[x] = &family;
+                count(score_of(changed), parents_of(changed));
+            }
+    }
+
+    // Nothing when one of them is not allowed any more.
+    static std::optional<std::vector<const AllowedFamily*>> families_in(const AllowedFamilies& families,
+                                                                        const std::vector<VarSet>& parents) {
+        std::vector<const AllowedFamily*> network;
+        for (std::size_t x = 0; x < families.size(); ++x) {
+            const auto at = std::find_if(families[x].begin(), families[x].end(),
+                                         [&](const AllowedFamily& family) { return family.parents == parents[x]; });
+            if (at == families[x].end()) return std::nullopt;
+            network.push_back(&*at);
+        }
+        return network;
     }
 
     static double score_of(const std::vector<const AllowedFamily*>& network) {

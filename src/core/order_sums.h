@@ -71,8 +71,4 @@ private:
 // values[Y] becomes the sum over all supersets of Y.
 void sum_over_supersets(double* values, int bits);
 
-// The bits of `mask` that are in `set`, closed up; and back.
-VarSet closed_up(VarSet set, VarSet mask);
-VarSet opened(VarSet closed, VarSet mask);
-
 }  // namespace topdag
