@@ -1,4 +1,4 @@
-// closed_sets.h: the bits of sets that lie in a mask, closed up: where they stand in a table over the subsets of the mask.
+// closed_sets.h: the bits of sets that lie in a mask, closed up: where they stand in a table over its subsets.
 #pragma once
 
 #include <array>
@@ -23,7 +23,8 @@ public:
     }
 
     std::uint32_t place(VarSet set) const {
-        return parts_[0][set & 255] | parts_[1][set >> 8 & 255] | parts_[2][set >> 16 & 255] | parts_[3][set >> 24 & 255];
+        return parts_[0][set & 255] | parts_[1][set >> 8 & 255] | parts_[2][set >> 16 & 255] |
+               parts_[3][set >> 24 & 255];
     }
 
 private:

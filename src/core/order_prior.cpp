@@ -196,7 +196,7 @@ private:
     Outcome bound_all(AllowedFamilies& families, double& bound) {
         ++sweeps_;
         const double least = share_left_out * std::exp(found_.threshold() - sums_->scale());
-        is_sparse_ = sparse_ && bounds_->tabulate(families) &&
+        is_sparse_ = sparse_ && bounds_->tabulate(families, limits_) &&
                      sparse_->sum(bounds_->tables(), least, most_sets_of(n_), limits_);
         if (limits_.stop.load()) return Outcome::stopped;
         return is_sparse_ ? bound_sparsely(families, bound) : bound_densely(families, bound);
@@ -206,8 +206,8 @@ private:
         ++sparse_sweeps_;
         bound = std::min(bound, raised_log(sparse_->total() + sparse_->left_out(), sums_->scale()));
         if (bound < found_.threshold()) return Outcome::hopeless;
-        bounds_->bound(families, *sparse_);
-        return Outcome::bounded;
+        bounds_->bound(families, *sparse_, limits_);
+        return limits_.stop.load() ? Outcome::stopped : Outcome::bounded;
     }
 
     Outcome bound_densely(AllowedFamilies& families, double& bound) {
@@ -334,8 +334,8 @@ PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& wei
 }
 
 double order_prior_bytes(int n, int threads) {
-    return Lattice::bytes(n) + OrderSums::bytes(n, threads) + SharedBounds::bytes(n, threads) +
-           SparseSums::bytes(n, most_sets_of(n));
+    const double after_the_root = SparseSums::bytes(n, most_sets_of(n)) + SharedBounds::table_bytes(n);
+    return OrderSums::bytes(n, threads) + SharedBounds::bytes(n, threads) + std::max(Lattice::bytes(n), after_the_root);
 }
 
 }  // namespace topdag

@@ -82,8 +82,8 @@ TOPDAG_SIMD void sum_within_backward(double* own, const double* const* steps, in
 // How the slots of x, cut into rows, fall onto the subsets of `among`.
 struct Rows {
     Rows(int n, int x, VarSet among)
-        : bits(std::min(n - 1, row_bits)), slots(n_sets(n - 1)), slot_mask(without_bit(among, x)), high(slot_mask >> bits),
-          low_size(size_of(slot_mask & (n_sets(bits) - 1))), is_all(slot_mask == slots - 1) {
+        : bits(std::min(n - 1, row_bits)), slots(n_sets(n - 1)), slot_mask(without_bit(among, x)),
+          high(slot_mask >> bits), low_size(size_of(slot_mask & (n_sets(bits) - 1))), is_all(slot_mask == slots - 1) {
         const ClosedSets low(slot_mask & (n_sets(bits) - 1));
         for (std::size_t place = 0; place < width(); ++place) places.push_back(low.place(place));
     }
@@ -114,7 +114,8 @@ void sum_over_supersets(double* values, int bits) {
         return;
     }
     for (std::size_t width = half >> 1; width > 0; width >>= 1)
-        for (std::size_t base = 0; base < n_sets(bits); base += 2 * width) add(values + base, values + base + width, width);
+        for (std::size_t base = 0; base < n_sets(bits); base += 2 * width)
+            add(values + base, values + base + width, width);
 }
 
 OrderSums::OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, int threads)
@@ -142,8 +143,9 @@ void OrderSums::choose(int x, const BestWithin& own, int worker) {
     for (std::size_t row = 0; row < rows.n_rows(); ++row) {
         const std::size_t begin = row << rows.bits;
         const VarSet set = with_gap(begin, x);
+        const double* weights = order_weights_[x] == nullptr ? nullptr : order_weights_[x] + begin;
         fill_steps(table + (rows.kind(row) << rows.bits), &potential_[set], &potential_[set | only(x)],
-                   order_weights_[x] == nullptr ? nullptr : order_weights_[x] + begin, run, rows.width(), &steps_[x][begin]);
+                   weights, run, rows.width(), &steps_[x][begin]);
     }
 }
 

@@ -22,7 +22,8 @@ const double least_factor = std::exp(-bucket_nats);
 const double lost_share = std::exp(-400.0);
 constexpr double margin = 2e-9;  // more than the sums can be off by rounding
 
-TOPDAG_SIMD void lower_to_level(const double* shares, const double* best, double level, std::size_t count, double* part) {
+TOPDAG_SIMD void lower_to_level(const double* shares, const double* best, double level, std::size_t count,
+                                double* part) {
     for (std::size_t i = 0; i < count; ++i) {
         const double lowered = shares[i] * exp_of(level - best[i]);
         part[i] = best[i] >= level ? lowered : 0.0;
@@ -64,7 +65,8 @@ SharedBounds::Buffers& SharedBounds::buffers(int worker) {
     return own;
 }
 
-AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double threshold, bool dominated, Limits& limits) {
+AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double threshold, bool dominated,
+                                                Limits& limits) {
     const int n = sums_.n_variables();
     const std::size_t slots = n_sets(n - 1);
     limits.begin(Phase::bounding, n);
@@ -129,33 +131,32 @@ void SharedBounds::bound(AllowedFamilies& families, Limits& limits) {
     });
 }
 
-bool SharedBounds::tabulate(const AllowedFamilies& families) {
-    std::size_t size = 0;
-    for (const auto& own : families) size += n_sets(size_of(all_parents(own)));
-    if (size > 9 * n_sets(sums_.n_variables())) return false;
-    best_.resize(size);
-    tables_.clear();
-    double* next = best_.data();
-    for (const auto& own : families) {
-        tables_.push_back({all_parents(own), next});
-        fill_best(own, tables_.back().among, next);
-        next += n_sets(size_of(tables_.back().among));
-    }
-    return true;
+bool SharedBounds::tabulate(const AllowedFamilies& families, Limits& limits) {
+    std::vector<std::size_t> begins{0};
+    for (const auto& own : families) begins.push_back(begins.back() + n_sets(size_of(all_parents(own))));
+    if (begins.back() > tables_of_sets * n_sets(sums_.n_variables())) return false;
+    best_.resize(begins.back());
+    tables_.resize(families.size());
+    parallel_for(families.size(), sums_.threads(), limits, [&](std::size_t x, int) {
+        tables_[x] = {all_parents(families[x]), best_.data() + begins[x]};
+        fill_best(families[x], tables_[x].among, best_.data() + begins[x]);
+    });
+    return !limits.stop.load();
 }
 
-void SharedBounds::bound(AllowedFamilies& families, const SparseSums& sparse) {
+void SharedBounds::bound(AllowedFamilies& families, const SparseSums& sparse, Limits& limits) {
     shares_.assign(best_.size(), 0.0);
     std::vector<double*> shares;
     for (const BestWithin& table : tables_) shares.push_back(shares_.data() + (table.best - best_.data()));
     sparse.share_out(shares);
-    for (std::size_t x = 0; x < families.size(); ++x)
-        bound_from(families[x], tables_[x], shares[x], buffers(0).part.data(), sparse.left_out());
+    parallel_for(families.size(), sums_.threads(), limits, [&](std::size_t x, int worker) {
+        bound_from(families[x], tables_[x], shares[x], buffers(worker).part.data(), sparse.left_out());
+    });
 }
 
 // Family by family from the best score down, those together that lie close to each other.
-void SharedBounds::bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares, double* part,
-                              double left_out) const {
+void SharedBounds::bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares,
+                              double* part, double left_out) const {
     std::vector<AllowedFamily*> by_score;
     for (AllowedFamily& family : own) by_score.push_back(&family);
     std::sort(by_score.begin(), by_score.end(), [](auto* a, auto* b) { return a->score > b->score; });

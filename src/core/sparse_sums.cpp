@@ -13,7 +13,8 @@ constexpr std::size_t sets_between_looks = 1024;
 
 }  // namespace
 
-SparseSums::SparseSums(const OrderSums& before) : n_(before.n_variables()), before_(before), known_(n_sets(n_)), among_(n_) {
+SparseSums::SparseSums(const OrderSums& before)
+    : n_(before.n_variables()), before_(before), known_(n_sets(n_)), among_(n_) {
     for (VarSet set = 0; set < n_sets(n_); ++set) known_[set] = {before.potential(set), before.backward(set), -1};
 }
 
@@ -31,7 +32,8 @@ bool SparseSums::sum(const std::vector<BestWithin>& own, double least, std::size
     for (std::size_t from = sets_.size(); from-- > 0;) {
         Kept& set = sets_[from];
         if (set.set == n_sets(n_) - 1) set.backward = 1.0;
-        for (std::size_t i = set.steps; i < end_of_steps(from); ++i) set.backward += steps_[i].weight * sets_[steps_[i].to].backward;
+        for (std::size_t i = set.steps; i < end_of_steps(from); ++i)
+            set.backward += steps_[i].weight * sets_[steps_[i].to].backward;
     }
     return true;
 }

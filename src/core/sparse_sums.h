@@ -1,8 +1,8 @@
 // sparse_sums.h: the sums of order_sums.h over the few sets that matter once most families are gone.
 //
-// Steps from set to set are followed forward. A step is left out when all orders through it together weigh less than a
-// small share of what is looked for; what they weigh at most is added up and counts in every bound, so bounds stay safe.
-// What a set can still bring is known from the sums over more families that were made before.
+// Steps from set to set are followed forward. A step is left out when all orders through it together weigh less than
+// a small share of what is looked for; what they weigh at most is added up and counts in every bound, so bounds stay
+// safe. What a set can still bring is known from the sums over more families that were made before.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ public:
     // After the sums over families that include all those to come.
     explicit SparseSums(const OrderSums& before);
 
-    // R and B. Steps whose orders weigh less than `least` are left out. False when it has more sets than `most_sets` or a
-    // limit stopped it.
+    // R and B. Steps whose orders weigh less than `least` are left out. False when it has more sets than `most_sets`
+    // or a limit stopped it.
     bool sum(const std::vector<BestWithin>& own, double least, std::size_t most_sets, Limits& limits);
 
     // As in OrderSums, for all variables, but without what was left out. Adds to the shares.

@@ -22,7 +22,8 @@ struct Change {
 bool loses_less(const Change& a, const Change& b) { return a.loss < b.loss; }
 
 // All other parents of x from among those before it.
-void add_changes(const Lattice& lattice, int x, VarSet before, VarSet now, BigArray& local, std::vector<Change>& changes) {
+void add_changes(const Lattice& lattice, int x, VarSet before, VarSet now, BigArray& local,
+                 std::vector<Change>& changes) {
     lattice.scores().fill(x, 0, local.size(), local.data());
     const double own = local[without_bit(now, x)];
     for (VarSet parents = before;; parents = (parents - 1) & before) {
@@ -140,7 +141,8 @@ void count_around(const AllowedFamilies& families, WorthList& found, Limits& lim
         if (next == found.entries().end()) return;
         const double value = -next->first;
         done.insert(next->second);
-        if (const auto choice = families_with(next->second, families)) count_changes(*choice, value, families, found, enough);
+        const auto choice = families_with(next->second, families);
+        if (choice) count_changes(*choice, value, families, found, enough);
     }
 }
 

@@ -14,8 +14,8 @@ namespace topdag {
 // The families of one network; they lie in lists that must stay where they are.
 using FamilyChoice = std::vector<const AllowedFamily*>;
 
-// Those that differ from the best network of the lattice in one family whose parents stay before it in its order, as many
-// as the list takes. No network weighs more than `log_most_weight`.
+// Those that differ from the best network of the lattice in one family whose parents stay before it in its order, as
+// many as the list takes. No network weighs more than `log_most_weight`.
 void count_neighbours(const Lattice& lattice, const BestNetwork& best, double log_most_weight, WorthList& found,
                       Limits& limits);
 

@@ -21,8 +21,8 @@ public:
     WorthList(const OrderWeight& weight, std::size_t most, double log_factor)
         : weight_(weight), most_(most), log_factor_(log_factor) {}
 
-    // What a network with this score is worth, exactly; it is in the list from now on if it belongs there. Minus infinity
-    // for parents that go round in a circle.
+    // What a network with this score is worth, exactly; it is in the list from now on if it belongs there. Minus
+    // infinity for parents that go round in a circle.
     double count(double score, const std::vector<VarSet>& parents) {
         ++counted_;
         const std::optional<double> weight = weight_.of(parents);
@@ -36,7 +36,9 @@ public:
         if (entries_.size() < most_) return best() - log_factor_;
         return std::max(-entries_.rbegin()->first, best() - log_factor_);
     }
-    double best() const { return entries_.empty() ? -std::numeric_limits<double>::infinity() : -entries_.begin()->first; }
+    double best() const {
+        return entries_.empty() ? -std::numeric_limits<double>::infinity() : -entries_.begin()->first;
+    }
     std::size_t most() const { return most_; }
     std::size_t size() const { return entries_.size(); }
     std::size_t n_counted() const { return counted_; }
