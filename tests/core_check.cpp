@@ -31,6 +31,7 @@
 #include "../src/core/lattice.h"
 #include "../src/core/listing.h"
 #include "../src/core/local_scores.h"
+#include "../src/core/order_prior.h"
 #include "../src/core/parallel.h"
 #include "../src/core/parent_sets.h"
 #include "../src/core/set_scores.h"
@@ -998,6 +999,39 @@ void check_sets() {
     check(BigArray(1).size() == 1 && BigArray().size() == 0, "small arrays");
 }
 
+// The best one is the first of many, whatever is shared among threads, with and without weights of orders; and a network
+// that is listed is worth what it is said to be.
+void check_order_prior() {
+    for (const int n : {1, 2, 3, 7, 10, 13, 16}) {
+        BigArray families(n * n_sets(n - 1)), weights(n * n_sets(n - 1));
+        for (std::size_t i = 0; i < families.size(); ++i) {
+            const std::size_t parents = i % n_sets(n - 1);
+            families[i] = draw(-40, 0) / 8.0 - 1.5 * size_of(parents);
+            weights[i] = draw(-8, 8) / 8.0;
+        }
+        std::vector<const double*> tables;
+        for (int x = 0; x < n; ++x) tables.push_back(weights.data() + x * n_sets(n - 1));
+        const FamilyScores scores(n, families.data());
+        for (const OrderWeight& weight : {OrderWeight({}), OrderWeight(tables)}) {
+            Limits limits;
+            limits.deadline = Limits::Clock::now() + std::chrono::seconds(2);
+            const PriorResult one = search_order_prior(scores, weight, {1, infinity, infinity}, 1, limits);
+            Limits others;
+            others.deadline = Limits::Clock::now() + std::chrono::seconds(2);
+            const PriorResult many = search_order_prior(scores, weight, {9, infinity, infinity}, 3, others);
+            check(!one.values.empty() && one.bound >= one.values[0], "the bound of the best network holds");
+            check(one.bound >= many.values[0] && many.bound >= one.values[0], "no bound is below the other's best");
+            if (one.finished && many.finished) check(one.values[0] == many.values[0], "one and many agree");
+            for (std::size_t i = 0; i < many.values.size(); ++i) {
+                const std::vector<VarSet> parents(many.parents.begin() + i * n, many.parents.begin() + (i + 1) * n);
+                double score = 0.0;
+                for (int x = 0; x < n; ++x) score += families[x * n_sets(n - 1) + without_bit(parents[x], x)];
+                check(many.values[i] == score + *weight.of(parents), "a network is worth what it is said to be");
+            }
+        }
+    }
+}
+
 }  // namespace
 
 int main() {
@@ -1019,6 +1053,7 @@ int main() {
     check_stopped_lists();
     check_limits();
     check_stop_from_outside();
+    check_order_prior();
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed == 0 ? 0 : 1;
 }

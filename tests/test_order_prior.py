@@ -18,7 +18,7 @@ from strategies import list_scores, sampled_table, tables, tied_lists
 
 import topdag as td
 from topdag import _core
-from topdag.order_prior import Floats, Masks, PriorFound, search_order_prior
+from topdag.order_prior import Floats, Masks, PriorFound, order_prior_bytes, search_order_prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.weighted_scores import scores_with
@@ -98,7 +98,9 @@ def test_listed_families_full_of_ties(lists, question) -> None:
 
 
 @settings(max_examples=60)
-@given(tables(variables=(2, 5), most_states=3), questions, st.sampled_from([td.BDeu(), td.BIC(), td.K2()]))
+@given(
+    tables(variables=(2, 5), most_states=3, constants=False), questions, st.sampled_from([td.BDeu(), td.BIC(), td.K2()])
+)
 def test_tables(table, question, kind) -> None:
     most, factor = question
     scores = td.score(table, kind, keep="all")
@@ -106,10 +108,25 @@ def test_tables(table, question, kind) -> None:
 
 
 @settings(max_examples=30)
-@given(tables(variables=(2, 5), most_states=3))
+@given(tables(variables=(2, 5), most_states=3, constants=False))
 def test_families_kept_for_the_best_network_are_enough(table) -> None:
     pruned = td.score(table, td.BDeu(), keep="best")
     assert_is(search(pruned), *truth(td.score(table, td.BDeu(), keep="all")), 1, math.inf)
+
+
+@settings(max_examples=30)
+@given(tables(variables=(2, 4), most_states=3, constants=False), st.sampled_from([1.0, 3.0, 20.0]))
+def test_families_kept_for_a_factor_are_enough(table, factor) -> None:
+    pruned = td.score(table, td.BDeu(), keep=td.Within(factor))
+    found = search(pruned, most=10**9, factor=factor)
+    assert_is(found, *truth(td.score(table, td.BDeu(), keep="all")), 10**9, factor)
+
+
+@pytest.mark.parametrize(("keep", "most"), [("best", 2), (td.Within(3), 5), (td.KBest(9), 1)])
+def test_families_pruned_for_something_else_are_refused(keep, most: int) -> None:
+    scores = td.score(td.example_table(), td.BDeu(), keep=keep)
+    with pytest.raises(td.ScoreError, match=r'were pruned, keep=.*keep="all"'):
+        search(scores, most=most)
 
 
 def drawn_weights(seed: int, spread: float) -> Callable[[str, frozenset[str]], float]:
@@ -146,6 +163,25 @@ def test_scores_far_apart_lose_nothing() -> None:
     assert values[0] - values[-1] > 2000
     for most in (1, 100, len(values)):
         assert_is(search(scores, most=most), values, masks, most, math.inf)
+
+
+@pytest.mark.parametrize(("n", "rows", "seed"), [(6, 40, 1), (7, 200, 2), (8, 1000, 3), (9, 3000, 4)])
+def test_against_all_networks_that_score_enough(n: int, rows: int, seed: int) -> None:
+    """No network is worth more than its score and the log of n!, so a list by score has all that are worth as much as
+    the best score."""
+    scores = td.score(sampled_table(n, rows, seed), td.BDeu(), keep="all")
+    listed = td.networks_within(scores, math.factorial(n) * 1.001)
+    masks = listed.parents
+    grid = brute_force.network_scores(brute_force.values_of(scores), masks)
+    weights = np.array([math.log(_core.linear_extensions(row.tolist(), 10**6)) for row in masks])
+    order = np.lexsort([*masks.T[::-1], -(grid + weights)])
+    values = (grid + weights)[order]
+    sure = int((values >= grid.max()).sum())
+    assert sure > 1
+    for most in {1, 2, min(sure, 40), min(sure, 300)}:
+        found = search(scores, most=most)
+        assert np.array_equal(found.values, values[:most])
+        assert np.array_equal(found.parents, masks[order][:most])
 
 
 def test_one_variable_and_none() -> None:
@@ -189,7 +225,7 @@ def test_stopped_by_the_clock(most: int) -> None:
 
 @pytest.mark.parametrize("most", [1, 30])
 def test_stopped_by_ctrl_c(most: int) -> None:
-    scores = td.score(sampled_table(17, 60, 8), td.BDeu(), keep="all")
+    scores = td.score(sampled_table(16, 60, 8), td.BDeu(), keep="all")
     whole = search(scores, most=most)
     stopped = [search(scores, most=most, on_progress=interrupt_after(ticks)) for ticks in (0, 1, 2)]
     assert stopped[0].limit == "Ctrl-C"
@@ -201,6 +237,15 @@ def test_memory_is_asked_for_beforehand() -> None:
     scores = td.score(sampled_table(12, 60, 8), td.BDeu(), keep="all")
     with pytest.raises(td.TooLarge, match=r"order-modular prior on 12 variables needs .* variables would fit"):
         search(scores, memory_limit="300kB")
+
+
+def test_stopped_by_memory() -> None:
+    scores = td.score(sampled_table(10, 60, 8), td.BDeu(), keep="all")
+    held = sum(array.nbytes for array in scores.store.arrays)
+    needed = int(order_prior_bytes(10, UNIFORM, 1) + held)
+    found = search(scores, most=10**6, threads=1, memory_limit=needed + 200_000)
+    assert found.limit == "memory_limit"
+    assert_sound(found, search(scores, most=200), scores)
 
 
 KNOWN = {"wine": (-1238.637533, 274285440), "voting": (-4600.434934, 433024200), "zoo": (-553.428531, 1841589)}

@@ -8,7 +8,7 @@ namespace topdag {
 namespace {
 
 OrderWeight weight_of(int n, const std::vector<DoublesIn>& tables) {
-    require(tables.empty() || tables.size() == static_cast<std::size_t>(n), "a table of order weights for each variable");
+    require(tables.empty() || tables.size() == static_cast<std::size_t>(n), "a table of weights for each variable");
     std::vector<const double*> own;
     for (const DoublesIn& table : tables) {
         require(table.shape(0) == n_sets(n - 1), "an order weight for each slot");

@@ -1,5 +1,5 @@
-// exp_of.h: exp to a relative 1e-11, for exponents up to 1; nothing below exp(-700). Written so that neighbours go side by
-// side.
+// exp_of.h: exp to a relative 1e-11, for exponents up to 1; nothing below exp(-700). Written so that neighbours go
+// side by side.
 #pragma once
 
 #include <bit>

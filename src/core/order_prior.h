@@ -1,8 +1,9 @@
 // order_prior.h: the best networks when a network also counts for the orders that agree with it.
 //
-// value(G) = score(G) + log of the sum, over the orders that agree with G, of their weights. Branch and bound over lists
-// of allowed families: sums over orders (order_sums.h) bound every family at once, families that cannot reach what is
-// known are deleted, again and again; then a variable's list is split into its families.
+// value(G) = score(G) + log of the sum, over the orders that agree with G, of their weights. Branch and bound over
+// lists of allowed families: sums over orders (order_sums.h) bound every family at once, families that cannot reach
+// what is known are deleted, again and again; then a variable's list is split into its families. The part with the
+// highest bound is always next, so that the bound is as good as can be when it is stopped.
 #pragma once
 
 #include <limits>

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "closed_sets.h"
 #include "exp_of.h"
 #include "parallel.h"
 #include "simd.h"
@@ -82,38 +83,25 @@ TOPDAG_SIMD void sum_within_backward(double* own, const double* const* steps, in
 struct Rows {
     Rows(int n, int x, VarSet among)
         : bits(std::min(n - 1, row_bits)), slots(n_sets(n - 1)), slot_mask(without_bit(among, x)),
-          high_mask(slot_mask >> bits), low_size(size_of(slot_mask & (n_sets(bits) - 1))),
-          is_all(slot_mask == slots - 1) {
-        for (std::size_t low = 0; low < n_sets(bits); ++low) places.push_back(closed_up(low, slot_mask));
+          high(slot_mask >> bits), low_size(size_of(slot_mask & (n_sets(bits) - 1))), is_all(slot_mask == slots - 1) {
+        const ClosedSets low(slot_mask & (n_sets(bits) - 1));
+        for (std::size_t place = 0; place < width(); ++place) places.push_back(low.place(place));
     }
     std::size_t width() const { return n_sets(bits); }
     std::size_t n_rows() const { return slots >> bits; }
-    std::size_t n_kinds() const { return n_sets(size_of(high_mask)); }
-    std::size_t kind(std::size_t row) const { return closed_up(row, high_mask); }
+    std::size_t n_kinds() const { return n_sets(size_of(slot_mask >> bits)); }
+    std::size_t kind(std::size_t row) const { return high.place(row); }
 
     int bits;
     std::size_t slots;
-    VarSet slot_mask, high_mask;
+    VarSet slot_mask;
+    ClosedSets high;
     int low_size;
     bool is_all;
     std::vector<std::size_t> places;  // by place in a row
 };
 
 }  // namespace
-
-VarSet closed_up(VarSet set, VarSet mask) {
-    VarSet closed = 0;
-    for (int place = 0; mask != 0; mask &= mask - 1, ++place)
-        if (has(set, first_of(mask))) closed |= only(place);
-    return closed;
-}
-
-VarSet opened(VarSet closed, VarSet mask) {
-    VarSet set = 0;
-    for (; mask != 0; mask &= mask - 1, closed >>= 1)
-        if (closed & 1) set |= mask & -mask;
-    return set;
-}
 
 // Halves first, so that what fits in cache is finished there.
 void sum_over_supersets(double* values, int bits) {
@@ -126,7 +114,8 @@ void sum_over_supersets(double* values, int bits) {
         return;
     }
     for (std::size_t width = half >> 1; width > 0; width >>= 1)
-        for (std::size_t base = 0; base < n_sets(bits); base += 2 * width) add(values + base, values + base + width, width);
+        for (std::size_t base = 0; base < n_sets(bits); base += 2 * width)
+            add(values + base, values + base + width, width);
 }
 
 OrderSums::OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, int threads)
@@ -154,8 +143,9 @@ void OrderSums::choose(int x, const BestWithin& own, int worker) {
     for (std::size_t row = 0; row < rows.n_rows(); ++row) {
         const std::size_t begin = row << rows.bits;
         const VarSet set = with_gap(begin, x);
+        const double* weights = order_weights_[x] == nullptr ? nullptr : order_weights_[x] + begin;
         fill_steps(table + (rows.kind(row) << rows.bits), &potential_[set], &potential_[set | only(x)],
-                   order_weights_[x] == nullptr ? nullptr : order_weights_[x] + begin, run, rows.width(), &steps_[x][begin]);
+                   weights, run, rows.width(), &steps_[x][begin]);
     }
 }
 

@@ -7,8 +7,8 @@
 // the orders that leave U before x bound those with the family (x, U): a sum over supersets of R(W) B(W + x).
 //
 // Everything is scaled by a potential F with F(W + x) >= F(W) + best + q, the forward table of the best network: each
-// step is a number e = exp(best + q + F(W) - F(W + x)) up to 1. Products of them can underflow, but what is lost then is
-// less than exp(-lost_below) of the best order for each order: far less than any network that is looked for.
+// step is a number e = exp(best + q + F(W) - F(W + x)) up to 1. Products of them can underflow, but what is lost then
+// is less than exp(-700) of the best order for each order: far less than any network that is looked for.
 #pragma once
 
 #include <vector>
@@ -30,7 +30,7 @@ public:
     // The potential by set; log weights of x after a set by slot, one table for each variable, or none at all.
     OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, int threads);
 
-    // From here on x takes these parents. Several variables may be changed at the same time, each by a worker of its own.
+    // From here on x takes these parents. Several variables may be changed at once, each by a worker of its own.
     void choose(int x, const BestWithin& own, int worker);
     // R and B; false when a limit stopped it.
     bool sum_forward(Limits& limits);
@@ -70,9 +70,5 @@ private:
 
 // values[Y] becomes the sum over all supersets of Y.
 void sum_over_supersets(double* values, int bits);
-
-// The bits of `mask` that are in `set`, closed up; and back.
-VarSet closed_up(VarSet set, VarSet mask);
-VarSet opened(VarSet closed, VarSet mask);
 
 }  // namespace topdag

@@ -4,7 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "closed_sets.h"
+#include "exp_of.h"
 #include "parallel.h"
+#include "simd.h"
 #include "sweeps.h"
 
 namespace topdag {
@@ -15,14 +18,22 @@ constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 // Families are bounded together when their scores differ by less: then nothing that counts underflows.
 constexpr double bucket_nats = 200.0;
 // More than all orders together can lose by underflow, as a share of the best order: 30! exp(bucket_nats - 700).
+const double least_factor = std::exp(-bucket_nats);
 const double lost_share = std::exp(-400.0);
 constexpr double margin = 2e-9;  // more than the sums can be off by rounding
+
+TOPDAG_SIMD void lower_to_level(const double* shares, const double* best, double level, std::size_t count,
+                                double* part) {
+    for (std::size_t i = 0; i < count; ++i) {
+        const double lowered = shares[i] * exp_of(level - best[i]);
+        part[i] = best[i] >= level ? lowered : 0.0;
+    }
+}
 
 // part[P] = the share of P, but for families that score `level` in place of those chosen; summed over supersets.
 // What holds no family of the bucket scores less than `level` and is left out.
 void sum_at_level(const double* shares, const double* best, double level, int bits, double* part) {
-    for (std::size_t set = 0; set < n_sets(bits); ++set)
-        part[set] = best[set] >= level && shares[set] > 0.0 ? shares[set] * std::exp(level - best[set]) : 0.0;
+    lower_to_level(shares, best, level, n_sets(bits), part);
     sum_over_supersets(part, bits);
 }
 
@@ -35,8 +46,9 @@ VarSet all_parents(const std::vector<AllowedFamily>& own) {
 // The best score by subsets of all parents that occur.
 void fill_best(const std::vector<AllowedFamily>& own, VarSet among, double* best) {
     std::fill(best, best + n_sets(size_of(among)), minus_infinity);
+    const ClosedSets closed(among);
     for (const AllowedFamily& family : own) {
-        double& place = best[closed_up(family.parents, among)];
+        double& place = best[closed.place(family.parents)];
         place = std::max(place, family.score);
     }
     max_over_subsets(best, size_of(among));
@@ -53,11 +65,14 @@ SharedBounds::Buffers& SharedBounds::buffers(int worker) {
     return own;
 }
 
-AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double threshold, bool dominated, Limits& limits) {
+AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double threshold, bool dominated,
+                                                Limits& limits) {
     const int n = sums_.n_variables();
     const std::size_t slots = n_sets(n - 1);
     limits.begin(Phase::bounding, n);
     AllowedFamilies kept(n);
+    // Enough to be looked at more closely; a sum below surely does not reach the threshold.
+    const double enough = std::exp(threshold - sums_.scale()) * 0.999 - lost_share;
     parallel_for(n, sums_.threads(), limits, [&](std::size_t variable, int worker) {
         const auto x = static_cast<int>(variable);
         auto& [shares, local, part] = buffers(worker);
@@ -80,6 +95,7 @@ AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double t
                     next = std::max(next, local[slot]);
                     continue;
                 }
+                if (part[slot] * exp_of(local[slot] - top) < enough * least_factor) continue;
                 const double most = raised_log(part[slot] * std::exp(local[slot] - level), sums_.scale());
                 if (most >= threshold && (dominated || !is_dominated(slot)))
                     kept[x].push_back({with_gap(slot, x), local[slot], most});
@@ -115,42 +131,42 @@ void SharedBounds::bound(AllowedFamilies& families, Limits& limits) {
     });
 }
 
-bool SharedBounds::tabulate(const AllowedFamilies& families) {
-    std::size_t size = 0;
-    for (const auto& own : families) size += n_sets(size_of(all_parents(own)));
-    if (size > 9 * n_sets(sums_.n_variables())) return false;
-    best_.resize(size);
-    tables_.clear();
-    double* next = best_.data();
-    for (const auto& own : families) {
-        tables_.push_back({all_parents(own), next});
-        fill_best(own, tables_.back().among, next);
-        next += n_sets(size_of(tables_.back().among));
-    }
-    return true;
+bool SharedBounds::tabulate(const AllowedFamilies& families, Limits& limits) {
+    std::vector<std::size_t> begins{0};
+    for (const auto& own : families) begins.push_back(begins.back() + n_sets(size_of(all_parents(own))));
+    if (begins.back() > tables_of_sets * n_sets(sums_.n_variables())) return false;
+    best_.resize(begins.back());
+    tables_.resize(families.size());
+    parallel_for(families.size(), sums_.threads(), limits, [&](std::size_t x, int) {
+        tables_[x] = {all_parents(families[x]), best_.data() + begins[x]};
+        fill_best(families[x], tables_[x].among, best_.data() + begins[x]);
+    });
+    return !limits.stop.load();
 }
 
-void SharedBounds::bound(AllowedFamilies& families, const SparseSums& sparse) {
+void SharedBounds::bound(AllowedFamilies& families, const SparseSums& sparse, Limits& limits) {
     shares_.assign(best_.size(), 0.0);
     std::vector<double*> shares;
     for (const BestWithin& table : tables_) shares.push_back(shares_.data() + (table.best - best_.data()));
     sparse.share_out(shares);
-    for (std::size_t x = 0; x < families.size(); ++x)
-        bound_from(families[x], tables_[x], shares[x], buffers(0).part.data(), sparse.left_out());
+    parallel_for(families.size(), sums_.threads(), limits, [&](std::size_t x, int worker) {
+        bound_from(families[x], tables_[x], shares[x], buffers(worker).part.data(), sparse.left_out());
+    });
 }
 
 // Family by family from the best score down, those together that lie close to each other.
-void SharedBounds::bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares, double* part,
-                              double left_out) const {
+void SharedBounds::bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares,
+                              double* part, double left_out) const {
     std::vector<AllowedFamily*> by_score;
     for (AllowedFamily& family : own) by_score.push_back(&family);
     std::sort(by_score.begin(), by_score.end(), [](auto* a, auto* b) { return a->score > b->score; });
+    const ClosedSets closed(table.among);
     for (std::size_t i = 0; i < by_score.size();) {
         const double level = by_score[i]->score - bucket_nats;
         sum_at_level(shares, table.best, level, size_of(table.among), part);
         for (; i < by_score.size() && by_score[i]->score >= level; ++i) {
             AllowedFamily& family = *by_score[i];
-            const double sum = part[closed_up(family.parents, table.among)] * std::exp(family.score - level);
+            const double sum = part[closed.place(family.parents)] * std::exp(family.score - level);
             family.bound = std::min(family.bound, raised_log(sum + left_out, sums_.scale()));
         }
     }

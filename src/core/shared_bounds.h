@@ -26,8 +26,8 @@ class SharedBounds {
 public:
     SharedBounds(OrderSums& sums) : sums_(sums), buffers_(sums.threads()) {}
 
-    // From the best parents of all families. Keeps the families with a bound of at least `threshold`; without `dominated`
-    // only those that beat all their subsets, which is enough for the best network. Empty when a limit stopped it.
+    // From the best parents of all families. Keeps the families with a bound of at least `threshold`; without
+    // `dominated` only those that beat all their subsets, which is enough for the best network. Empty when stopped.
     AllowedFamilies families_reaching(const Lattice& lattice, double threshold, bool dominated, Limits& limits);
 
     // Lets every variable choose from these families. What has not changed since the last time is not done again.
@@ -35,15 +35,20 @@ public:
     // Bounds of the families last chosen. Needs R and B.
     void bound(AllowedFamilies& families, Limits& limits);
 
-    // For sparse sums: tables of the best parents in these families. False when they would be too large.
-    bool tabulate(const AllowedFamilies& families);
+    // For sparse sums: tables of the best parents in these families. False when they would be too large, or stopped.
+    bool tabulate(const AllowedFamilies& families, Limits& limits);
     const std::vector<BestWithin>& tables() const { return tables_; }
     // Bounds of the families last tabulated.
-    void bound(AllowedFamilies& families, const SparseSums& sparse);
+    void bound(AllowedFamilies& families, const SparseSums& sparse, Limits& limits);
 
-    static double bytes(int n, int threads) { return 8.0 * (1.5 * threads + 2.0) * static_cast<double>(n_sets(n)); }
+    static double bytes(int n, int threads) { return 8.0 * 1.5 * threads * static_cast<double>(n_sets(n)); }
+    // Of the tables for sparse sums, at their largest.
+    static double table_bytes(int n) { return 8.0 * 2.0 * tables_of_sets * static_cast<double>(n_sets(n)); }
 
 private:
+    // For sparse sums as much memory as this many tables over all sets is taken, and again for shares.
+    static constexpr std::size_t tables_of_sets = 4;
+
     struct Buffers { BigArray shares, best, part; };
     Buffers& buffers(int worker);
     void bound_from(std::vector<AllowedFamily>& own, const BestWithin& table, const double* shares, double* part,

@@ -13,16 +13,14 @@ constexpr std::size_t sets_between_looks = 1024;
 
 }  // namespace
 
-SparseSums::SparseSums(const OrderSums& before) : n_(before.n_variables()), before_(before), known_(n_sets(n_)), places_(n_) {
+SparseSums::SparseSums(const OrderSums& before)
+    : n_(before.n_variables()), before_(before), known_(n_sets(n_)), among_(n_) {
     for (VarSet set = 0; set < n_sets(n_); ++set) known_[set] = {before.potential(set), before.backward(set), -1};
 }
 
 bool SparseSums::sum(const std::vector<BestWithin>& own, double least, std::size_t most_sets, Limits& limits) {
     forget();
-    for (int x = 0; x < n_; ++x)
-        for (int byte = 0; byte < 4; ++byte)
-            for (VarSet bits = 0; bits < 256; ++bits)
-                places_[x][byte][bits] = static_cast<std::uint32_t>(closed_up(bits << 8 * byte, own[x].among));
+    for (int x = 0; x < n_; ++x) among_[x] = ClosedSets(own[x].among);
     sets_.push_back({0, 1.0, 0.0, 0});
     known_[0].place = 0;
     for (std::size_t from = 0; from < sets_.size(); ++from) {
@@ -34,7 +32,8 @@ bool SparseSums::sum(const std::vector<BestWithin>& own, double least, std::size
     for (std::size_t from = sets_.size(); from-- > 0;) {
         Kept& set = sets_[from];
         if (set.set == n_sets(n_) - 1) set.backward = 1.0;
-        for (std::size_t i = set.steps; i < end_of_steps(from); ++i) set.backward += steps_[i].weight * sets_[steps_[i].to].backward;
+        for (std::size_t i = set.steps; i < end_of_steps(from); ++i)
+            set.backward += steps_[i].weight * sets_[steps_[i].to].backward;
     }
     return true;
 }
@@ -46,7 +45,7 @@ void SparseSums::follow(std::size_t from, const std::vector<BestWithin>& own, do
     sets_[from].steps = steps_.size();
     for (VarSet rest = n_sets(n_) - 1 - set; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
-        const std::uint32_t place = place_among(x, set);
+        const std::uint32_t place = among_[x].place(set);
         double best = own[x].best[place];
         if (best == minus_infinity) continue;
         if (before_.order_weights(x) != nullptr) best += before_.order_weights(x)[without_bit(set, x)];

@@ -1,13 +1,13 @@
 // sparse_sums.h: the sums of order_sums.h over the few sets that matter once most families are gone.
 //
-// Steps from set to set are followed forward. A step is left out when all orders through it together weigh less than a
-// small share of what is looked for; what they weigh at most is added up and counts in every bound, so bounds stay safe.
-// What a set can still bring is known from the sums over more families that were made before.
+// Steps from set to set are followed forward. A step is left out when all orders through it together weigh less than
+// a small share of what is looked for; what they weigh at most is added up and counts in every bound, so bounds stay
+// safe. What a set can still bring is known from the sums over more families that were made before.
 #pragma once
 
-#include <array>
 #include <vector>
 
+#include "closed_sets.h"
 #include "order_sums.h"
 
 namespace topdag {
@@ -17,8 +17,8 @@ public:
     // After the sums over families that include all those to come.
     explicit SparseSums(const OrderSums& before);
 
-    // R and B. Steps whose orders weigh less than `least` are left out. False when it has more sets than `most_sets` or a
-    // limit stopped it.
+    // R and B. Steps whose orders weigh less than `least` are left out. False when it has more sets than `most_sets`
+    // or a limit stopped it.
     bool sum(const std::vector<BestWithin>& own, double least, std::size_t most_sets, Limits& limits);
 
     // As in OrderSums, for all variables, but without what was left out. Adds to the shares.
@@ -26,7 +26,7 @@ public:
     double total() const { return total_; }
     double left_out() const { return left_out_; }
     int likely_last(VarSet placed) const;
-    std::size_t n_kept() const { return sets_.size(); }
+    std::size_t n_steps() const { return steps_.size(); }
 
     static double bytes(int n, std::size_t most_sets) {
         return 24.0 * static_cast<double>(n_sets(n)) + (24.0 + 28.0 * n / 2) * static_cast<double>(most_sets);
@@ -42,17 +42,13 @@ private:
     std::size_t end_of_steps(std::size_t from) const {
         return from + 1 < sets_.size() ? sets_[from + 1].steps : steps_.size();
     }
-    std::uint32_t place_among(int x, VarSet set) const {
-        const auto& own = places_[x];
-        return own[0][set & 255] | own[1][set >> 8 & 255] | own[2][set >> 16 & 255] | own[3][set >> 24 & 255];
-    }
 
     int n_;
     const OrderSums& before_;
     std::vector<Known> known_;  // by set
     std::vector<Kept> sets_;    // by size
     std::vector<Step> steps_;   // those of a set from its `steps` on
-    std::vector<std::array<std::array<std::uint32_t, 256>, 4>> places_;
+    std::vector<ClosedSets> among_;  // by variable
     double total_ = 0.0, left_out_ = 0.0;
 };
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.engines import LATTICE_LIMIT
-from topdag.errors import TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.priors import OrderModular
 from topdag.runs import Run, shown_bytes
-from topdag.scores import Scores
+from topdag.scores import KBest, Scores, Within
 from topdag.weighted_scores import scores_with
 
 Floats = NDArray[np.float64]
@@ -48,9 +48,11 @@ class PriorFound:
 def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor: float, run: Run) -> PriorFound:
     """The ``most`` best networks, of those at least 1/factor as probable as the best.
 
-    ``scores`` must hold all families that can matter: for the best network under the uniform prior those kept for the
-    best network, else all. The weights of parents are added here, on a grid of their own.
+    ``scores`` must hold all families that can matter: for the best network those kept for it, for lists within a factor
+    those kept for that factor, else all; with weights of parents always all. Those weights are added here, on a grid
+    of their own, and then count in ``values``.
     """
+    _require_families(scores, most, factor)
     if prior.parent_weight is not None:
         scores = scores_with(scores, prior, run)
     n = len(scores.columns)
@@ -61,10 +63,10 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     names = tuple(scores.names[v] for v in scores.columns)
     weights = [] if prior.order_weight is None else [prior.order_log_weights(names, x) for x in range(n)]
     log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
-    left = run.allowed_memory - (run.memory if run.memory_limit is not None else 0)
+    left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)
     begin = run.seconds
     found, interrupted = _core.search_order_prior(
-        scores.store.core(), weights, most, log_factor, float(left), run.threads, run.seconds_left, run.on_tick
+        scores.store.core(), weights, most, log_factor, left, run.threads, run.seconds_left, run.on_tick
     )
     run.timed("searching", begin)
     return PriorFound(
@@ -86,6 +88,18 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
 def order_prior_bytes(n: int, prior: OrderModular, threads: int) -> float:
     """What the search takes beside the scores, before it keeps parts and networks."""
     return _core.order_prior_bytes(n, threads) + (0 if prior.order_weight is None else 8.0 * n * 2 ** (n - 1))
+
+
+def _require_families(scores: Scores, most: int, factor: float) -> None:
+    """A family that loses to one of its subsets loses here too: the subset leaves more orders. More is not known."""
+    if scores.keep == "all" or (most == 1 and not isinstance(scores.keep, KBest)):
+        return
+    if isinstance(scores.keep, Within) and factor <= scores.keep.factor:
+        return
+    raise ScoreError(
+        f"These scores were pruned, keep={scores.keep!r}, for networks that need not be the best when orders weigh. "
+        'Score again with keep="all".'
+    )
 
 
 def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
