@@ -491,3 +491,38 @@ def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.u
     """
     None when stopped. Sets in an order of growing size, with the least cost of each.
     """
+
+class Posteriors:
+    """What sums over all networks say, as arrays."""
+
+    @property
+    def finished(self) -> bool:
+        """False when a limit came first."""
+
+    @property
+    def log_total(self) -> float: ...
+
+    @property
+    def cancellation(self) -> float: ...
+
+    @property
+    def defect(self) -> float: ...
+
+    @property
+    def is_extended(self) -> bool: ...
+
+    def edges(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+
+    def paths(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+
+    def take_parent_sets(self, variable: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By slots; may be asked for once."""
+
+LARGEST_LOCAL_SCORE: float = 5000000.0
+
+def network_sums_bytes(n_variables: int, posteriors: bool, parent_sets: int, threads: int) -> float: ...
+
+def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extended: bool, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
+    """
+    Every network weighs the product of its families; parent_sets: of which variables they are kept.
+    """
