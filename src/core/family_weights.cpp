@@ -15,14 +15,6 @@ constexpr std::size_t filled_at_once = std::size_t{1} << 14;
 constexpr double ln2_high = 0x1.62e42feep-1;
 constexpr double ln2_low = 0x1.a39ef35793c76p-33;
 
-struct Split { double mantissa; Exponent exponent; };
-
-Split weight_of(double local) {
-    if (local == -std::numeric_limits<double>::infinity()) return {0.0, zero_exponent};
-    const double e = std::floor(local * std::numbers::log2e);
-    return {std::exp((local - e * ln2_high) - e * ln2_low), static_cast<Exponent>(e)};
-}
-
 // Whole halves are added first or last, so that what fits in cache is finished there.
 template <class Real, class Join>
 void sum_over(Real* values, Exponent* exponents, int bits, bool halves_first, Join&& join) {
@@ -40,6 +32,12 @@ void sum_over(Real* values, Exponent* exponents, int bits, bool halves_first, Jo
 }
 
 }  // namespace
+
+Split weight_of(double local) {
+    if (local == -std::numeric_limits<double>::infinity()) return {0.0, zero_exponent};
+    const double e = std::floor(local * std::numbers::log2e);
+    return {std::exp((local - e * ln2_high) - e * ln2_low), static_cast<Exponent>(e)};
+}
 
 template <class Real>
 void fill_weights(const LocalScores& scores, int v, ScaledTable<Real>& weights) {
@@ -81,6 +79,14 @@ bool FamilyWeights<Real>::fill(const LocalScores& scores, int threads, Limits& l
         ++limits.done;
     });
     return !limits.stop.load();
+}
+
+template <class Real>
+void FamilyWeights<Real>::multiply(int v, const ScaledTable<double>& factors) {
+    for (std::size_t slot = 0; slot < factors.size(); ++slot) {
+        within_[v].mantissas[slot] = within_[v].mantissas[slot] * factors.mantissas[slot];
+        if (within_[v].exponents[slot] != zero_exponent) within_[v].exponents[slot] += factors.exponents[slot];
+    }
 }
 
 template class FamilyWeights<double>;

@@ -17,6 +17,10 @@ namespace topdag {
 // Local scores further from zero than this do not fit the exponents.
 constexpr double largest_local_score = 5e6;
 
+struct Split { double mantissa; Exponent exponent; };
+// exp(local) with a mantissa from 1 up to 2.
+Split weight_of(double local);
+
 // w_v by slot.
 template <class Real>
 void fill_weights(const LocalScores& scores, int v, ScaledTable<Real>& weights);
@@ -38,6 +42,8 @@ public:
     Real mantissa(int v, VarSet within) const { return within_[v].mantissas[without_bit(within, v)]; }
     Exponent exponent(int v, VarSet within) const { return within_[v].exponents[without_bit(within, v)]; }
     const ScaledTable<Real>& table(int v) const { return within_[v]; }
+    // z_v(U) times a factor for each U, by slot.
+    void multiply(int v, const ScaledTable<double>& factors);
 
 private:
     std::vector<ScaledTable<Real>> within_;  // by variable, then by slot

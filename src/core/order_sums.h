@@ -1,0 +1,55 @@
+// order_sums.h: exact sums over all orders and the networks that agree with them [Koivisto & Sood 2004; Koivisto 2006].
+//
+//   step_v(U) = q_v(U) z_v(U), q the weight of v coming right after just U: one, where orders are all alike
+//   alpha(U)  = sum over v in U of alpha(U - v) step_v(U - v)         orders of U
+//   beta(U)   = sum over v outside U of step_v(U) beta(U + v)         orders of the others, after U
+//   P(v's parents are S) = w_v(S) * sum over U around S of alpha(U) q_v(U) beta(U + v) / alpha(V)
+//
+// n^2 2^n steps. Nothing is subtracted, so doubles are enough.
+#pragma once
+
+#include "posterior_tables.h"
+#include "run_limits.h"
+
+namespace topdag {
+
+// ln q_v(U) at [v * 2^(n-1) + slot]; null where orders are all alike.
+using OrderLogWeights = const double*;
+
+class OrderSums {
+public:
+    OrderSums(const LocalScores& scores, OrderLogWeights log_weights) : scores_(scores), log_weights_(log_weights) {}
+    // False when a limit stopped it.
+    bool fill(int threads, Limits& limits);
+
+    int n_variables() const { return scores_.n_variables(); }
+    const LocalScores& scores() const { return scores_; }
+    const FamilyWeights<double>& steps() const { return steps_; }
+    const ScaledTable<double>& before() const { return before_; }  // alpha
+    const ScaledTable<double>& after() const { return after_; }    // beta
+    // q_v by slot.
+    ScaledTable<double> order_weights(int v) const;
+    void free_steps() { steps_ = {}; }
+
+private:
+    template <class Sum>
+    bool fill_in_layers(bool from_empty, int threads, Limits& limits, Sum&& sum);
+
+    const LocalScores& scores_;
+    OrderLogWeights log_weights_;
+    FamilyWeights<double> steps_;
+    ScaledTable<double> before_, after_;
+};
+
+struct OrderSumsWanted {
+    bool posteriors = true;  // or the total alone
+    VarSet parent_sets = 0;  // of these variables
+};
+
+// Edges and parent sets; paths are left empty.
+Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted, int threads,
+                      Limits& limits);
+
+double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads);
+
+}  // namespace topdag
