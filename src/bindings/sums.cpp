@@ -24,7 +24,6 @@ void bind_posteriors(nb::module_& m) {
         .def_ro("log_total", &Posteriors::log_total)
         .def_ro("cancellation", &Posteriors::cancellation)
         .def_ro("defect", &Posteriors::defect)
-        .def_ro("is_extended", &Posteriors::is_extended)
         .def("edges", [](const Posteriors& p) { return give_matrix(p.edges); })
         .def("paths", [](const Posteriors& p) { return give_matrix(p.paths); })
         .def(
@@ -43,10 +42,10 @@ void bind_sums(nb::module_& m) {
     m.attr("LARGEST_LOCAL_SCORE") = largest_local_score;
     m.def(
         "network_sums_bytes",
-        [](int n, bool posteriors, std::uint64_t parent_sets, int threads) {
-            return network_sums_bytes(n, {posteriors, false, parent_sets}, threads);
+        [](int n, bool posteriors, std::uint64_t parent_sets, bool extended, int threads) {
+            return network_sums_bytes(n, {posteriors, extended, parent_sets}, threads);
         },
-        "n_variables"_a, "posteriors"_a, "parent_sets"_a, "threads"_a);
+        "n_variables"_a, "posteriors"_a, "parent_sets"_a, "extended"_a, "threads"_a);
     m.def(
         "sum_networks",
         [](const PyScores& scores, bool posteriors, std::uint64_t parent_sets, bool extended, int threads,

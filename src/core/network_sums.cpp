@@ -12,8 +12,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double most_cancellation = 1e7;
-constexpr double most_defect = 1e-11;
 constexpr double matters = 1e-12;  // sets that come first with a smaller probability do not count for the cancellation
 
 template <class Real>
@@ -142,20 +140,16 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, int thr
 }  // namespace
 
 Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, int threads, Limits& limits) {
-    if (!wanted.all_extended) {
-        Posteriors posteriors = sum_with<double>(scores, wanted, threads, limits);
-        const bool is_safe = posteriors.cancellation <= most_cancellation && posteriors.defect <= most_defect;
-        if (!posteriors.finished || is_safe) return posteriors;
-    }
-    Posteriors posteriors = sum_with<DoubleDouble>(scores, wanted, threads, limits);
-    posteriors.is_extended = true;
-    return posteriors;
+    return wanted.extended ? sum_with<DoubleDouble>(scores, wanted, threads, limits)
+                           : sum_with<double>(scores, wanted, threads, limits);
 }
 
 double network_sums_bytes(int n, const SumsWanted& wanted, int threads) {
     const double sets = static_cast<double>(n_sets(n)), families = n * static_cast<double>(n_sets(n - 1));
-    const double kept = size_of(wanted.parent_sets) * sets * 4;
-    return 12 * families * (wanted.posteriors ? 2 : 1) + sets * (32 + threads * 40.0) + kept;
+    const double number = wanted.extended ? 16 : 8;
+    const double over_families = (number + 4) * families * (wanted.posteriors ? 2 : 1);
+    const double over_sets = sets * (2 * number + 16 + threads * (2 * number + 4 + 12));
+    return over_families + over_sets + size_of(wanted.parent_sets) * sets * 4;
 }
 
 }  // namespace topdag

@@ -5,8 +5,7 @@
 //
 // where U is the set of all variables that do not descend from v [Pensar, Talvitie, Hyttinen & Koivisto 2020]. The
 // parent sets of each variable must have probability one together, and alpha(V) must be beta(V): n + 1 sums along
-// different ways, whose differences show the rounding error. When they differ by more than 10^-11, or terms cancel by
-// more than 10^7, all is done again with 32 digits.
+// different ways, whose differences show the rounding error.
 #pragma once
 
 #include "posterior_tables.h"
@@ -16,13 +15,12 @@ namespace topdag {
 
 struct SumsWanted {
     bool posteriors = true;   // or the total alone
-    bool all_extended = false;  // 32 digits at once
+    bool extended = false;    // with 32 digits
     VarSet parent_sets = 0;   // of these variables
 };
 
 Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, int threads, Limits& limits);
 
-// Bytes it takes, with doubles; with 32 digits twice as many.
 double network_sums_bytes(int n, const SumsWanted& wanted, int threads);
 
 }  // namespace topdag

@@ -15,7 +15,6 @@ struct Posteriors {
     std::vector<BigArray> parent_sets;  // by variable, then by slot; empty for those not asked for
     double cancellation = 1.0;    // how much larger the terms of a sum are than the sum, at most
     double defect = 0.0;          // how far sums that must be 1 are from it, at most
-    bool is_extended = false;     // found with 32 digits
 
     Posteriors() = default;
     Posteriors(Posteriors&&) = default;

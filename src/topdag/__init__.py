@@ -35,6 +35,13 @@ if TYPE_CHECKING:
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.posteriors import (
+        Consensus,
+        EdgePosteriors,
+        NetworkPosteriors,
+        ParentSetPosteriors,
+        PathPosteriors,
+    )
     from topdag.priors import EdgePrior, FairPrior, OrderModular
     from topdag.questions import best_network
     from topdag.random_networks import random_network
@@ -42,6 +49,14 @@ if TYPE_CHECKING:
     from topdag.results import Answer, Progress, Proof, Stats, Status
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.scores import KBest, Scores, Within, score
+    from topdag.sums import (
+        edge_posteriors,
+        log_evidence,
+        log_prior_total,
+        network_posteriors,
+        parent_set_posteriors,
+        path_posteriors,
+    )
     from topdag.table import Table
 
 __version__ = "0.1.0"
@@ -64,6 +79,7 @@ _PLACES = {
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
+    "posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
     "priors": "EdgePrior FairPrior OrderModular",
     "questions": "best_network",
     "random_networks": "random_network",
@@ -71,6 +87,7 @@ _PLACES = {
     "results": "Answer Progress Proof Stats Status",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
+    "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
 }
 _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
@@ -98,8 +115,10 @@ __all__ = [
     "BDs",
     "ClassList",
     "Comparison",
+    "Consensus",
     "CustomScore",
     "EdgeAlternatives",
+    "EdgePosteriors",
     "EdgePrior",
     "EquivalenceClass",
     "FairPrior",
@@ -112,9 +131,12 @@ __all__ = [
     "Network",
     "NetworkError",
     "NetworkList",
+    "NetworkPosteriors",
     "OrderModular",
     "OutOfTime",
     "ParentBound",
+    "ParentSetPosteriors",
+    "PathPosteriors",
     "Plan",
     "Progress",
     "Proof",
@@ -134,14 +156,20 @@ __all__ = [
     "count_classes_within",
     "count_networks_within",
     "edge_alternatives",
+    "edge_posteriors",
     "example_network",
     "example_table",
     "fNML",
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
+    "log_evidence",
+    "log_prior_total",
+    "network_posteriors",
     "networks_within",
     "parent_bounds",
+    "parent_set_posteriors",
+    "path_posteriors",
     "plan",
     "qNML",
     "random_network",
