@@ -58,24 +58,24 @@ void bind_sums(nb::module_& m) {
         "Every network weighs the product of its families; parent_sets: of which variables they are kept.");
     m.def(
         "order_sums_bytes",
-        [](int n, bool posteriors, std::uint64_t parent_sets, int threads) {
-            return order_sums_bytes(n, {posteriors, parent_sets}, threads);
+        [](int n, bool posteriors, bool paths, std::uint64_t parent_sets, int threads) {
+            return order_sums_bytes(n, {posteriors, paths, parent_sets}, threads);
         },
-        "n_variables"_a, "posteriors"_a, "parent_sets"_a, "threads"_a);
+        "n_variables"_a, "posteriors"_a, "paths"_a, "parent_sets"_a, "threads"_a);
     m.def(
         "sum_orders",
-        [](const PyScores& scores, std::optional<DoublesIn> order_weights, bool posteriors, std::uint64_t parent_sets,
-           int threads, std::optional<double> seconds, nb::object on_tick) {
+        [](const PyScores& scores, std::optional<DoublesIn> order_weights, bool posteriors, bool paths,
+           std::uint64_t parent_sets, int threads, std::optional<double> seconds, nb::object on_tick) {
             const int n = scores.scores->n_variables();
             require(!order_weights || order_weights->shape(0) == n * n_sets(n - 1), "n * 2^(n-1) weights of orders");
             const double* log_weights = order_weights ? order_weights->data() : nullptr;
-            const OrderSumsWanted wanted{posteriors, parent_sets};
+            const OrderSumsWanted wanted{posteriors, paths, parent_sets};
             return watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
                 return sum_orders(*scores.scores, log_weights, wanted, threads, limits);
             });
         },
-        "scores"_a, "order_weights"_a.none(), "posteriors"_a, "parent_sets"_a, "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "Every network weighs the product of its families once for each order that agrees with it.");
+        "scores"_a, "order_weights"_a.none(), "posteriors"_a, "paths"_a, "parent_sets"_a, "threads"_a,
+        "seconds"_a.none(), "on_tick"_a.none(), "Every network weighs the product of its families once for each order that agrees with it.");
 }
 
 }  // namespace topdag

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "order_ancestors.h"
 #include "parallel.h"
 
 namespace topdag {
@@ -138,13 +139,17 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
     const VarSet everything = all_of(n);
     OrderSums sums(scores, log_weights);
     if (!sums.fill(threads, limits)) return posteriors;
-    sums.free_steps();
     posteriors.log_total = as_log(sums.before().mantissas[everything], sums.before().exponents[everything]);
     if (sums.before().exponents[everything] == zero_exponent) {
         posteriors.log_total = -std::numeric_limits<double>::infinity();
         posteriors.finished = true;
         return posteriors;
     }
+    if (wanted.paths) {
+        posteriors.paths = order_ancestors(sums, threads, limits);
+        if (limits.stop.load()) return {};
+    }
+    sums.free_steps();
     posteriors.defect = std::abs(std::expm1(as_log(sums.after().mantissas[0], sums.after().exponents[0]) - posteriors.log_total));
     if (wanted.posteriors) {
         posteriors.edges.assign(static_cast<std::size_t>(n) * n, 0.0);
@@ -157,7 +162,8 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
         });
         if (limits.stop.load()) return {};
         for (double defect : defects) posteriors.defect = std::max(posteriors.defect, defect);
-        if (!clip(posteriors.edges.data(), posteriors.edges.size())) posteriors.defect = 1.0;
+        if (!clip(posteriors.edges.data(), posteriors.edges.size()) || !clip(posteriors.paths.data(), posteriors.paths.size()))
+            posteriors.defect = 1.0;
     }
     posteriors.finished = true;
     return posteriors;
@@ -166,7 +172,9 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
 double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads) {
     const double sets = static_cast<double>(n_sets(n)), families = n * static_cast<double>(n_sets(n - 1));
     const double stepping = 12 * families, reading = threads * 16 * sets;
-    return 24 * sets + std::max(stepping, wanted.posteriors ? reading : 0.0) + size_of(wanted.parent_sets) * sets * 4;
+    const double descending = wanted.paths ? order_ancestors_bytes(n, threads) : 0.0;
+    const double at_once = std::max(stepping + descending, wanted.posteriors ? reading : 0.0);
+    return 24 * sets + at_once + size_of(wanted.parent_sets) * sets * 4;
 }
 
 }  // namespace topdag

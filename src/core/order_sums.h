@@ -43,10 +43,10 @@ private:
 
 struct OrderSumsWanted {
     bool posteriors = true;  // or the total alone
+    bool paths = false;      // which take far longer than the rest: order_ancestors.h
     VarSet parent_sets = 0;  // of these variables
 };
 
-// Edges and parent sets; paths are left empty.
 Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted, int threads,
                       Limits& limits);
 

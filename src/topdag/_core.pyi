@@ -524,9 +524,9 @@ def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extend
     Every network weighs the product of its families; parent_sets: of which variables they are kept.
     """
 
-def order_sums_bytes(n_variables: int, posteriors: bool, parent_sets: int, threads: int) -> float: ...
+def order_sums_bytes(n_variables: int, posteriors: bool, paths: bool, parent_sets: int, threads: int) -> float: ...
 
-def sum_orders(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, posteriors: bool, parent_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
+def sum_orders(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, posteriors: bool, paths: bool, parent_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
     """
     Every network weighs the product of its families once for each order that agrees with it.
     """

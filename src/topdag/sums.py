@@ -29,7 +29,8 @@ MOST_CANCELLATION = 1e7
 SAFE_DEFECT = 1e-11
 """Sums along different ways that differ by more have lost too many digits as well."""
 LARGEST_DEFECT = 1e-9
-MOST_FOR_ORDER_PATHS = 16
+MOST_FOR_ORDER_PATHS = 18
+"""Above this many variables the states of an order for one ancestor, 3**(n - 1) numbers, pass a gigabyte."""
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
@@ -241,13 +242,22 @@ def _networks_with(scores: Scores, wanted: _Wanted, run: Run, *, extended: bool)
 
 def _over_orders(scores: Scores, prior: OrderModular, wanted: _Wanted, run: Run) -> _core.Posteriors:
     n, kept = len(scores.columns), wanted.parent_sets(scores)
-    names = tuple(scores.names[v] for v in scores.columns)
-    _require_memory(_core.order_sums_bytes(n, wanted.edges, kept, run.threads), scores, run, "orders")
+    if wanted.paths and n > MOST_FOR_ORDER_PATHS:
+        raise TooLarge(
+            f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
+            "edges, or take another prior."
+        )
+    needed = _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
+    _require_memory(needed, scores, run, "orders")
     weights = None
     if prior.order_weight is not None:
+        names = tuple(scores.names[v] for v in scores.columns)
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
+    core = scores.store.core()
     return _finished(
-        _core.sum_orders(scores.store.core(), weights, wanted.edges, kept, run.threads, run.seconds_left, run.on_tick)
+        _core.sum_orders(
+            core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick
+        )
     )
 
 
