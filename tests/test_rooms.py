@@ -31,6 +31,7 @@ ROOMS = {
     "frames": "building columns discretize errors messages table",
     "reading": "building columns discretize errors frames messages table",
     # networks
+    "frame_making": "",
     "graphs": "_core errors",
     "priors": "errors graphs",
     "classes": "_core errors graphs",
@@ -68,7 +69,7 @@ ROOMS = {
     "greedy": "",
     "questions": "_core block_lattice engines errors graphs greedy results runs score_kinds scores searching stores "
     "table",
-    "lists": "_core classes graphs results scores",
+    "lists": "_core classes frame_making graphs results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
     "list_questions": "_core errors family_lists graphs list_lattices lists questions results runs score_kinds scores",
@@ -77,6 +78,10 @@ ROOMS = {
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
+    # sums
+    "posteriors": "errors frame_making graphs results",
+    "sums": "_core engines errors graphs posteriors priors results runs score_kinds scores stores weighted_scores",
+    "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",
     "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
@@ -84,8 +89,8 @@ ROOMS = {
     "list_files": "errors list_reading lists score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core checking comparing engines errors discretize example family_lists files graphs list_files "
-    "list_lattices list_questions lists messages planning questions reading results runs score_kinds scores table "
-    "writing cli",
+    "list_lattices list_questions lists messages planning posterior_files posteriors priors questions reading results "
+    "runs score_kinds scores sums table writing cli",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -144,6 +149,17 @@ CORE_ROOMS = {
     "big_count": "",
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",
+    # sums
+    "double_double": "",
+    "scaled_numbers": "big_array double_double simd",
+    "family_weights": "local_scores parallel run_limits scaled_numbers var_set",
+    "posterior_tables": "family_weights simd",
+    "prefix_sums": "big_array family_weights parallel run_limits scaled_numbers",
+    "suffix_sums": "big_array family_weights parallel run_limits scaled_numbers",
+    "network_sums": "parallel posterior_tables prefix_sums run_limits suffix_sums",
+    "order_sums": "family_weights parallel run_limits",
+    "order_ancestors": "order_sums parallel",
+    "order_averages": "order_ancestors order_sums parallel posterior_tables",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",

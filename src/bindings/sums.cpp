@@ -2,7 +2,7 @@
 #include "binding.h"
 
 #include "../core/network_sums.h"
-#include "../core/order_sums.h"
+#include "../core/order_averages.h"
 
 namespace topdag {
 

@@ -1,10 +1,7 @@
 #include "order_sums.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
-#include "order_ancestors.h"
 #include "parallel.h"
 
 namespace topdag {
@@ -26,10 +23,6 @@ struct Sum {
         mantissa += more * power_of_two(more_exponent - exponent);
     }
 };
-
-Exponent exponent_of_product(Exponent a, Exponent b) {
-    return a == zero_exponent || b == zero_exponent ? zero_exponent : a + b;
-}
 
 }  // namespace
 
@@ -97,84 +90,6 @@ bool OrderSums::fill(int threads, Limits& limits) {
         }
         put(after_, set, sum);
     });
-}
-
-namespace {
-
-// alpha(U) q_v(U) beta(U + v) by slot.
-ScaledTable<double> weights_of_places(const OrderSums& sums, int v) {
-    ScaledTable<double> places = sums.order_weights(v);
-    for (VarSet slot = 0; slot < places.size(); ++slot) {
-        const VarSet past = with_gap(slot, v), next = past | only(v);
-        const Exponent others = exponent_of_product(sums.before().exponents[past], sums.after().exponents[next]);
-        places.mantissas[slot] *= sums.before().mantissas[past] * sums.after().mantissas[next];
-        places.exponents[slot] = exponent_of_product(places.exponents[slot], others);
-    }
-    return places;
-}
-
-double take_variable(const OrderSums& sums, int v, bool keep_parent_sets, Posteriors& posteriors) {
-    const int n = sums.n_variables();
-    const VarSet everything = all_of(n);
-    ScaledTable<double> places = weights_of_places(sums, v);
-    BigArray own = parent_set_probabilities(sums.scores(), v, places, sums.before().mantissas[everything],
-                                            sums.before().exponents[everything]);
-    places = {};
-    if (keep_parent_sets) {
-        posteriors.parent_sets[v] = BigArray(own.size());
-        std::copy(own.data(), own.data() + own.size(), posteriors.parent_sets[v].data());
-        if (!clip(posteriors.parent_sets[v].data(), own.size())) return 1.0;
-    }
-    const Marginals parents = marginals(own, n - 1);
-    take_edges(posteriors, v, n, parents);
-    return std::abs(parents.total - 1.0);
-}
-
-}  // namespace
-
-Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted, int threads,
-                      Limits& limits) {
-    Posteriors posteriors;
-    const int n = scores.n_variables();
-    const VarSet everything = all_of(n);
-    OrderSums sums(scores, log_weights);
-    if (!sums.fill(threads, limits)) return posteriors;
-    posteriors.log_total = as_log(sums.before().mantissas[everything], sums.before().exponents[everything]);
-    if (sums.before().exponents[everything] == zero_exponent) {
-        posteriors.log_total = -std::numeric_limits<double>::infinity();
-        posteriors.finished = true;
-        return posteriors;
-    }
-    if (wanted.paths) {
-        posteriors.paths = order_ancestors(sums, threads, limits);
-        if (limits.stop.load()) return {};
-    }
-    sums.free_steps();
-    posteriors.defect = std::abs(std::expm1(as_log(sums.after().mantissas[0], sums.after().exponents[0]) - posteriors.log_total));
-    if (wanted.posteriors) {
-        posteriors.edges.assign(static_cast<std::size_t>(n) * n, 0.0);
-        posteriors.parent_sets.resize(n);
-        std::vector<double> defects(n);
-        limits.begin(Phase::summing, n);
-        parallel_for(n, threads, limits, [&](std::size_t v, int) {
-            defects[v] = take_variable(sums, static_cast<int>(v), has(wanted.parent_sets, static_cast<int>(v)), posteriors);
-            ++limits.done;
-        });
-        if (limits.stop.load()) return {};
-        for (double defect : defects) posteriors.defect = std::max(posteriors.defect, defect);
-        if (!clip(posteriors.edges.data(), posteriors.edges.size()) || !clip(posteriors.paths.data(), posteriors.paths.size()))
-            posteriors.defect = 1.0;
-    }
-    posteriors.finished = true;
-    return posteriors;
-}
-
-double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads) {
-    const double sets = static_cast<double>(n_sets(n)), families = n * static_cast<double>(n_sets(n - 1));
-    const double stepping = 12 * families, reading = threads * 16 * sets;
-    const double descending = wanted.paths ? order_ancestors_bytes(n, threads) : 0.0;
-    const double at_once = std::max(stepping + descending, wanted.posteriors ? reading : 0.0);
-    return 24 * sets + at_once + size_of(wanted.parent_sets) * sets * 4;
 }
 
 }  // namespace topdag

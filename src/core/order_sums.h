@@ -1,14 +1,13 @@
-// order_sums.h: exact sums over all orders and the networks that agree with them [Koivisto & Sood 2004; Koivisto 2006].
+// order_sums.h: exact sums over all orders and the networks that agree with them [Koivisto & Sood 2004].
 //
 //   step_v(U) = q_v(U) z_v(U), q the weight of v coming right after just U: one, where orders are all alike
 //   alpha(U)  = sum over v in U of alpha(U - v) step_v(U - v)         orders of U
 //   beta(U)   = sum over v outside U of step_v(U) beta(U + v)         orders of the others, after U
-//   P(v's parents are S) = w_v(S) * sum over U around S of alpha(U) q_v(U) beta(U + v) / alpha(V)
 //
 // n^2 2^n steps. Nothing is subtracted, so doubles are enough.
 #pragma once
 
-#include "posterior_tables.h"
+#include "family_weights.h"
 #include "run_limits.h"
 
 namespace topdag {
@@ -40,16 +39,5 @@ private:
     FamilyWeights<double> steps_;
     ScaledTable<double> before_, after_;
 };
-
-struct OrderSumsWanted {
-    bool posteriors = true;  // or the total alone
-    bool paths = false;      // which take far longer than the rest: order_ancestors.h
-    VarSet parent_sets = 0;  // of these variables
-};
-
-Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted, int threads,
-                      Limits& limits);
-
-double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads);
 
 }  // namespace topdag

@@ -26,6 +26,10 @@ inline double power_of_two(Exponent k) {
     return k < negligible ? 0.0 : std::bit_cast<double>(bits);
 }
 
+inline Exponent exponent_of_product(Exponent a, Exponent b) {
+    return a == zero_exponent || b == zero_exponent ? zero_exponent : a + b;
+}
+
 inline double scaled(double value, double power) { return value * power; }
 inline DoubleDouble scaled(DoubleDouble value, double power) { return {value.high * power, value.low * power}; }
 inline double size_of_number(double value) { return std::abs(value); }

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.posterior_files import read_posteriors, write_posteriors
     from topdag.posteriors import (
         Consensus,
         EdgePosteriors,
@@ -79,6 +80,7 @@ _PLACES = {
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
+    "posterior_files": "read_posteriors write_posteriors",
     "posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
     "priors": "EdgePrior FairPrior OrderModular",
     "questions": "best_network",
@@ -175,6 +177,7 @@ __all__ = [
     "random_network",
     "read_list",
     "read_network",
+    "read_posteriors",
     "read_scores",
     "read_table",
     "score",
@@ -182,5 +185,6 @@ __all__ = [
     "summary",
     "write_list",
     "write_network",
+    "write_posteriors",
     "write_scores",
 ]

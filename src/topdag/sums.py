@@ -255,9 +255,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: _Wanted, run: Run)
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
     core = scores.store.core()
     return _finished(
-        _core.sum_orders(
-            core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick
-        )
+        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
     )
 
 
