@@ -1,76 +1,67 @@
-"""Sums over networks by brute force: every network weighed one by one, in whole numbers or fractions where they are."""
+"""Sums over networks by brute force: every network weighed one by one.
+
+``logs[v, mask]`` is the log weight of variable v with the parents ``mask``, minus infinity where that is not allowed;
+``order_logs[v, mask]`` that of v coming right after just ``mask``.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from fractions import Fraction
 from functools import cache
 from itertools import permutations
 
+import numpy as np
 import reference
+from numpy.typing import NDArray
 
-Weight = Callable[[int, int], Fraction]
-"""The weight of a variable with its parents as bits."""
-
-
-@cache
-def networks(n: int) -> tuple[tuple[int, ...], ...]:
-    return tuple(reference.all_networks(n))
+Floats = NDArray[np.float64]
 
 
 @cache
-def ancestors_of(masks: tuple[int, ...]) -> tuple[int, ...]:
-    found = list(masks)
-    for _ in masks:
-        found = [mask | _union(found, mask) for mask in found]
-    return tuple(found)
-
-
-def _union(found: list[int], mask: int) -> int:
-    united = 0
-    for v in reference.members(mask):
-        united |= found[v]
-    return united
+def networks(n: int) -> NDArray[np.int64]:
+    """A row of parent masks for each network."""
+    return np.array(list(reference.all_networks(n)), dtype=np.int64).reshape(-1, n)
 
 
 @cache
-def orders_of(masks: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
-    n = len(masks)
-    agreeing = []
+def ancestors(n: int) -> NDArray[np.int64]:
+    """A row of ancestor masks for each network."""
+    found = networks(n).copy()
+    for _ in range(n):
+        for v in range(n):
+            for u in range(n):
+                found[:, v] |= np.where(found[:, v] >> u & 1, found[:, u], 0)
+    return found
+
+
+def order_sums(n: int, order_logs: Floats) -> Floats:
+    """For each network the sum over the orders that agree with it."""
+    total = np.zeros(len(networks(n)))
     for order in permutations(range(n)):
-        earlier = [sum(1 << u for u in order[: order.index(v)]) for v in range(n)]
-        if all(masks[v] & ~earlier[v] == 0 for v in range(n)):
-            agreeing.append(tuple(earlier))
-    return tuple(agreeing)
+        earlier = np.array([sum(1 << u for u in order[: order.index(v)]) for v in range(n)], dtype=np.int64)
+        agrees = (networks(n) & ~earlier == 0).all(axis=1)
+        total += agrees * math.exp(sum(order_logs[v, earlier[v]] for v in range(n)))
+    return total
 
 
 class Truth:
-    """``total``, ``edges[p][v]``, ``paths[a][v]``, ``parents[v][mask]``, all as fractions of whole weights."""
+    """``log_total``, ``edges[p, v]``, ``paths[a, v]`` and ``parents[v, mask]``, by brute force."""
 
-    def __init__(self, n: int, weight: Weight, order_weight: Weight | None = None) -> None:
-        self.total = Fraction(0)
-        self.edges = [[Fraction(0)] * n for _ in range(n)]
-        self.paths = [[Fraction(0)] * n for _ in range(n)]
-        self.parents: list[dict[int, Fraction]] = [{} for _ in range(n)]
-        for masks in networks(n):
-            own = math.prod((weight(v, mask) for v, mask in enumerate(masks)), start=Fraction(1))
-            if order_weight is not None:
-                own *= sum(
-                    math.prod((order_weight(v, earlier[v]) for v in range(n)), start=Fraction(1))
-                    for earlier in orders_of(masks)
-                )
-            self._add(masks, own)
-        if self.total:
-            self.edges = [[value / self.total for value in row] for row in self.edges]
-            self.paths = [[value / self.total for value in row] for row in self.paths]
-            self.parents = [{mask: value / self.total for mask, value in row.items()} for row in self.parents]
+    def __init__(self, logs: Floats, order_logs: Floats | None = None) -> None:
+        n = len(logs)
+        most = logs.max(axis=1)
+        weights = np.exp(logs - np.where(np.isfinite(most), most, 0.0)[:, None])
+        own = np.prod([weights[v, networks(n)[:, v]] for v in range(n)], axis=0)
+        if order_logs is not None:
+            own = own * order_sums(n, order_logs)
+        self.has_any = bool(own.any())
+        self.log_total = math.log(math.fsum(own)) + math.fsum(most) if self.has_any else -math.inf
+        chances = own / math.fsum(own) if self.has_any else own
+        self.edges = _pairs(networks(n), chances)
+        self.paths = _pairs(ancestors(n), chances)
+        self.parents = np.array([np.bincount(networks(n)[:, v], chances, minlength=1 << n) for v in range(n)])
 
-    def _add(self, masks: tuple[int, ...], own: Fraction) -> None:
-        self.total += own
-        for v, (parents, ancestors) in enumerate(zip(masks, ancestors_of(masks), strict=True)):
-            self.parents[v][parents] = self.parents[v].get(parents, Fraction(0)) + own
-            for u in reference.members(parents):
-                self.edges[u][v] += own
-            for u in reference.members(ancestors):
-                self.paths[u][v] += own
+
+def _pairs(masks: NDArray[np.int64], chances: Floats) -> Floats:
+    n = masks.shape[1]
+    return np.array([[chances[masks[:, v] >> u & 1 == 1].sum() for v in range(n)] for u in range(n)])

@@ -36,7 +36,7 @@ struct PrefixSums<Real>::Past {
 
 template <class Real>
 PrefixSums<Real>::PrefixSums(const FamilyWeights<Real>& weights)
-    : weights_(weights), n_(weights.n_variables()), low_(std::min(n_, 6)), high_(std::clamp(n_ - low_ - 4, 0, 5)) {
+    : weights_(weights), n_(weights.n_variables()), low_(std::min(n_, 5)), high_(std::clamp(n_ - low_ - 4, 0, 4)) {
     middle_ = n_ - low_ - high_;
 }
 
