@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from published import DATA
 from strategies import list_scores, stored, tables, tied_lists
@@ -20,6 +21,7 @@ CLOSE = 1e-9
 
 def logs_of(scores: Scores) -> Floats:
     local, n = stored(scores), len(scores.columns)
+    assume(n > 0)  # without any variable there is one network: see test_constant_columns_stay_isolated
     return np.array([[-math.inf if m >> v & 1 else local(v, m) for m in range(1 << n)] for v in range(n)])
 
 
@@ -66,12 +68,12 @@ def test_all_networks_equally_likely(table: td.Table, limit: int | None, kind: o
 def test_priors_over_families(table: td.Table, limit: int | None, odds: float, default: float) -> None:
     scores = td.score(table, td.BDeu(), max_parents=limit)
     named = tuple(scores.names[v] for v in scores.columns)
-    edge = {(named[0], named[-1]): odds} if len(named) > 1 else {}
+    logs, edge = logs_of(scores), {(named[0], named[-1]): odds} if len(named) > 1 else {}
     for prior in (td.EdgePrior(edge, default=default), td.FairPrior()):
         weights = by_slots([prior.family_log_weights(named, x) for x in range(len(named))])
         found = td.network_posteriors(scores, prior=prior)
         assert found.prior == str(prior)
-        assert_agrees(found, Truth(logs_of(scores) + weights), scores.columns)
+        assert_agrees(found, Truth(logs + weights), scores.columns)
 
 
 @settings(max_examples=15)
@@ -105,7 +107,7 @@ def test_orders_with_weights(table: td.Table, seed: int) -> None:
 @given(tied_lists(variables=(1, 5)))
 def test_listed_families_with_ties(lists: object) -> None:
     """Families that are not listed weigh nothing; some variables have no empty parent set, some lists no network."""
-    scores = list_scores(lists)
+    scores = replace(list_scores(lists), keep="all")
     logs = logs_of(scores)
     for prior, order_logs in ((None, None), (td.OrderModular(), np.zeros_like(logs))):
         truth = Truth(logs, order_logs)
@@ -149,13 +151,13 @@ def test_evidence_of_real_data(name: str, evidence: float, best: float) -> None:
     assert (found.paths.matrix >= found.edges.matrix - CLOSE).all()
 
 
-def test_the_posterior_of_a_network_is_a_product_of_conditionals() -> None:
-    """P(best network) from the evidence and from a list of all networks within a huge factor."""
+def test_a_list_covers_what_the_sums_say() -> None:
+    """P(best network) from the evidence and from a list of all networks within a factor."""
     scores = td.score(td.example_table(), td.BDeu())
-    near = td.networks_within(scores, 1e4)
+    near = td.networks_within(scores, 20)
     covered = np.exp(near.scores - td.log_evidence(scores))
     edges = td.edge_posteriors(scores)
-    assert 0.9 < covered.sum() < 1
+    assert 0.1 < covered.sum() < 1
     for parent, child in near[0].edges:
         share = sum(p for p, network in zip(covered, near, strict=True) if (parent, child) in network.edges)
         assert share <= edges[parent, child] <= share + 1 - covered.sum()
