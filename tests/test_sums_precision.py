@@ -1,4 +1,4 @@
-"""Numbers that hold: the algebra in whole numbers, digits lost and won back, the same bits for any number of threads."""
+"""Numbers that hold: the algebra in whole numbers, digits lost and won back, the same bits for any threads."""
 
 from __future__ import annotations
 
