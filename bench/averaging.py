@@ -1,4 +1,4 @@
-"""Exact averaging: evidence, edges and paths over all networks, and edges over all orders. ``python -m bench averaging``.
+"""Exact averaging: evidence, edges and paths over all networks; edges over all orders. ``python -m bench averaging``.
 
 Paths alone on wine took Chen, Meng & Tian (2015) 12,856 s.
 """

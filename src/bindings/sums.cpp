@@ -29,7 +29,7 @@ void bind_posteriors(nb::module_& m) {
         .def(
             "take_parent_sets",
             [](Posteriors& p, std::size_t v) {
-                require(v < p.parent_sets.size() && p.parent_sets[v].size() > 0, "these parent sets were not asked for");
+                require(v < p.parent_sets.size() && p.parent_sets[v].size() > 0, "these were not asked for");
                 return give(std::move(p.parent_sets[v]));
             },
             "variable"_a, "By slots; may be asked for once.");
@@ -75,7 +75,8 @@ void bind_sums(nb::module_& m) {
             });
         },
         "scores"_a, "order_weights"_a.none(), "posteriors"_a, "paths"_a, "parent_sets"_a, "threads"_a,
-        "seconds"_a.none(), "on_tick"_a.none(), "Every network weighs the product of its families once for each order that agrees with it.");
+        "seconds"_a.none(), "on_tick"_a.none(),
+        "Every network weighs the product of its families once for each order that agrees with it.");
 }
 
 }  // namespace topdag

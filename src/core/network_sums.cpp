@@ -58,8 +58,8 @@ double Tables<Real>::largest_cancellation() const {
     for (VarSet set = 1; set <= everything; ++set) {
         const VarSet others = everything & ~set;
         const Exponent exponent = prefixes.exponent(set) + suffixes.exponent(others) - prefixes.exponent(everything);
-        const double share = static_cast<double>(prefixes.mantissa(set)) * static_cast<double>(suffixes.mantissa(others)) /
-                             total * power_of_two(exponent);
+        const double before = static_cast<double>(prefixes.mantissa(set)) / total;
+        const double share = before * static_cast<double>(suffixes.mantissa(others)) * power_of_two(exponent);
         if (share > matters) largest = std::max(largest, prefixes.cancellation(set));
     }
     return largest;
@@ -74,8 +74,8 @@ BigArray Tables<Real>::chances_of_non_descendants(int v) const {
     BigArray chances(share.size());
     for (std::size_t slot = 0; slot < share.size(); ++slot) {
         const Exponent exponent = share.exponents[slot] + within.exponents[slot] - prefixes.exponent(everything);
-        chances[slot] = static_cast<double>(share.mantissas[slot]) * static_cast<double>(within.mantissas[slot]) / total *
-                        power_of_two(exponent);
+        const double others = static_cast<double>(share.mantissas[slot]) / total;
+        chances[slot] = others * static_cast<double>(within.mantissas[slot]) * power_of_two(exponent);
     }
     return chances;
 }
@@ -84,23 +84,15 @@ BigArray Tables<Real>::chances_of_non_descendants(int v) const {
 template <class Real>
 double take_variable(Tables<Real>& tables, int v, bool keep_parent_sets, Posteriors& posteriors) {
     const int n = tables.weights.n_variables();
+    double* paths = &posteriors.paths[static_cast<std::size_t>(v) * n];
     BigArray chances = tables.chances_of_non_descendants(v);
     const Marginals outside = marginals(chances, n - 1);
-    for (int bit = 0; bit < n - 1; ++bit)
-        posteriors.paths[static_cast<std::size_t>(v) * n + (bit < v ? bit : bit + 1)] = outside.total - outside.with_bit[bit];
-    BigArray own = parent_set_probabilities(tables.scores, v, tables.shares[v], tables.prefixes.mantissa(tables.everything),
-                                            tables.prefixes.exponent(tables.everything));
+    for (int bit = 0; bit < n - 1; ++bit) paths[bit < v ? bit : bit + 1] = outside.total - outside.with_bit[bit];
+    const PrefixSums<Real>& prefixes = tables.prefixes;
+    BigArray own = parent_set_probabilities(tables.scores, v, tables.shares[v], prefixes.mantissa(tables.everything),
+                                            prefixes.exponent(tables.everything));
     tables.shares[v] = {};
-    bool all_right = true;
-    if (keep_parent_sets) {
-        posteriors.parent_sets[v] = BigArray(own.size());
-        std::copy(own.data(), own.data() + own.size(), posteriors.parent_sets[v].data());
-        all_right = clip(posteriors.parent_sets[v].data(), own.size());
-    }
-    const Marginals parents = marginals(own, n - 1);
-    take_edges(posteriors, v, n, parents);
-    if (!all_right) return 1.0;
-    return std::max(std::abs(outside.total - 1.0), std::abs(parents.total - 1.0));
+    return std::max(std::abs(outside.total - 1.0), take_parent_sets(posteriors, v, n, own, keep_parent_sets));
 }
 
 template <class Real>
@@ -125,13 +117,13 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, int thr
         posteriors.paths.assign(static_cast<std::size_t>(n) * n, 0.0);
         posteriors.parent_sets.resize(n);
         std::vector<double> defects(n);
-        parallel_for(n, threads, limits, [&](std::size_t v, int) {
-            defects[v] = take_variable(tables, static_cast<int>(v), has(wanted.parent_sets, static_cast<int>(v)), posteriors);
+        parallel_for(n, threads, limits, [&](std::size_t place, int) {
+            const auto v = static_cast<int>(place);
+            defects[place] = take_variable(tables, v, has(wanted.parent_sets, v), posteriors);
         });
         if (limits.stop.load()) return {};
         for (double defect : defects) posteriors.defect = std::max(posteriors.defect, defect);
-        if (!clip(posteriors.edges.data(), posteriors.edges.size()) || !clip(posteriors.paths.data(), posteriors.paths.size()))
-            posteriors.defect = 1.0;
+        clip_pairs(posteriors);
     }
     posteriors.finished = true;
     return posteriors;

@@ -19,7 +19,8 @@ struct Joining {
         const VarSet slot = without_bit(placed, v);
         const Exponent own = within.exponent(v, parents), before = sums.before().exponents[placed];
         if (own == zero_exponent || before == zero_exponent) return 0.0;
-        const Exponent exponent = order_weights[v].exponents[slot] + own + before - sums.before().exponents[placed | only(v)];
+        const Exponent after = sums.before().exponents[placed | only(v)];
+        const Exponent exponent = order_weights[v].exponents[slot] + own + before - after;
         return order_weights[v].mantissas[slot] * within.mantissa(v, parents) * power_of_two(exponent);
     }
 };

@@ -30,20 +30,13 @@ double take_variable(const OrderSums& sums, int v, bool keep_parent_sets, Poster
     BigArray own = parent_set_probabilities(sums.scores(), v, places, sums.before().mantissas[everything],
                                             sums.before().exponents[everything]);
     places = {};
-    if (keep_parent_sets) {
-        posteriors.parent_sets[v] = BigArray(own.size());
-        std::copy(own.data(), own.data() + own.size(), posteriors.parent_sets[v].data());
-        if (!clip(posteriors.parent_sets[v].data(), own.size())) return 1.0;
-    }
-    const Marginals parents = marginals(own, n - 1);
-    take_edges(posteriors, v, n, parents);
-    return std::abs(parents.total - 1.0);
+    return take_parent_sets(posteriors, v, n, own, keep_parent_sets);
 }
 
 }  // namespace
 
-Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted, int threads,
-                      Limits& limits) {
+Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted,
+                      int threads, Limits& limits) {
     Posteriors posteriors;
     const int n = scores.n_variables();
     const VarSet everything = all_of(n);
@@ -60,20 +53,21 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
         if (limits.stop.load()) return {};
     }
     sums.free_steps();
-    posteriors.defect = std::abs(std::expm1(as_log(sums.after().mantissas[0], sums.after().exponents[0]) - posteriors.log_total));
+    const double from_behind = as_log(sums.after().mantissas[0], sums.after().exponents[0]);
+    posteriors.defect = std::abs(std::expm1(from_behind - posteriors.log_total));
     if (wanted.posteriors) {
         posteriors.edges.assign(static_cast<std::size_t>(n) * n, 0.0);
         posteriors.parent_sets.resize(n);
         std::vector<double> defects(n);
         limits.begin(Phase::summing, n);
-        parallel_for(n, threads, limits, [&](std::size_t v, int) {
-            defects[v] = take_variable(sums, static_cast<int>(v), has(wanted.parent_sets, static_cast<int>(v)), posteriors);
+        parallel_for(n, threads, limits, [&](std::size_t place, int) {
+            const auto v = static_cast<int>(place);
+            defects[place] = take_variable(sums, v, has(wanted.parent_sets, v), posteriors);
             ++limits.done;
         });
         if (limits.stop.load()) return {};
         for (double defect : defects) posteriors.defect = std::max(posteriors.defect, defect);
-        if (!clip(posteriors.edges.data(), posteriors.edges.size()) || !clip(posteriors.paths.data(), posteriors.paths.size()))
-            posteriors.defect = 1.0;
+        clip_pairs(posteriors);
     }
     posteriors.finished = true;
     return posteriors;

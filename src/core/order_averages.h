@@ -16,8 +16,8 @@ struct OrderSumsWanted {
     VarSet parent_sets = 0;  // of these variables
 };
 
-Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted, int threads,
-                      Limits& limits);
+Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted,
+                      int threads, Limits& limits);
 
 double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads);
 

@@ -46,8 +46,9 @@ bool OrderSums::fill_in_layers(bool from_empty, int threads, Limits& limits, Sum
 ScaledTable<double> OrderSums::order_weights(int v) const {
     const std::size_t size = n_sets(n_variables() - 1);
     ScaledTable<double> weights(size);
+    const double* logs = log_weights_ == nullptr ? nullptr : log_weights_ + static_cast<std::size_t>(v) * size;
     for (std::size_t slot = 0; slot < size; ++slot) {
-        const Split weight = weight_of(log_weights_ == nullptr ? 0.0 : log_weights_[static_cast<std::size_t>(v) * size + slot]);
+        const Split weight = logs == nullptr ? Split{1.0, 0} : weight_of(logs[slot]);
         weights.mantissas[slot] = weight.mantissa;
         weights.exponents[slot] = weight.exponent;
     }

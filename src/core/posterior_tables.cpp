@@ -33,13 +33,15 @@ TOPDAG_SIMD double fold(double* __restrict lower, const double* __restrict upper
 
 Marginals marginals(BigArray& values, int bits) {
     Marginals sums{0.0, std::vector<double>(bits)};
-    for (int bit = bits - 1; bit >= 0; --bit) sums.with_bit[bit] = fold(values.data(), values.data() + n_sets(bit), n_sets(bit));
+    for (int bit = bits - 1; bit >= 0; --bit)
+        sums.with_bit[bit] = fold(values.data(), values.data() + n_sets(bit), n_sets(bit));
     sums.total = values[0];
     return sums;
 }
 
 template <class Real>
-BigArray parent_set_probabilities(const LocalScores& scores, int v, ScaledTable<Real>& g, Real total, Exponent exponent) {
+BigArray parent_set_probabilities(const LocalScores& scores, int v, ScaledTable<Real>& g, Real total,
+                                  Exponent exponent) {
     const int bits = scores.n_variables() - 1;
     sum_over_supersets(g.mantissas.data(), g.exponents.data(), bits);
     ScaledTable<double> weights(n_sets(bits));
@@ -64,11 +66,25 @@ bool clip(double* probabilities, std::size_t count) {
     return all_right;
 }
 
-void take_edges(Posteriors& posteriors, int v, int n, const Marginals& sums) {
+double take_parent_sets(Posteriors& posteriors, int v, int n, BigArray& probabilities, bool keep) {
+    bool all_right = true;
+    if (keep) {
+        posteriors.parent_sets[v] = BigArray(probabilities.size());
+        std::copy_n(probabilities.data(), probabilities.size(), posteriors.parent_sets[v].data());
+        all_right = clip(posteriors.parent_sets[v].data(), probabilities.size());
+    }
+    const Marginals sums = marginals(probabilities, n - 1);
     for (int bit = 0; bit < n - 1; ++bit) {
         const int parent = bit < v ? bit : bit + 1;
         posteriors.edges[static_cast<std::size_t>(parent) * n + v] = sums.with_bit[bit];
     }
+    return all_right ? std::abs(sums.total - 1.0) : 1.0;
+}
+
+void clip_pairs(Posteriors& posteriors) {
+    const bool edges_right = clip(posteriors.edges.data(), posteriors.edges.size());
+    const bool paths_right = clip(posteriors.paths.data(), posteriors.paths.size());
+    if (!edges_right || !paths_right) posteriors.defect = 1.0;
 }
 
 double as_log(double mantissa, Exponent exponent) { return std::log(mantissa) + exponent * std::numbers::ln2; }

@@ -1,4 +1,4 @@
-// posterior_tables.h: from the weights of all networks, or orders, in which v comes right after a set, to probabilities.
+// posterior_tables.h: from the weights of networks, or orders, in which v comes right after a set, to probabilities.
 #pragma once
 
 #include <vector>
@@ -28,13 +28,18 @@ Marginals marginals(BigArray& values, int bits);
 // P(the parents of v are S) by slot, from g(U), the weight of the networks, but for the choice of v's parents in U, in
 // which v comes right after U: w_v(S) * sum over U around S of g(U), over the total. Uses up g.
 template <class Real>
-BigArray parent_set_probabilities(const LocalScores& scores, int v, ScaledTable<Real>& g, Real total, Exponent exponent);
+BigArray parent_set_probabilities(const LocalScores& scores, int v, ScaledTable<Real>& g, Real total,
+                                  Exponent exponent);
 
 // What is below zero or above one by rounding alone is put right; true when nothing else is there.
 bool clip(double* probabilities, std::size_t count);
 
-// Puts the marginals of v's parent sets where edges stand; raises `defect`.
-void take_edges(Posteriors& posteriors, int v, int n, const Marginals& sums);
+// Puts the probabilities of v's parent sets, if they are to be kept, and of its edges where they belong; returns how
+// far they are from adding up to one. Uses up `probabilities`.
+double take_parent_sets(Posteriors& posteriors, int v, int n, BigArray& probabilities, bool keep);
+
+// Rounding alone must not show in edges and paths; all else is a defect.
+void clip_pairs(Posteriors& posteriors);
 
 double as_log(double mantissa, Exponent exponent);
 

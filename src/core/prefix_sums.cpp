@@ -8,8 +8,8 @@ namespace topdag {
 
 // Sets are split into three parts: high, middle, low. A task fills all sets with the same high part `to`. For each
 // part `from` of it and each middle part of the past, the terms form a matrix: rows are the low part of the set that
-// receives them, columns the middle variables that join the past. A row is added to others as a whole, times the product
-// of z over the low variables that join: the innermost loop runs along columns.
+// receives them, columns the middle variables that join the past. A row is added to others as a whole, times the
+// product of z over the low variables that join: the innermost loop runs along columns.
 template <class Real>
 struct PrefixSums<Real>::Workspace {
     std::vector<Exponent> scales;      // by row and column
@@ -31,7 +31,7 @@ struct PrefixSums<Real>::Workspace {
 // The set T whose networks are extended.
 template <class Real>
 struct PrefixSums<Real>::Past {
-    VarSet set, middle, low;
+    VarSet set, low;
 };
 
 template <class Real>
@@ -54,7 +54,9 @@ bool PrefixSums<Real>::fill(int threads, Limits& limits) {
     limits.begin(Phase::summing, steps);
     std::vector<std::vector<VarSet>> layers(high_ + 1);
     for (VarSet block = 0; block < n_sets(high_); ++block) layers[size_of(block)].push_back(block);
-    std::vector<Workspace> spaces(threads, Workspace(low_, middle_));
+    std::size_t most_at_once = 1;
+    for (const std::vector<VarSet>& layer : layers) most_at_once = std::max(most_at_once, layer.size());
+    std::vector<Workspace> spaces(std::min<std::size_t>(threads, most_at_once), Workspace(low_, middle_));
     for (const std::vector<VarSet>& layer : layers)
         parallel_for(layer.size(), threads, limits, [&](std::size_t i, int worker) {
             const VarSet to = layer[i];
@@ -81,15 +83,14 @@ void PrefixSums<Real>::fill_scales() {
 // Adds to all sets with the high part `to` what networks on sets with the high part `from` give them.
 template <class Real>
 void PrefixSums<Real>::push_between(VarSet from, VarSet to, Workspace& space, Limits& limits) {
-    const bool within_block = from == to;
     for (VarSet middle = 0; middle < n_sets(middle_) && !limits.reached(); ++middle) {
         begin_columns(to, middle, space);
         for (VarSet low = 0; low < n_sets(low_); ++low) {
-            const Past past{from << (middle_ + low_) | middle << low_ | low, middle, low};
-            if (within_block) settle(past.set, low, space, space.n_columns);
+            const Past past{from << (middle_ + low_) | middle << low_ | low, low};
+            if (from == to) settle(past, space);
             if (begin_row(past, to, space)) add_rows(past, space);
         }
-        collect(to, middle, within_block, size_of(to & ~from) % 2 == 1, space);
+        collect(from, to, space);
         ++limits.done;
     }
 }
@@ -105,8 +106,7 @@ void PrefixSums<Real>::begin_columns(VarSet to, VarSet middle, Workspace& space)
             space.column_sets[space.n_columns + c] = space.column_sets[c] | joined;
         space.n_columns *= 2;
     }
-    const std::size_t used = space.n_columns << low_;
-    for (std::vector<Real>& half : space.sums) std::fill(half.begin(), half.begin() + static_cast<std::ptrdiff_t>(used), Real(0.0));
+    for (std::vector<Real>& half : space.sums) std::fill_n(half.begin(), space.n_columns << low_, Real(0.0));
     for (std::size_t c = 0; c < space.n_columns; ++c) {
         const Exponent* scales = &scales_[(to << middle_ | space.column_sets[c]) << low_];
         for (VarSet low = 0; low < n_sets(low_); ++low) space.scales[low * space.n_columns + c] = scales[low];
@@ -115,10 +115,11 @@ void PrefixSums<Real>::begin_columns(VarSet to, VarSet middle, Workspace& space)
 
 // The sum of a set in the block itself is complete once what smaller low parts add to it is in.
 template <class Real>
-void PrefixSums<Real>::settle(VarSet past, VarSet low, const Workspace& space, std::size_t n_columns) {
-    const Real even = space.sums[0][low * n_columns], odd = space.sums[1][low * n_columns];
-    values_[past] += odd - even;
-    magnitudes_[past] += static_cast<double>(odd + even);
+void PrefixSums<Real>::settle(const Past& past, const Workspace& space) {
+    const std::size_t first = past.low * space.n_columns;
+    const Real even = space.sums[0][first], odd = space.sums[1][first];
+    values_[past.set] += odd - even;
+    magnitudes_[past.set] += static_cast<double>(odd + even);
 }
 
 // The row of networks on the past, times z over the high and middle variables that join; false when all is zero.
@@ -165,17 +166,17 @@ void PrefixSums<Real>::add_rows(const Past& past, Workspace& space) const {
         }
         const VarSet row = past.low | joined;
         if (space.exponents[joined] > zero_exponent)
-            add_terms(&space.sums[size_of(joined) % 2][row * n_columns], space.row.data(), from, &space.scales[row * n_columns],
-                      space.products[joined], space.exponents[joined], n_columns);
+            add_terms(&space.sums[size_of(joined) % 2][row * n_columns], space.row.data(), from,
+                      &space.scales[row * n_columns], space.products[joined], space.exponents[joined], n_columns);
         if (joined == free) break;
     }
 }
 
 // Adds the matrix to the sums of the sets it speaks of. The first column inside a block is settled already.
 template <class Real>
-void PrefixSums<Real>::collect(VarSet to, VarSet, bool within_block, bool is_odd, const Workspace& space) {
-    for (std::size_t c = within_block ? 1 : 0; c < space.n_columns; ++c) {
-        const bool negative = is_odd != (size_of(c) % 2 == 1);  // with an odd number of high and middle variables that join
+void PrefixSums<Real>::collect(VarSet from, VarSet to, const Workspace& space) {
+    for (std::size_t c = from == to ? 1 : 0; c < space.n_columns; ++c) {
+        const bool negative = (size_of(to & ~from) + size_of(c)) % 2 == 1;  // high and middle variables that join
         const VarSet base = (to << middle_ | space.column_sets[c]) << low_;
         for (VarSet low = 0; low < n_sets(low_); ++low) {
             const Real even = space.sums[0][low * space.n_columns + c], odd = space.sums[1][low * space.n_columns + c];

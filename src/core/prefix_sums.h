@@ -28,7 +28,9 @@ public:
     Real mantissa(VarSet set) const { return values_[set]; }
     Exponent exponent(VarSet set) const { return scales_[set]; }
     // The terms of alpha(U) without their signs, over alpha(U): so many times is its rounding error enlarged.
-    double cancellation(VarSet set) const { return magnitudes_[set] / std::max(1.0, static_cast<double>(values_[set])); }
+    double cancellation(VarSet set) const {
+        return magnitudes_[set] / std::max(1.0, static_cast<double>(values_[set]));
+    }
 
 private:
     struct Workspace;
@@ -37,13 +39,13 @@ private:
     void fill_scales();
     void push_between(VarSet from, VarSet to, Workspace& space, Limits& limits);
     void begin_columns(VarSet to, VarSet middle, Workspace& space) const;
-    void settle(VarSet past, VarSet low, const Workspace& space, std::size_t n_columns);
+    void settle(const Past& past, const Workspace& space);
     bool begin_row(const Past& past, VarSet to_high, Workspace& space) const;
     void add_rows(const Past& past, Workspace& space) const;
-    void collect(VarSet to, VarSet middle, bool within_block, bool is_odd, const Workspace& space);
+    void collect(VarSet from, VarSet to, const Workspace& space);
 
     const FamilyWeights<Real>& weights_;
-    int n_, low_, middle_, high_;  // variables by place: the low ones are rows, the middle ones columns, the high ones blocks
+    int n_, low_, middle_, high_;  // how many variables are rows, columns and blocks, from the first place on
     BigArrayOf<Exponent> scales_;
     BigArrayOf<Real> values_;
     BigArray magnitudes_;

@@ -26,8 +26,8 @@ TOPDAG_SIMD void add_numbers(double* __restrict sum, Exponent* __restrict sum_ex
     }
 }
 
-TOPDAG_SIMD void add_terms(double* __restrict sum, const double* __restrict terms, const Exponent* from, const Exponent* to,
-                           double factor, Exponent exponent, std::size_t count) {
+TOPDAG_SIMD void add_terms(double* __restrict sum, const double* __restrict terms, const Exponent* from,
+                           const Exponent* to, double factor, Exponent exponent, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) sum[i] += terms[i] * (factor * power(exponent + from[i] - to[i]));
 }
 

@@ -53,42 +53,45 @@ struct ScaledTable {
 
 // sum += more, number by number; the exponent of a sum is the larger of the two.
 template <class Real>
-void add_numbers(Real* sum, Exponent* sum_exponents, const Real* more, const Exponent* more_exponents, std::size_t count) {
+void add_numbers(Real* sum, Exponent* sum_exponents, const Real* more, const Exponent* more_exponents,
+                 std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) {
         const Exponent e = std::max(sum_exponents[i], more_exponents[i]);
-        sum[i] = scaled(sum[i], power_of_two(sum_exponents[i] - e)) + scaled(more[i], power_of_two(more_exponents[i] - e));
+        const Real own = scaled(sum[i], power_of_two(sum_exponents[i] - e));
+        sum[i] = own + scaled(more[i], power_of_two(more_exponents[i] - e));
         sum_exponents[i] = e;
     }
 }
 
 // sum[i] += terms[i] * factor * 2^(exponent + from[i] - to[i])
 template <class Real>
-void add_terms(Real* sum, const Real* terms, const Exponent* from, const Exponent* to, Real factor, Exponent exponent,
-               std::size_t count) {
+void add_terms(Real* sum, const Real* terms, const Exponent* from, const Exponent* to, Real factor,
+               Exponent exponent, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         sum[i] += terms[i] * scaled(factor, power_of_two(exponent + from[i] - to[i]));
 }
 
 // out[i] = terms[i] * factor * 2^(exponent + from[i] - to[i])
 template <class Real>
-void multiply_terms(Real* out, const Real* terms, const Exponent* from, const Exponent* to, Real factor, Exponent exponent,
-                    std::size_t count) {
+void multiply_terms(Real* out, const Real* terms, const Exponent* from, const Exponent* to, Real factor,
+                    Exponent exponent, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         out[i] = without_dust(terms[i] * scaled(factor, power_of_two(exponent + from[i] - to[i])));
 }
 
 // lower[i] = upper[i] - lower[i] * factor * 2^(exponent + from[i] - to[i])
 template <class Real>
-void subtract_terms(Real* lower, const Real* upper, const Exponent* from, const Exponent* to, Real factor, Exponent exponent,
-                    std::size_t count) {
+void subtract_terms(Real* lower, const Real* upper, const Exponent* from, const Exponent* to, Real factor,
+                    Exponent exponent, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
         lower[i] = upper[i] - without_dust(lower[i] * scaled(factor, power_of_two(exponent + from[i] - to[i])));
 }
 
 // The same for doubles, compiled for several processors.
-void add_numbers(double* sum, Exponent* sum_exponents, const double* more, const Exponent* more_exponents, std::size_t count);
-void add_terms(double* sum, const double* terms, const Exponent* from, const Exponent* to, double factor, Exponent exponent,
-               std::size_t count);
+void add_numbers(double* sum, Exponent* sum_exponents, const double* more, const Exponent* more_exponents,
+                 std::size_t count);
+void add_terms(double* sum, const double* terms, const Exponent* from, const Exponent* to, double factor,
+               Exponent exponent, std::size_t count);
 void multiply_terms(double* out, const double* terms, const Exponent* from, const Exponent* to, double factor,
                     Exponent exponent, std::size_t count);
 void subtract_terms(double* lower, const double* upper, const Exponent* from, const Exponent* to, double factor,

@@ -78,16 +78,12 @@ void SuffixSums<Real>::gather(VarSet remaining, Workspace& space) const {
     }
 }
 
-// Eliminates the variables at places top - 1 ... 0 from sums over their subsets; `offset` numbers the set that the others,
-// eliminated before, stand for.
+// Eliminates the variable at `place`, the last of those left; `offset` is the set of those eliminated before.
 template <class Real>
-void SuffixSums<Real>::eliminate(Real* values, int top, std::size_t offset, const Workspace& space) {
-    for (int place = top - 1; place >= 0; --place) {
-        const std::size_t half = n_sets(place);
-        const Exponent* scales = space.scales.data() + offset;
-        subtract_terms(values, values + half, scales, scales + half, space.factors[place], space.exponents[place], half);
-        offset += half;
-    }
+void SuffixSums<Real>::eliminate_one(Real* values, int place, std::size_t offset, const Workspace& space) {
+    const std::size_t half = n_sets(place);
+    const Exponent* scales = space.scales.data() + offset;
+    subtract_terms(values, values + half, scales, scales + half, space.factors[place], space.exponents[place], half);
 }
 
 template <class Real>
@@ -110,11 +106,12 @@ void SuffixSums<Real>::complete(VarSet remaining, const TakeGamma& take, Workspa
         const std::size_t half = n_sets(place);
         if (take) {
             std::copy(values, values + half, space.branch.data());
-            eliminate(space.branch.data(), place, offset, space);
-            take(past, space.variables[place], space.branch[0], space.scales[offset + half - 1]);
+            std::size_t without = offset;  // this variable is left out
+            for (int lower = place - 1; lower >= 0; without += n_sets(lower--))
+                eliminate_one(space.branch.data(), lower, without, space);
+            take(past, space.variables[place], space.branch[0], space.scales[without]);
         }
-        const Exponent* scales = space.scales.data() + offset;
-        subtract_terms(values, values + half, scales, scales + half, space.factors[place], space.exponents[place], half);
+        eliminate_one(values, place, offset, space);
         offset += half;
     }
     values_[remaining] = -values[0];

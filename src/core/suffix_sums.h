@@ -6,8 +6,9 @@
 //
 // Both come from one pass for each U: variables of E are eliminated one after another,
 //   c(M) <- c(M + y) - z_y(U) c(M),   c = beta at first,
-// after which c(M) is the weight of networks on M and the eliminated in which none of the eliminated has all its parents in
-// U. No c is negative, and so no error grows beyond what is subtracted. 3^n steps for beta, as many again for all gamma.
+// after which c(M) is the weight of networks on M and the eliminated in which none of the eliminated has all its
+// parents in U. No c is negative, so all that can be lost is what is subtracted. 3^n steps for beta, as many again for
+// all gamma.
 // Values are kept relative to 2^scale(E), the best completion by exponents alone (see prefix_sums.h).
 #pragma once
 
@@ -42,7 +43,7 @@ private:
     void fill_scales();
     void complete(VarSet remaining, const TakeGamma& take, Workspace& space);
     void gather(VarSet remaining, Workspace& space) const;
-    static void eliminate(Real* values, int top, std::size_t offset, const Workspace& space);
+    static void eliminate_one(Real* values, int place, std::size_t offset, const Workspace& space);
 
     const FamilyWeights<Real>& weights_;
     int n_;
