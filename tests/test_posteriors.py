@@ -157,6 +157,26 @@ def test_other_priors_are_refused(scores: td.Scores) -> None:
         td.edge_posteriors(scores, prior=td.EdgePrior({("nobody", "lung"): 1.0}))
 
 
+def test_scores_that_sums_cannot_hold_are_refused() -> None:
+    huge = td.score(td.example_table(), td.CustomScore(lambda family: -1e7 * len(family.parents)))
+    for prior in (None, td.OrderModular()):
+        with pytest.raises(td.ScoreError, match="5,000,000 from zero"):
+            td.log_evidence(huge, prior=prior)
+
+
+def test_unknown_variables_are_refused(scores: td.Scores) -> None:
+    with pytest.raises(td.NetworkError, match="no variable 'nobody'"):
+        td.parent_set_posteriors(scores, "nobody")
+    with pytest.raises(td.NetworkError, match="did you mean 'xray'"):
+        td.network_posteriors(scores, parent_sets_of=["xrays"])
+
+
+def test_paths_over_orders_have_a_limit() -> None:
+    table = td.Table(np.random.default_rng(1).integers(0, 2, size=(5, 19)))
+    with pytest.raises(td.TooLarge, match="at most 18"):
+        td.path_posteriors(table, prior=td.OrderModular())
+
+
 def test_no_time(scores: td.Scores) -> None:
     for ask in (td.log_evidence, td.edge_posteriors, td.path_posteriors):
         for prior in (None, td.OrderModular()):

@@ -39,7 +39,6 @@ void bind_posteriors(nb::module_& m) {
 
 void bind_sums(nb::module_& m) {
     bind_posteriors(m);
-    m.attr("LARGEST_LOCAL_SCORE") = largest_local_score;
     m.def(
         "network_sums_bytes",
         [](int n, bool posteriors, std::uint64_t parent_sets, bool extended, int threads) {

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <numbers>
+#include <stdexcept>
 
 #include "parallel.h"
 
@@ -35,6 +36,8 @@ void sum_over(Real* values, Exponent* exponents, int bits, bool halves_first, Jo
 
 Split weight_of(double local) {
     if (local == -std::numeric_limits<double>::infinity()) return {0.0, zero_exponent};
+    if (!(std::abs(local) <= largest_local_score))
+        throw std::invalid_argument("A log weight is further than 5,000,000 from zero: sums cannot hold it.");
     const double e = std::floor(local * std::numbers::log2e);
     return {std::exp((local - e * ln2_high) - e * ln2_low), static_cast<Exponent>(e)};
 }

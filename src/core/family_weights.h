@@ -18,7 +18,7 @@ namespace topdag {
 constexpr double largest_local_score = 5e6;
 
 struct Split { double mantissa; Exponent exponent; };
-// exp(local) with a mantissa from 1 up to 2.
+// exp(local) with a mantissa from 1 up to 2. Throws std::invalid_argument beyond largest_local_score.
 Split weight_of(double local);
 
 // w_v by slot.

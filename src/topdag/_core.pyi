@@ -515,8 +515,6 @@ class Posteriors:
     def take_parent_sets(self, variable: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
         """By slots; may be asked for once."""
 
-LARGEST_LOCAL_SCORE: float = 5000000.0
-
 def network_sums_bytes(n_variables: int, posteriors: bool, parent_sets: int, extended: bool, threads: int) -> float: ...
 
 def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extended: bool, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:

@@ -209,10 +209,13 @@ def _summed(scores: Scores, prior: Prior | None, wanted: _Wanted, run: Run) -> _
     if isinstance(prior, EdgePrior | FairPrior) or (prior is not None and prior.parent_weight is not None):
         weighted = scores_with(scores, prior, run)
     begin = run.seconds
-    if isinstance(prior, OrderModular):
-        found = _over_orders(weighted, prior, wanted, run)
-    else:
-        found = _over_networks(weighted, wanted, run)
+    try:
+        if isinstance(prior, OrderModular):
+            found = _over_orders(weighted, prior, wanted, run)
+        else:
+            found = _over_networks(weighted, wanted, run)
+    except ValueError as error:  # the core's: a weight it cannot hold
+        raise ScoreError(str(error)) from None
     run.timed("summing", begin)
     _check(found, scores)
     return found
@@ -284,6 +287,7 @@ def _check(found: _core.Posteriors, scores: Scores) -> None:
 
 def _posteriors(source: Any, prior: Prior | None, wanted: _Wanted, run: Run) -> NetworkPosteriors:
     scores = _scored(source, run)
+    wanted.parent_sets(scores)  # checks the names before the work
     found = _summed(scores, prior, wanted, run)
     averaged = Averaged(
         UNIFORM if prior is None else str(prior),
