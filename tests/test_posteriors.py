@@ -172,7 +172,7 @@ def test_unknown_variables_are_refused(scores: td.Scores) -> None:
 
 
 def test_paths_over_orders_have_a_limit() -> None:
-    table = td.Table(np.random.default_rng(1).integers(0, 2, size=(5, 19)))
+    table = td.Table(np.random.default_rng(1).integers(0, 2, size=(40, 19)))
     with pytest.raises(td.TooLarge, match="at most 18"):
         td.path_posteriors(table, prior=td.OrderModular())
 
