@@ -34,7 +34,7 @@ def ancestors(n: int) -> NDArray[np.int64]:
     return found
 
 
-def order_sums(n: int, order_logs: Floats) -> Floats:
+def summed_orders(n: int, order_logs: Floats) -> Floats:
     """For each network the sum over the orders that agree with it."""
     total = np.zeros(len(networks(n)))
     for order in permutations(range(n)):
@@ -53,7 +53,7 @@ class Truth:
         weights = np.exp(logs - np.where(np.isfinite(most), most, 0.0)[:, None])
         own = np.prod([weights[v, networks(n)[:, v]] for v in range(n)], axis=0)
         if order_logs is not None:
-            own = own * order_sums(n, order_logs)
+            own = own * summed_orders(n, order_logs)
         self.has_any = bool(own.any())
         self.log_total = math.log(math.fsum(own)) + math.fsum(most) if self.has_any else -math.inf
         chances = own / math.fsum(own) if self.has_any else own

@@ -10,7 +10,7 @@ namespace {
 
 // What stays the same for all s.
 struct Joining {
-    const OrderSums& sums;
+    const SummedOrders& sums;
     FamilyWeights<double> within;                  // z
     std::vector<ScaledTable<double>> order_weights;  // q
 
@@ -88,7 +88,7 @@ double Descent::sum_at(VarSet slot, VarSet descendants, VarSet place, VarSet oth
 
 }  // namespace
 
-std::vector<double> order_ancestors(const OrderSums& sums, int threads, Limits& limits) {
+std::vector<double> order_ancestors(const SummedOrders& sums, int threads, Limits& limits) {
     const int n = sums.n_variables();
     Joining joining{sums, {}, {}};
     if (!joining.within.fill(sums.scores(), threads, limits)) return {};

@@ -12,7 +12,7 @@ namespace topdag {
 namespace {
 
 // alpha(U) q_v(U) beta(U + v) by slot.
-ScaledTable<double> weights_of_places(const OrderSums& sums, int v) {
+ScaledTable<double> weights_of_places(const SummedOrders& sums, int v) {
     ScaledTable<double> places = sums.order_weights(v);
     for (VarSet slot = 0; slot < places.size(); ++slot) {
         const VarSet past = with_gap(slot, v), next = past | only(v);
@@ -23,7 +23,7 @@ ScaledTable<double> weights_of_places(const OrderSums& sums, int v) {
     return places;
 }
 
-double take_variable(const OrderSums& sums, int v, bool keep_parent_sets, Posteriors& posteriors) {
+double take_variable(const SummedOrders& sums, int v, bool keep_parent_sets, Posteriors& posteriors) {
     const int n = sums.n_variables();
     const VarSet everything = all_of(n);
     ScaledTable<double> places = weights_of_places(sums, v);
@@ -40,7 +40,7 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
     Posteriors posteriors;
     const int n = scores.n_variables();
     const VarSet everything = all_of(n);
-    OrderSums sums(scores, log_weights);
+    SummedOrders sums(scores, log_weights);
     if (!sums.fill(threads, limits)) return posteriors;
     posteriors.log_total = as_log(sums.before().mantissas[everything], sums.before().exponents[everything]);
     if (sums.before().exponents[everything] == zero_exponent) {

@@ -2,10 +2,10 @@
 //
 //   P(v's parents are S) = w_v(S) * sum over U around S of alpha(U) q_v(U) beta(U + v) / alpha(V)
 //
-// [Koivisto & Sood 2004; Koivisto 2006], with the sums of order_sums.h; paths by order_ancestors.h.
+// [Koivisto & Sood 2004; Koivisto 2006], with the sums of summed_orders.h; paths by order_ancestors.h.
 #pragma once
 
-#include "order_sums.h"
+#include "summed_orders.h"
 #include "posterior_tables.h"
 
 namespace topdag {

@@ -1,4 +1,4 @@
-// order_sums.h: exact sums over all orders and the networks that agree with them [Koivisto & Sood 2004].
+// summed_orders.h: exact sums over all orders and the networks that agree with them [Koivisto & Sood 2004].
 //
 //   step_v(U) = q_v(U) z_v(U), q the weight of v coming right after just U: one, where orders are all alike
 //   alpha(U)  = sum over v in U of alpha(U - v) step_v(U - v)         orders of U
@@ -15,9 +15,9 @@ namespace topdag {
 // ln q_v(U) at [v * 2^(n-1) + slot]; null where orders are all alike.
 using OrderLogWeights = const double*;
 
-class OrderSums {
+class SummedOrders {
 public:
-    OrderSums(const LocalScores& scores, OrderLogWeights log_weights) : scores_(scores), log_weights_(log_weights) {}
+    SummedOrders(const LocalScores& scores, OrderLogWeights log_weights) : scores_(scores), log_weights_(log_weights) {}
     // False when a limit stopped it.
     bool fill(int threads, Limits& limits);
 

@@ -1,4 +1,4 @@
-#include "order_sums.h"
+#include "summed_orders.h"
 
 #include <algorithm>
 
@@ -28,7 +28,7 @@ struct Sum {
 
 // Sets in blocks with the same high variables; blocks with equally many do not need each other.
 template <class SumAt>
-bool OrderSums::fill_in_layers(bool from_empty, int threads, Limits& limits, SumAt&& sum_at) {
+bool SummedOrders::fill_in_layers(bool from_empty, int threads, Limits& limits, SumAt&& sum_at) {
     const int n = n_variables(), low = std::min(n, block_bits);
     std::vector<std::vector<VarSet>> layers(n - low + 1);
     for (VarSet block = 0; block < n_sets(n - low); ++block) layers[size_of(block)].push_back(block);
@@ -43,7 +43,7 @@ bool OrderSums::fill_in_layers(bool from_empty, int threads, Limits& limits, Sum
     return !limits.stop.load();
 }
 
-ScaledTable<double> OrderSums::order_weights(int v) const {
+ScaledTable<double> SummedOrders::order_weights(int v) const {
     const std::size_t size = n_sets(n_variables() - 1);
     ScaledTable<double> weights(size);
     const double* logs = log_weights_ == nullptr ? nullptr : log_weights_ + static_cast<std::size_t>(v) * size;
@@ -55,7 +55,7 @@ ScaledTable<double> OrderSums::order_weights(int v) const {
     return weights;
 }
 
-bool OrderSums::fill(int threads, Limits& limits) {
+bool SummedOrders::fill(int threads, Limits& limits) {
     const int n = n_variables();
     if (!steps_.fill(scores_, threads, limits)) return false;
     if (log_weights_ != nullptr)
