@@ -33,6 +33,7 @@ ROOMS = {
     # networks
     "separation": "",
     "graphs": "_core errors separation",
+    "frame_making": "",
     "priors": "errors graphs",
     "classes": "_core errors graphs",
     "parameters": "errors graphs table",
@@ -72,7 +73,7 @@ ROOMS = {
     "order_questions": "asking errors lists order_prior priors results runs scores",
     "questions": "_core asking block_lattice engines errors graphs greedy order_questions priors results runs "
     "score_kinds scores searching stores table weighted_scores",
-    "lists": "_core classes graphs priors results scores",
+    "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
     "list_questions": "_core asking errors family_lists graphs list_lattices lists order_questions priors results "
@@ -89,6 +90,10 @@ ROOMS = {
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors priors questions results runs samples score_kinds scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
+    # sums
+    "posteriors": "errors frame_making graphs results",
+    "sums": "_core engines errors graphs posteriors priors results runs score_kinds scores stores weighted_scores",
+    "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",
     "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
@@ -96,8 +101,9 @@ ROOMS = {
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing discretize engines errors example family_lists files "
-    "graphs list_files list_lattices list_questions lists messages planning priors questions "
-    "reading results runs samples sampling score_kinds scores table writing",
+    "graphs list_files list_lattices list_questions lists messages planning posterior_files "
+    "posteriors priors questions reading results runs samples sampling score_kinds scores sums "
+    "table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -180,6 +186,17 @@ CORE_ROOMS = {
     "next_layers": "layer_terms root_layers simd var_set",
     "sampling": "draws parent_weights next_layers parallel root_layers run_limits var_set",
     "worth_climbing": "lattice run_limits shared_bounds worth_list",
+    # sums
+    "double_double": "",
+    "scaled_numbers": "big_array double_double simd",
+    "family_weights": "local_scores parallel run_limits scaled_numbers var_set",
+    "posterior_tables": "family_weights simd",
+    "prefix_sums": "big_array family_weights parallel run_limits scaled_numbers",
+    "suffix_sums": "big_array family_weights parallel run_limits scaled_numbers",
+    "network_sums": "parallel posterior_tables prefix_sums run_limits suffix_sums",
+    "summed_orders": "family_weights parallel run_limits",
+    "order_ancestors": "summed_orders parallel",
+    "order_averages": "order_ancestors summed_orders parallel posterior_tables",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",

@@ -160,6 +160,7 @@ inline const char* phase_name(Phase phase) {
         case Phase::listing: return "listing";
         case Phase::searching: return "searching";
         case Phase::relaxing: return "relaxing";
+        case Phase::summing: return "summing";
     }
     return "";
 }

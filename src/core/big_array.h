@@ -1,4 +1,4 @@
-// big_array.h: an array of doubles too large for small pages; not initialised.
+// big_array.h: an array of numbers too large for small pages; not initialised.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,24 @@
 
 namespace topdag {
 
-class BigArray {
+template <class Number>
+class BigArrayOf {
 public:
-    BigArray() = default;
-    explicit BigArray(std::size_t size) : values_(allocate(size)), size_(size) {}
+    BigArrayOf() = default;
+    explicit BigArrayOf(std::size_t size) : values_(allocate(size)), size_(size) {}
 
-    double* data() { return values_.get(); }
-    const double* data() const { return values_.get(); }
-    double& operator[](std::size_t i) { return values_.get()[i]; }
-    double operator[](std::size_t i) const { return values_.get()[i]; }
+    Number* data() { return values_.get(); }
+    const Number* data() const { return values_.get(); }
+    Number& operator[](std::size_t i) { return values_.get()[i]; }
+    const Number& operator[](std::size_t i) const { return values_.get()[i]; }
     std::size_t size() const { return size_; }
 
 private:
-    struct Free { void operator()(double* p) const { std::free(p); } };
+    struct Free { void operator()(Number* p) const { std::free(p); } };
 
-    static double* allocate(std::size_t size) {
+    static Number* allocate(std::size_t size) {
         constexpr std::size_t page = std::size_t{1} << 21;
-        const std::size_t bytes = size * sizeof(double);
+        const std::size_t bytes = size * sizeof(Number);
         const std::size_t alignment = bytes >= page ? page : 64;
         void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
         if (memory == nullptr) throw std::bad_alloc();
@@ -36,11 +37,13 @@ private:
         // Only a wish: fewer page faults and look-ups where the system grants it.
         if (bytes >= page) madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
-        return static_cast<double*>(memory);
+        return static_cast<Number*>(memory);
     }
 
-    std::unique_ptr<double, Free> values_;
+    std::unique_ptr<Number, Free> values_;
     std::size_t size_ = 0;
 };
+
+using BigArray = BigArrayOf<double>;
 
 }  // namespace topdag

@@ -9,7 +9,7 @@
 
 namespace topdag {
 
-enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing, searching, relaxing };
+enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing, searching, relaxing, summing };
 
 // Shared by the threads of one computation and by whoever watches it.
 struct Limits {

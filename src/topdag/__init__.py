@@ -47,6 +47,14 @@ if TYPE_CHECKING:
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.posterior_files import read_posteriors, write_posteriors
+    from topdag.posteriors import (
+        Consensus,
+        EdgePosteriors,
+        NetworkPosteriors,
+        ParentSetPosteriors,
+        PathPosteriors,
+    )
     from topdag.prediction import predictive_log_density
     from topdag.priors import EdgePrior, FairPrior, OrderModular
     from topdag.questions import best_network
@@ -57,6 +65,14 @@ if TYPE_CHECKING:
     from topdag.sampling import sample_networks
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.scores import KBest, Scores, Within, score
+    from topdag.sums import (
+        edge_posteriors,
+        log_evidence,
+        log_prior_total,
+        network_posteriors,
+        parent_set_posteriors,
+        path_posteriors,
+    )
     from topdag.table import Table
 
 __version__ = "0.1.0"
@@ -82,6 +98,8 @@ _PLACES = {
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
     "prediction": "predictive_log_density",
+    "posterior_files": "read_posteriors write_posteriors",
+    "posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
     "priors": "EdgePrior FairPrior OrderModular",
     "questions": "best_network",
     "random_networks": "random_network",
@@ -91,6 +109,7 @@ _PLACES = {
     "sampling": "sample_networks",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
+    "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
 }
 _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
@@ -118,9 +137,11 @@ __all__ = [
     "BDs",
     "ClassList",
     "Comparison",
+    "Consensus",
     "CustomScore",
     "EdgeAlternatives",
     "EdgeFrequencies",
+    "EdgePosteriors",
     "EdgePrior",
     "EquivalenceClass",
     "FairPrior",
@@ -135,10 +156,13 @@ __all__ = [
     "Network",
     "NetworkError",
     "NetworkList",
+    "NetworkPosteriors",
     "NetworkSample",
     "OrderModular",
     "OutOfTime",
     "ParentBound",
+    "ParentSetPosteriors",
+    "PathPosteriors",
     "Plan",
     "Progress",
     "Proof",
@@ -164,6 +188,7 @@ __all__ = [
     "edge",
     "edge_alternatives",
     "edge_matrix",
+    "edge_posteriors",
     "example_network",
     "example_table",
     "fNML",
@@ -172,9 +197,14 @@ __all__ = [
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
+    "log_evidence",
+    "log_prior_total",
+    "network_posteriors",
     "networks_within",
     "parent_bounds",
+    "parent_set_posteriors",
     "path",
+    "path_posteriors",
     "plan",
     "posterior",
     "predictive_log_density",
@@ -182,6 +212,7 @@ __all__ = [
     "random_network",
     "read_list",
     "read_network",
+    "read_posteriors",
     "read_scores",
     "read_table",
     "sample_networks",
@@ -191,5 +222,6 @@ __all__ = [
     "v_structure",
     "write_list",
     "write_network",
+    "write_posteriors",
     "write_scores",
 ]

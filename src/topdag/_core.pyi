@@ -567,6 +567,43 @@ def search_python_prior(lattice: Lattice, log_weight: object, bound: object, mos
     finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """
 
+class Posteriors:
+    """What sums over all networks say, as arrays."""
+
+    @property
+    def finished(self) -> bool:
+        """False when a limit came first."""
+
+    @property
+    def log_total(self) -> float: ...
+
+    @property
+    def cancellation(self) -> float: ...
+
+    @property
+    def defect(self) -> float: ...
+
+    def edges(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+
+    def paths(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]: ...
+
+    def take_parent_sets(self, variable: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """By slots; may be asked for once."""
+
+def network_sums_bytes(n_variables: int, posteriors: bool, parent_sets: int, extended: bool, threads: int) -> float: ...
+
+def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extended: bool, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
+    """
+    Every network weighs the product of its families; parent_sets: of which variables they are kept.
+    """
+
+def order_sums_bytes(n_variables: int, posteriors: bool, paths: bool, parent_sets: int, threads: int) -> float: ...
+
+def sum_orders(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, posteriors: bool, paths: bool, parent_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
+    """
+    Every network weighs the product of its families once for each order that agrees with it.
+    """
+
 class DrawnNetworks:
     @property
     def finished(self) -> bool: ...

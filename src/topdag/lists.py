@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.classes import EquivalenceClass
+from topdag.frame_making import frame_of
 from topdag.graphs import Network
 from topdag.priors import Prior
 from topdag.results import Proof, Stats
@@ -133,13 +134,7 @@ class BestList(Sequence[Item], Generic[Item]):
         columns = {
             key: [row[key] for row in rows] for key in (rows[0] if rows else ("rank", "score", "factor", "share"))
         }
-        for library in ("pandas", "polars"):
-            try:
-                frames = __import__(library)
-            except ImportError:
-                continue
-            return frames.DataFrame(columns)
-        raise ImportError("to_frame needs pandas or polars: pip install pandas")
+        return frame_of(columns)
 
     def to_arrow(self) -> Any:
         """The rows of ``to_dicts`` as an Arrow table."""

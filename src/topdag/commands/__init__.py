@@ -1,12 +1,15 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, demo, list, plan, sample, score, within
+from topdag.commands import best, check, demo, edges, evidence, list, paths, plan, sample, score, within
 from topdag.commands.command import Command
 
 ALL: tuple[Command, ...] = (
     best.COMMAND,
     list.COMMAND,
     within.COMMAND,
+    edges.COMMAND,
+    paths.COMMAND,
+    evidence.COMMAND,
     sample.COMMAND,
     score.COMMAND,
     plan.COMMAND,

@@ -1,0 +1,339 @@
+"""Exact sums over all networks: the evidence, and the probability of every edge, path and parent set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag.engines import LATTICE_LIMIT
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.graphs import require_known
+from topdag.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
+from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
+from topdag.results import Stats
+from topdag.runs import OnProgress, Run, peak_memory
+from topdag.score_kinds import BDeu
+from topdag.scores import Scores, as_table, score_within
+from topdag.stores import FamilyStore, families_of
+from topdag.weighted_scores import scores_with, slots_of
+
+UNIFORM = "all networks equally likely before"
+MOST_CANCELLATION = 1e7
+"""Terms this many times larger than their sum cost a double seven of its sixteen digits; then 32 digits are used."""
+SAFE_DEFECT = 1e-11
+"""Sums along different ways that differ by more have lost too many digits as well."""
+LARGEST_DEFECT = 1e-9
+MOST_FOR_ORDER_PATHS = 18
+"""Above this many variables the states of an order for one ancestor, 3**(n - 1) numbers, pass a gigabyte."""
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+
+def log_evidence(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> float:
+    """The natural log of the sum over all networks of exp(score): every network has weight one, or that of ``prior``.
+
+    Weights are not normalised: subtract ``log_prior_total`` for the evidence under a prior that sums to one. Exact sums
+    have no partial answer: OutOfTime when ``time_limit`` comes first.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return _asked(
+        "log_evidence", run, lambda: _summed(_scored(source, run), prior, _Wanted(edges=False), run).log_total
+    )
+
+
+def log_prior_total(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> float:
+    """The natural log of the weight of all allowed networks before the data: without a prior, of their number."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+
+    def total() -> float:
+        return _summed(_without_data(_scored(source, run), run), prior, _Wanted(edges=False), run).log_total
+
+    return _asked("log_prior_total", run, total)
+
+
+def edge_posteriors(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> EdgePosteriors:
+    """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, _Wanted(), run).edges)
+
+
+def path_posteriors(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> PathPosteriors:
+    """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, _Wanted(paths=True), run))
+    assert found.paths is not None
+    return found.paths
+
+
+def parent_set_posteriors(
+    source: Any,
+    variable: str,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> ParentSetPosteriors:
+    """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = _Wanted(parent_sets_of=(variable,))
+    found = _asked("parent_set_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
+    return found.parent_sets(variable)
+
+
+def network_posteriors(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    paths: bool = True,
+    parent_sets_of: Sequence[str] | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NetworkPosteriors:
+    """Evidence, edges, paths and parent sets from one sum: ``.edges``, ``.paths``, ``.parent_sets("lung")``.
+
+    ``parent_sets_of``: the variables whose parent sets are kept, 4 * 2**n bytes each; without it those of all.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = _Wanted(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
+    return _asked("network_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    edges: bool = True
+    paths: bool = False
+    parent_sets_of: tuple[str, ...] | None = ()
+
+    def parent_sets(self, scores: Scores) -> int:
+        """The scored variables whose parent sets are kept, as bits."""
+        if self.parent_sets_of is not None:
+            require_known(self.parent_sets_of, scores.names)
+        chosen = scores.names if self.parent_sets_of is None else self.parent_sets_of
+        return sum(1 << i for i, v in enumerate(scores.columns) if scores.names[v] in chosen)
+
+
+def _asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
+    try:
+        return answer()
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; exact sums have no partial answer") from None
+    except _Stopped:
+        raise OutOfTime(f"time_limit came before {asked_by} was done, after {run.seconds:.1f} s.") from None
+
+
+class _Stopped(Exception):
+    """The time is up."""
+
+
+def _scored(source: Any, run: Run) -> Scores:
+    """All families of the source."""
+    if not isinstance(source, Scores):
+        scores = score_within(as_table(source), BDeu(), run, keep="all")
+    elif source.automatic and source.table is not None and source.kind is not None and not source.is_kept():
+        scores = score_within(source.table, source.kind, run, max_parents=source.max_parents, keep="all")
+    else:
+        scores = source
+    if scores is None:
+        raise _Stopped
+    scores.require_kept("A sum over all networks")
+    if len(scores.columns) > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{len(scores.columns)} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out some, or "
+            "average over a list of networks."
+        )
+    return scores
+
+
+def _without_data(scores: Scores, run: Run) -> Scores:
+    """The same families, all with score zero."""
+    n = len(scores.columns)
+    if n == 0:
+        return scores
+    run.require_memory(8.0 * n * 2 ** (n - 1), f"The families of {n} variables", "Use fewer variables.")
+    families = np.full(n << n - 1, -math.inf)
+    for x in range(n):
+        masks, _ = families_of(scores.store, x)
+        families[(x << n - 1) + slots_of(masks, x)] = 0.0
+    return replace(scores, store=FamilyStore(n, families), automatic=False)
+
+
+def _summed(scores: Scores, prior: Prior | None, wanted: _Wanted, run: Run) -> _core.Posteriors | _Nothing:
+    """The core's sums for the scored variables."""
+    if not isinstance(prior, EdgePrior | FairPrior | OrderModular | None):
+        raise ScoreError(f"prior must be EdgePrior, FairPrior, OrderModular or None, not {prior!r}.")
+    if not scores.columns:
+        return _Nothing()
+    weighted = scores
+    if isinstance(prior, EdgePrior | FairPrior) or (prior is not None and prior.parent_weight is not None):
+        weighted = scores_with(scores, prior, run)
+    begin = run.seconds
+    try:
+        if isinstance(prior, OrderModular):
+            found = _over_orders(weighted, prior, wanted, run)
+        else:
+            found = _over_networks(weighted, wanted, run)
+    except ValueError as error:  # the core's: a weight it cannot hold
+        raise ScoreError(str(error)) from None
+    run.timed("summing", begin)
+    _check(found, scores)
+    return found
+
+
+class _Nothing:
+    """No variable is scored: the only network has no edges."""
+
+    log_total, cancellation, defect = 0.0, 1.0, 0.0
+
+
+def _over_networks(scores: Scores, wanted: _Wanted, run: Run) -> _core.Posteriors:
+    found = _networks_with(scores, wanted, run, extended=False)
+    if found.cancellation <= MOST_CANCELLATION and found.defect <= SAFE_DEFECT:
+        return found
+    return _networks_with(scores, wanted, run, extended=True)
+
+
+def _networks_with(scores: Scores, wanted: _Wanted, run: Run, *, extended: bool) -> _core.Posteriors:
+    n, kept = len(scores.columns), wanted.parent_sets(scores)
+    everything = wanted.edges or wanted.paths
+    _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
+    return _finished(
+        _core.sum_networks(scores.store.core(), everything, kept, extended, run.threads, run.seconds_left, run.on_tick)
+    )
+
+
+def _over_orders(scores: Scores, prior: OrderModular, wanted: _Wanted, run: Run) -> _core.Posteriors:
+    n, kept = len(scores.columns), wanted.parent_sets(scores)
+    if wanted.paths and n > MOST_FOR_ORDER_PATHS:
+        raise TooLarge(
+            f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
+            "edges, or take another prior."
+        )
+    needed = _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
+    _require_memory(needed, scores, run, "orders")
+    weights = None
+    if prior.order_weight is not None:
+        names = tuple(scores.names[v] for v in scores.columns)
+        weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
+    core = scores.store.core()
+    return _finished(
+        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
+    )
+
+
+def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
+    held = sum(array.nbytes for array in scores.store.arrays)
+    advice = "Use fewer variables, or average over a list of networks."
+    run.require_memory(needed + held, f"The sum over all {what} of {len(scores.columns)} variables", advice, held=held)
+
+
+def _finished(found: _core.Posteriors) -> _core.Posteriors:
+    if not found.finished:
+        raise _Stopped
+    return found
+
+
+def _check(found: _core.Posteriors, scores: Scores) -> None:
+    """A wrong number must not pass as a probability."""
+    if found.log_total == -math.inf:
+        raise ScoreError(f"No network is allowed among {scores.describe_space()}.")
+    if not found.defect <= LARGEST_DEFECT:
+        raise ArithmeticError(
+            f"Rounding errors are too large: sums that must be one differ from it by {found.defect:.1e}, with terms "
+            f"that cancel by a factor of {found.cancellation:.1e}. Please report this."
+        )
+
+
+def _posteriors(source: Any, prior: Prior | None, wanted: _Wanted, run: Run) -> NetworkPosteriors:
+    scores = _scored(source, run)
+    wanted.parent_sets(scores)  # checks the names before the work
+    found = _summed(scores, prior, wanted, run)
+    averaged = Averaged(
+        UNIFORM if prior is None else str(prior),
+        found.log_total,
+        scores.describe_space(),
+        found.cancellation,
+        found.defect,
+        _stats(scores, prior, run),
+    )
+    n = len(scores.names)
+    edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None
+    if isinstance(found, _core.Posteriors):
+        place = np.ix_(scores.columns, scores.columns)
+        edges[place] = found.edges()
+        if paths is not None:
+            paths[place] = found.paths()
+    return NetworkPosteriors(
+        EdgePosteriors(scores.names, edges, averaged),
+        None if paths is None else PathPosteriors(scores.names, paths, averaged),
+        _parent_sets(scores, found, wanted, averaged),
+        averaged,
+    )
+
+
+def _parent_sets(
+    scores: Scores, found: _core.Posteriors | _Nothing, wanted: _Wanted, averaged: Averaged
+) -> dict[str, ParentSetPosteriors]:
+    kept = wanted.parent_sets(scores)
+    chosen = scores.names if wanted.parent_sets_of is None else wanted.parent_sets_of
+    by_name = {name: ParentSetPosteriors(name, (), np.ones(1), averaged) for name in chosen}  # constant columns
+    for x, v in enumerate(scores.columns):
+        if kept >> x & 1 and isinstance(found, _core.Posteriors):
+            others = tuple(scores.names[u] for u in scores.columns if u != v)
+            by_name[scores.names[v]] = ParentSetPosteriors(scores.names[v], others, found.take_parent_sets(x), averaged)
+    return by_name
+
+
+def _stats(scores: Scores, prior: Prior | None, run: Run) -> Stats:
+    over = "orders" if isinstance(prior, OrderModular) else "networks"
+    return Stats(
+        seconds=run.seconds,
+        phases=dict(run.phases),
+        threads=run.threads,
+        memory=run.memory,
+        peak_memory=peak_memory(),
+        sets=scores.n_sets,
+        families=scores.n_families,
+        engine=f"exact sum over all {over}",
+    )

@@ -1,0 +1,74 @@
+"""``topdag edges``, ``paths`` and ``evidence``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from cli_runs import Topdag
+
+import topdag as td
+
+PRIORS = {"uniform": None, "fair": td.FairPrior(), "order-modular": td.OrderModular()}
+
+
+@pytest.mark.parametrize("prior", PRIORS)
+def test_edges(topdag: Topdag, asia: Path, prior: str) -> None:
+    ran = topdag("edges", asia, "--prior", prior, "--threshold", "0.5")
+    edges = td.edge_posteriors(td.read_table(asia), prior=PRIORS[prior])
+    expected = [f"{a} -> {b} {p:.6f}" for a, b, p in edges.above(0.5)]
+    assert ran.code == 0
+    assert [" ".join(line.split()) for line in ran.out.split("\n\n")[0].splitlines()] == expected
+    assert edges.prior in ran.out
+    assert "sums that must be 1 differ" in ran.words
+
+
+def test_paths_as_json(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("paths", asia, "--json", "--max-parents", "2", "--score", "bic")
+    paths = td.path_posteriors(td.score(td.read_table(asia), td.BIC(), max_parents=2))
+    content = json.loads(ran.out)
+    assert (ran.code, content["matrix"]) == (0, paths.matrix.tolist())
+    assert content["log_evidence"] == paths.log_evidence
+
+
+def test_evidence(topdag: Topdag, asia: Path) -> None:
+    scores = td.score(td.read_table(asia), td.BDeu())
+    value, total = td.log_evidence(scores), td.log_prior_total(scores)
+    assert topdag("evidence", asia, "--quiet").out.strip() == f"{value:.6f}"
+    ran = topdag("evidence", asia)
+    assert f"{value:.6f} nats" in ran.out
+    assert f"{value - total:.6f} nats with a prior that sums to one" in ran.out
+    content = json.loads(topdag("evidence", asia, "--json", "--prior", "fair").out)
+    assert content["log_evidence"] == td.log_evidence(scores, prior=td.FairPrior())
+
+
+def test_output(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    ran = topdag("edges", asia, "-o", tmp_path / "edges.npz", "--quiet", "--threshold", "1")
+    assert (ran.code, ran.out.strip()) == (0, "none is more probable than 1")
+    again = td.read_posteriors(tmp_path / "edges.npz")
+    assert isinstance(again, td.EdgePosteriors)
+    assert (again.matrix == td.edge_posteriors(td.read_table(asia)).matrix).all()
+    assert topdag("edges", asia, "-o", tmp_path / "edges.txt").code == 2
+
+
+def test_files_of_scores(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    scores = td.score(td.read_table(asia), td.BDeu())
+    for name, options in (("all.npz", ()), ("all.jkl", ("--keep", "all"))):
+        td.write_scores(tmp_path / name, scores)
+        ran = topdag("evidence", tmp_path / name, "--quiet", *options)
+        assert (ran.code, ran.out.strip()) == (0, f"{td.log_evidence(scores):.6f}")
+    ran = topdag("evidence", tmp_path / "all.jkl")
+    assert ran.code == 4
+    assert "needs more families" in ran.err
+    assert topdag("evidence", tmp_path / "all.npz", "--score", "bic").code == 2
+    assert topdag("evidence", asia, "--keep", "all").code == 2
+
+
+def test_limits(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("edges", asia, "--time-limit", "0")
+    assert (ran.code, ran.out) == (3, "")
+    assert "no partial answer" in ran.err
+    assert topdag("edges", asia, "--memory-limit", "1kB").code == 5
+    assert topdag("edges", asia, "--threshold", "2").code == 2
+    assert topdag("edges", asia, "--prior", "none").code == 2
