@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from plain_sums import evidence_and_edges
 from published import DATA
 from strategies import list_scores, stored, tables, tied_lists
 from sums_truth import Floats, Truth, networks
@@ -173,3 +174,14 @@ def test_constant_columns_stay_isolated() -> None:
     assert dict(found.parent_sets("same")) == {(): 1.0}
     nothing = td.network_posteriors(td.Table({"same": [1] * 5, "too": [2] * 5}))
     assert (nothing.log_evidence, nothing.edges["same", "too"]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_edges_of_eight_variables_as_derivatives_of_the_evidence(seed: int) -> None:
+    """A way of its own, in plain numpy."""
+    table = td.random_network(8, max_parents=3, seed=seed).sample(40, seed=seed)
+    scores = td.score(table, td.BDeu())
+    evidence, edges = evidence_and_edges(scores)
+    found = td.edge_posteriors(scores)
+    assert found.log_evidence == pytest.approx(evidence, abs=1e-9)
+    assert found.matrix[np.ix_(scores.columns, scores.columns)] == pytest.approx(edges, abs=1e-9)

@@ -12,10 +12,12 @@ from topdag.commands.options import (
     ABOUT_TABLES,
     add_limits,
     add_max_parents,
+    add_prior,
     add_reading,
     add_score,
     is_score_file,
     kind_from,
+    prior_from,
     refuse,
     run_from,
     table_from,
@@ -27,11 +29,10 @@ from topdag.errors import OutOfTime
 from topdag.files import read_scores
 from topdag.posterior_files import write_posteriors
 from topdag.posteriors import Averaged, EdgePosteriors, PathPosteriors
-from topdag.priors import FairPrior, OrderModular, Prior
+from topdag.priors import Prior
 from topdag.runs import Run, shown_bytes
 from topdag.scores import Scores, score_within
 
-PRIORS: dict[str, Prior | None] = {"uniform": None, "fair": FairPrior(), "order-modular": OrderModular()}
 SUFFIXES = (".json", ".npz")
 ABOUT_PRIORS = """\
 --prior says what a network weighs before the data. uniform: all networks the same. fair: every
@@ -59,13 +60,7 @@ def threshold(text: str) -> float:
 
 def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
-    parser.add_argument(
-        "--prior",
-        choices=tuple(PRIORS),
-        default="uniform",
-        metavar="NAME",
-        help=f"{', '.join(PRIORS)}; default uniform",
-    )
+    add_prior(parser)
     if pairs:
         parser.add_argument(
             "--threshold", type=threshold, default=0.01, metavar="P", help="print those more probable; default 0.01"
@@ -85,7 +80,7 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
 
 def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors]) -> Exit:
     target = _target(args)
-    found, code = _ask(args, lambda scores, run: ask(scores, prior=PRIORS[args.prior], **_limits(run)))
+    found, code = _ask(args, lambda scores, run: ask(scores, prior=prior_from(args), **_limits(run)))
     if found is None:
         return code
     try:
@@ -98,7 +93,7 @@ def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteri
 
 def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, dict[str, Any]], Any]) -> tuple[Any, Exit]:
     """The answer to a question about scores under the prior of the options, or None when the time was up."""
-    return _ask(args, lambda scores, run: ask(scores, PRIORS[args.prior], _limits(run)))
+    return _ask(args, lambda scores, run: ask(scores, prior_from(args), _limits(run)))
 
 
 def _ask(args: Namespace, ask: Callable[[Scores, Run], Any]) -> tuple[Any, Exit]:

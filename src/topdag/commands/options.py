@@ -76,6 +76,7 @@ def add_prior(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--prior",
         type=prior_name,
+        default="uniform",
         metavar="NAME",
         help="what networks weigh before the data: uniform (default), all the same; fair, every number of parents the "
         "same; order-modular, every order of the variables the same",
@@ -83,7 +84,7 @@ def add_prior(parser: ArgumentParser) -> None:
 
 
 def prior_from(args: Namespace) -> Prior | None:
-    return None if args.prior is None else PRIORS[args.prior]
+    return PRIORS[args.prior]
 
 
 def add_max_parents(parser: ArgumentParser) -> None:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 from argparse import ArgumentParser, Namespace
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +16,12 @@ from topdag.commands.options import (
     ABOUT_TABLES,
     add_limits,
     add_max_parents,
+    add_prior,
     add_reading,
     add_score,
     is_score_file,
     kind_from,
+    prior_from,
     refuse,
     run_from,
     table_from,
@@ -29,14 +31,12 @@ from topdag.commands.show import as_json, labelled, mention, progress_line, say,
 from topdag.commands.values import seconds, whole
 from topdag.errors import OutOfTime, ScoreError
 from topdag.files import read_scores
-from topdag.priors import FairPrior, OrderModular, Prior
 from topdag.runs import shown_bytes
 from topdag.samples import NetworkSample
 from topdag.sampling import MOST_SEEDS, sample_of
 from topdag.scores import MOST_IN_A_LIST
 from topdag.table import Table
 
-PRIORS: Mapping[str, Prior | None] = {"uniform": None, "fair": FairPrior(), "order-modular": OrderModular()}
 SUFFIXES = (".csv", ".json")
 SHOWN = 20
 
@@ -71,7 +71,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     parser.add_argument("-k", type=whole(0, MOST_IN_A_LIST), default=1000, metavar="N", help="how many; default 1000")
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="default 0")
-    parser.add_argument("--prior", choices=tuple(PRIORS), default="uniform", help="default uniform")
+    add_prior(parser)
     add_max_parents(parser)
     parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds, all included")
     parser.add_argument("--keep", choices=("all",), help="a .jkl or .pss file that holds every family that counts")
@@ -92,7 +92,7 @@ def sample(args: Namespace) -> Exit:
             run = run_from(args, on_progress)
             asked = _asked(args)
             run.timed("reading", 0.0)
-            drawn = sample_of(asked, args.k, args.seed, PRIORS[args.prior], run)
+            drawn = sample_of(asked, args.k, args.seed, prior_from(args), run)
     except OutOfTime as stopped:
         mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")
         return Exit.STOPPED

@@ -1,4 +1,4 @@
-"""The evidence and all edge posteriors in plain numpy: what benchmarks of averages are measured against.
+"""The evidence and all edge posteriors in plain numpy: a way of its own to check sums by.
 
 The weight of all networks on a set follows from those on smaller sets by taking off every set of variables that have no
 children in it [Robinson 1973; Tian & He 2009]; posteriors of edges are derivatives of its log, taken backwards.
