@@ -7,13 +7,13 @@ variables at once: orders, paths and rules; ``Rest`` knows whether a network obe
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag.closure import Closure, bits, children_of, transitive
-from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule, quoted
 
 Masks = NDArray[np.uint64]
 Truths = NDArray[np.bool_]
@@ -95,6 +95,16 @@ class Rest:
         """Whether a network that obeys still does with fewer edges."""
         return not self.paths and all(holds_with_less(rule) for rule in self.rules)
 
+    def lines(self, names: Sequence[str]) -> list[str]:
+        """All of it in words."""
+
+        def said(pairs: Sequence[tuple[int, int]], words: str) -> list[str]:
+            return [f"{quoted(names[a])} {words} {quoted(names[b])}" for a, b in pairs]
+
+        before = said(self.precedence, "comes before")
+        paths = said(self.paths, "is an ancestor of") + said(self.no_paths, "is no ancestor of")
+        return [*before, *paths, *(str(rule) for rule in self.rules)]
+
     def allows(self, masks: Sequence[int], names: Sequence[str]) -> bool:
         """Whether the network with these parents obeys."""
         if self.paths or self.no_paths:
@@ -111,12 +121,19 @@ class Rest:
 
 @dataclass(frozen=True)
 class CompiledConstraints:
-    """Over the scored variables: what each may have as parents, which come before it in any case, and the rest."""
+    """Over the scored variables: what each may have as parents, which come before it in any case, and the rest;
+    ``is_relaxed``: the rest was left away."""
 
     names: tuple[str, ...]
     families: tuple[FamilyRules, ...]
     before: tuple[int, ...]
     rest: Rest
+    is_relaxed: bool = False
+
+    @property
+    def relaxed(self) -> CompiledConstraints:
+        """Without the rest."""
+        return replace(self, rest=Rest((), (), (), ()), is_relaxed=True)
 
     @property
     def is_local(self) -> bool:

@@ -42,6 +42,7 @@ from topdag.statements import (
 )
 
 FORMAT, VERSION = "topdag-constraints", 1
+LONGEST_LINE = 80
 
 
 @dataclass(frozen=True, init=False)
@@ -216,6 +217,13 @@ class Constraints:
     def __bool__(self) -> bool:
         """Whether anything is said at all."""
         return any(getattr(self, item.name) for item in fields(self) if item.name != "groups")
+
+    @property
+    def summary(self) -> str:
+        """The first lines of what is said, as one line."""
+        lines = str(self).splitlines()
+        shown = "; ".join(line if len(line) <= LONGEST_LINE else line[: LONGEST_LINE - 3] + "..." for line in lines[:3])
+        return shown + (f"; and {len(lines) - 3} more" if len(lines) > 3 else "")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and texts, ready for JSON or TOML; ``from_dict`` reads them back. Groups stand as their members."""

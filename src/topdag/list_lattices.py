@@ -154,7 +154,15 @@ class Lattices:
                 f"{len(scores.columns)} variables are too large. Ask for fewer networks."
             )
         assert scores.table is not None and scores.kind is not None
-        every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
+        every = score_within(
+            scores.table,
+            scores.kind,
+            self.run,
+            max_parents=scores.max_parents,
+            keep="all",
+            constraints=scores.constraints,
+            relaxed=scores.is_relaxed,
+        )
         return None if every is None else lattice_of_all_sets(every, self.run)
 
 
@@ -215,7 +223,15 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
         return scores
     assert scores.table is not None and scores.kind is not None
     keep = Within(factor * (1 + 1e-12))
-    return score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep=keep)
+    return score_within(
+        scores.table,
+        scores.kind,
+        run,
+        max_parents=scores.max_parents,
+        keep=keep,
+        constraints=scores.constraints,
+        relaxed=scores.is_relaxed,
+    )
 
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:

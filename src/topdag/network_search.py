@@ -57,6 +57,7 @@ def search_networks(
     scores = scores_for(Asked.about(source), wanted, run)
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
+    scores.require_local("search_networks")
     by_orders = isinstance(scores.store, ListStore) and len(scores.columns) > SMALL
     return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
 

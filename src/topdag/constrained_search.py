@@ -1,0 +1,273 @@
+"""Networks that obey constraints on several variables at once: the space is split until parts need no such constraints.
+
+The best network of a part, by its families alone, bounds all that the part holds. If it obeys, it is the best of the
+part; else the part is split into smaller ones that exclude it (``rule_splits``). The part with the largest bound comes
+next, so what is found first is best. Where few networks of a part can matter, they are listed and looked at instead.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag.pruning import listed_store
+from topdag.rule_splits import Literal, Part, parts_without
+from topdag.runs import Run
+from topdag.scores import Scores, Within, score_within
+from topdag.stores import FamilyStore, ListStore, Store, families_of, slots_of
+
+FIRST_LISTED = 256
+"""So many networks of a part are listed at first, when lists are asked for."""
+MORE_LISTED = 4
+"""So many times more when all of them obey."""
+MOST_RANKED = 10**8
+"""Lists this long are limited by a factor."""
+FIRST_REACH, LARGEST_REACH = 8.0, 690.0
+"""How far behind the best network without constraints the first look goes, and the last one, in nats."""
+
+Network = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Networks of one part, best first; ``is_whole``: there are no others that reach what was asked for."""
+
+    values: Sequence[float]
+    masks: Sequence[Network]
+    is_whole: bool
+
+
+@dataclass
+class Found:
+    """What a search knows. ``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``:
+    what stopped it, None when it ended by itself; ``parts``: how many were looked at."""
+
+    networks: dict[Network, float] = field(default_factory=dict)
+    bound: float = math.inf
+    limit: str | None = None
+    parts: int = 0
+
+    def best(self, most: int) -> list[tuple[float, Network]]:
+        """Best first; of those that tie, by parents."""
+        ordered = sorted(self.networks.items(), key=lambda item: (-item[1], item[0]))
+        return [(value, masks) for masks, value in ordered[:most]]
+
+
+List = Callable[[Scores, int, float], Listed | None]
+"""Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
+
+
+class ConstrainedSearch:
+    """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none worth less than
+    ``lowest``."""
+
+    def __init__(
+        self, scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf, lowest: float = -math.inf
+    ) -> None:
+        assert scores.compiled is not None
+        self.scores, self.list_part, self.run = scores, list_part, run
+        self.rest, self.names = scores.compiled.rest, scores.compiled.names
+        self.most, self.epsilon, self.lowest = most, epsilon, lowest
+        self.found = Found()
+        self._best = -math.inf
+        self._ranked: list[float] = []  # the best ``most`` values, the least of them first
+        self._numbers = count()
+        self._waiting: list[tuple[float, int, Part, int]] = []
+
+    def go(self) -> Found:
+        """Until all is known or a limit comes. On Ctrl-C ``found`` has what is known."""
+        found = self.found
+        self._push(math.inf, (), self._first_size)
+        while self._waiting:
+            found.bound = -self._waiting[0][0]
+            if self._is_enough(found.bound):
+                return found
+            if self.run.is_over:
+                found.limit = "time_limit"
+                return found
+            _, _, part, size = heapq.heappop(self._waiting)
+            try:
+                is_done = self._look_into(part, size)
+            except KeyboardInterrupt:
+                found.limit = "Ctrl-C"
+                return found
+            if not is_done:
+                found.limit = "time_limit"
+                return found
+        found.bound = -math.inf
+        return found
+
+    @property
+    def has_all(self) -> bool:
+        """Whether nothing worth less than ``lowest`` was asked for."""
+        return len(self.found.networks) >= self.most or self._best - self.epsilon >= self.lowest > -math.inf
+
+    @property
+    def threshold(self) -> float:
+        """What is worth less is not asked for."""
+        asked = self.lowest
+        if self.epsilon < math.inf:
+            asked = max(asked, self._best - self.epsilon)
+        if len(self._ranked) >= self.most:
+            asked = max(asked, self._ranked[0])
+        return asked
+
+    def _is_enough(self, bound: float) -> bool:
+        """Whether parts with this bound need not be looked at: with a full list those that tie need not be either."""
+        threshold = self.threshold
+        return bound < threshold or (bound == threshold and len(self.found.networks) >= self.most)
+
+    @property
+    def _first_size(self) -> int:
+        return 1 if self.most == 1 else FIRST_LISTED
+
+    def _push(self, bound: float, part: Part, size: int) -> None:
+        heapq.heappush(self._waiting, (-bound, next(self._numbers), part, size))
+
+    def _look_into(self, part: Part, size: int) -> bool:
+        """False when the time is up."""
+        self.found.parts += 1
+        self.run.tick("splitting", self.found.parts, 0)
+        store = restricted(self.scores.store, part)
+        if store is None:
+            return True
+        scores = replace(self.scores.relaxed, store=store, automatic=False, keep="all")
+        listed = self.list_part(scores, size, self.threshold)
+        if listed is None:
+            return False
+        self._take(part, size, listed)
+        return True
+
+    def _take(self, part: Part, size: int, listed: Listed) -> None:
+        """Keeps what obeys; what may be left comes back as smaller parts."""
+        broken: list[Part] | None = None
+        left = -math.inf  # what is not listed, or not yet taken, is worth no more
+        for value, masks in zip(listed.values, listed.masks, strict=True):
+            parts = parts_without(self.rest, masks, self.names)
+            if parts is None:
+                self._offer(masks, value)
+            elif broken is None:
+                broken, left = parts, value
+        if listed.is_whole or (broken is None and len(listed.values) >= self.most):
+            return
+        if broken is None:
+            self._push(listed.values[-1], part, MORE_LISTED * size)
+            return
+        for smaller in broken:
+            self._push(left, (*part, *smaller), self._first_size)
+
+    def _offer(self, masks: Network, value: float) -> None:
+        if masks in self.found.networks:
+            return
+        self.found.networks[masks] = value
+        self._best = max(self._best, value)
+        if self.most < MOST_RANKED:
+            heapq.heappush(self._ranked, value)
+            if len(self._ranked) > self.most:
+                heapq.heappop(self._ranked)
+
+
+def search_constrained(
+    scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf
+) -> Found:
+    """The best ``most`` networks within ``epsilon`` nats of the best that obey.
+
+    Scores that were pruned for the best network are made anew, each time with the families of networks further behind
+    the best one without constraints.
+    """
+    assert scores.compiled is not None
+    if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
+        lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
+        found = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest).go()
+        return _with_cutoff(found, scores, most, epsilon, lowest)
+    best, reach = _relaxed_best(scores, list_part), FIRST_REACH
+    if best == -math.inf:
+        return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
+    while True:
+        wide = widened(scores, reach, run)
+        if wide is None:
+            return Found(bound=best, limit="time_limit")
+        search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
+        found = search.go()
+        if found.limit is not None or search.has_all:
+            return found
+        if reach == LARGEST_REACH:
+            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
+        reach = min(LARGEST_REACH, max(2 * reach, best - search.threshold if found.networks else 0.0))
+
+
+def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
+    """Scores with all families of networks so far behind the best one without constraints on several variables."""
+    assert scores.table is not None and scores.kind is not None and scores.compiled is not None
+    keep = Within(math.exp(reach) * (1 + 1e-9))
+    wide = score_within(
+        scores.table,
+        scores.kind,
+        run,
+        max_parents=scores.max_parents,
+        keep=keep,
+        constraints=scores.constraints,
+        relaxed=True,
+    )
+    return None if wide is None else replace(wide, compiled=scores.compiled)
+
+
+def _relaxed_best(scores: Scores, list_part: List) -> float:
+    """Minus infinity when there is no network, or no time."""
+    listed = list_part(scores.relaxed, 1, -math.inf)
+    return listed.values[0] if listed is not None and len(listed.values) else -math.inf
+
+
+def _with_cutoff(found: Found, scores: Scores, most: int, epsilon: float, lowest: float) -> Found:
+    """Families left out for their penalty may be in networks that score less than the cut-off."""
+    if found.limit is None and len(found.networks) < most and epsilon == math.inf and lowest > -math.inf:
+        return replace(found, limit=f"the cut-off at {scores.cutoff:g} nats below the best", bound=lowest)
+    return found
+
+
+def restricted(store: Store, part: Part) -> Store | None:
+    """The store with only the families that a part has; None when some variable has none left."""
+    by_child: dict[int, list[Literal]] = {}
+    for literal in part:
+        by_child.setdefault(literal.child, []).append(literal)
+    own = {x: _left(store, x, literals) for x, literals in by_child.items()}
+    if any(not masks.size for masks, _ in own.values()):
+        return None
+    if not own:
+        return store
+    return _listed(store, own) if isinstance(store, ListStore) else _dense(store, own)
+
+
+Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
+
+
+def _left(store: Store, x: int, literals: Sequence[Literal]) -> Families:
+    masks, values = families_of(store, x)
+    stays = np.ones(len(masks), bool)
+    for literal in literals:
+        stays &= literal.admit(masks)
+    return masks[stays], values[stays]
+
+
+def _dense(store: Any, own: dict[int, Families]) -> FamilyStore:
+    n = store.n
+    families = np.full(n << n - 1, -math.inf)
+    for x in range(n):
+        begin = x << n - 1
+        if x not in own and isinstance(store, FamilyStore):
+            families[begin : begin + (1 << n - 1)] = store.families[begin : begin + (1 << n - 1)]
+            continue
+        masks, values = own.get(x) or families_of(store, x)
+        families[begin + slots_of(masks, x)] = values
+    return FamilyStore(n, families)
+
+
+def _listed(store: ListStore, own: dict[int, Families]) -> ListStore:
+    return listed_store(store.lists.names, [own.get(x) or families_of(store, x) for x in range(store.n)])

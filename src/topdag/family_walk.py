@@ -1,0 +1,187 @@
+"""The allowed families of one variable that must have parents, or obeys rules, scored size by size.
+
+Parent sets are walked upwards from those that must be. A set is cut off with all its supersets when a bound says that
+none of them can matter beside an allowed subset.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag.compiled_constraints import FamilyRules
+from topdag.errors import ScoreError
+from topdag.pruned_scoring import Pruning, pruning_question
+from topdag.runs import Run
+from topdag.score_kinds import BDeu, ScoreKind, SetScore, coded
+from topdag.table import Table
+
+Masks = NDArray[np.uint64]
+Values = NDArray[np.float64]
+
+MOST_SETS = 5_000_000
+"""So many parent sets of one variable are scored at most."""
+SLACK_STEPS = 8
+"""Bounds hold for exact scores; so many grid steps cover what rounding can do."""
+
+
+class FamilyWalk:
+    """One walk for variable x. ``limit``: at most so many parents."""
+
+    def __init__(
+        self,
+        table: Table,
+        columns: tuple[int, ...],
+        kind: ScoreKind,
+        limit: int,
+        keep: Pruning,
+        rules: FamilyRules,
+        x: int,
+        run: Run,
+    ) -> None:
+        assert isinstance(kind, SetScore)
+        self.table, self.columns, self.kind, self.keep, self.rules, self.x, self.run = (
+            table, columns, kind, keep, rules, x, run,
+        )  # fmt: skip
+        self.limit = min(limit, rules.most)
+        self.view = coded(table, columns)
+        self.question = pruning_question(table, columns, kind, limit, keep, run)
+        self.arities = [int(table.arities[v]) for v in columns]
+        self.kept_masks, self.kept_scores = np.empty(0, np.uint64), np.empty(0)
+        self.n_scored = 0
+        self.most_likely = self._most_likely()
+
+    def families(self) -> tuple[Masks, Values] | None:
+        """The families to keep, by growing mask; None when the time is up."""
+        if self.rules.among is not None:
+            masks = np.array(sorted(self.rules.among), dtype=np.uint64)
+            masks = masks[self.rules.admit(masks) & (np.bitwise_count(masks) <= self.limit)]
+            for size in sorted(set(np.bitwise_count(masks).tolist())):
+                self._keep(masks[np.bitwise_count(masks) == size])
+        elif self._walk() is None:
+            return None
+        order = np.argsort(self.kept_masks)
+        return self.kept_masks[order], self.kept_scores[order]
+
+    def _walk(self) -> bool | None:
+        """None when the time is up."""
+        level = np.array([self.rules.must], dtype=np.uint64)
+        while level.size:
+            if self.run.is_over:
+                return None
+            self._keep(level[self.rules.admit(level)])
+            self.run.tick("counting", self.n_scored, 0)
+            if int(np.bitwise_count(level[0])) >= self.limit:
+                return True
+            level = self._next(level)
+        return True
+
+    def _next(self, level: Masks) -> Masks:
+        """The sets with one more parent all of whose subsets of this size are in the level, and that may matter."""
+        added = [v for v in range(len(self.columns)) if self.rules.may >> v & 1 and not self.rules.must >> v & 1]
+        must = np.uint64(self.rules.must)
+        larger = [level[_highest_below(level & ~must, v)] | np.uint64(1 << v) for v in added]
+        candidates = np.sort(np.concatenate(larger)) if larger else np.empty(0, np.uint64)
+        is_open = np.ones(len(candidates), bool)
+        for v in added:
+            bit = np.uint64(1 << v)
+            has = candidates & bit != 0
+            is_open[has] &= np.isin(candidates[has] & ~bit, level)
+        candidates = candidates[is_open]
+        bounds = self._most_beyond(candidates)
+        return candidates[~self._beaten(candidates, bounds + self._slack)]
+
+    # ---- What a set or its supersets can reach
+
+    def _most_beyond(self, sets: Masks) -> Values:
+        """No family with these parents or more scores more; infinite where nothing is known."""
+        q = np.ones(len(sets))
+        for v, arity in enumerate(self.arities):
+            q *= np.where(sets & np.uint64(1 << v) != 0, float(arity), 1.0)
+        if isinstance(self.kind, BDeu):
+            return -self._occurring(sets) * math.log(self.arities[self.x])
+        weight = self.kind.least_penalty(self.table.n_rows, 2)  # of one free parameter
+        if weight <= 0:
+            return np.full(len(sets), math.inf)
+        return self.most_likely - weight * (self.arities[self.x] - 1) * q
+
+    def _most_likely(self) -> float:
+        formula = _core.SetFormula(_core.CellKind.N_LOG_N)
+        everything = list(range(len(self.columns)))
+        others = [v for v in everything if v != self.x]
+        return _core.score_set(self.view, formula, everything) - _core.score_set(self.view, formula, others)
+
+    def _occurring(self, sets: Masks) -> Values:
+        """How many states the variables of a set and x take together; the first row of each has at most probability
+        1/r, in every superset too [Cussens 2012]."""
+        codes = self.table.codes[list(self.columns)].astype(np.int64)
+        return np.array([len(_distinct([codes[v] for v in _members(int(s) | 1 << self.x)])) for s in sets], float)
+
+    @property
+    def _slack(self) -> float:
+        return math.ldexp(float(SLACK_STEPS), -self._grid)
+
+    # ---- Scoring and dominance
+
+    def _keep(self, sets: Masks) -> None:
+        """Scores allowed sets, all of one size, and keeps those that allowed subsets leave a use for."""
+        self.n_scored += len(sets)
+        if self.n_scored > MOST_SETS:
+            raise ScoreError(
+                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} obey the constraints. Give "
+                "max_parents, such as max_parents=3, or allowed_parents of it."
+            )
+        if not sets.size:
+            return
+        scores = self._scored(sets)
+        stay = ~self._beaten(sets, scores)
+        self.kept_masks = np.concatenate([self.kept_masks, sets[stay]])
+        self.kept_scores = np.concatenate([self.kept_scores, scores[stay]])
+
+    def _beaten(self, sets: Masks, scores: Values) -> NDArray[np.bool_]:
+        """Which families with such scores can go for the sake of kept ones with fewer parents."""
+        found = np.zeros(len(sets), bool)
+        for i, (mask, score) in enumerate(zip(sets, scores, strict=True)):
+            below = self.kept_scores[self.kept_masks & ~mask == 0]
+            if self.keep.k is not None:
+                found[i] = np.count_nonzero(below > score) >= self.keep.k
+            elif below.size:
+                most = float(below.max())
+                found[i] = score <= most if self.keep.epsilon < 0 else most > score + self.keep.epsilon
+        return found
+
+    def _scored(self, sets: Masks) -> Values:
+        """Local scores on the grid that pruned scoring of the same question uses."""
+        below = self.kind.below(self.table.n_rows, self.arities[self.x])
+        joint = self.kind.joint(self.table.n_rows)
+        _, with_x = self._grid_scores(joint, sets | np.uint64(1 << self.x))
+        _, without = self._grid_scores(joint if below is None else below, sets)
+        return np.asarray(with_x - without)
+
+    @property
+    def _grid(self) -> int:
+        return self._grid_scores(self.kind.joint(self.table.n_rows), np.empty(0, np.uint64))[0]
+
+    def _grid_scores(self, formula: _core.SetFormula, sets: Masks) -> tuple[int, Values]:
+        return _core.grid_scores(self.view, self.question, formula, np.ascontiguousarray(sets))
+
+
+def _highest_below(added: Masks, v: int) -> NDArray[np.bool_]:
+    """Whose members all come before v: so each larger set is made once."""
+    return added < np.uint64(1 << v)
+
+
+def _distinct(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The states that these columns take together, as numbers."""
+    numbers = columns[0]
+    for column in columns[1:]:
+        numbers = np.unique(numbers, return_inverse=True)[1] * (int(column.max()) + 1) + column
+    return np.unique(numbers)
+
+
+def _members(mask: int) -> Iterator[int]:
+    return (v for v in range(mask.bit_length()) if mask >> v & 1)

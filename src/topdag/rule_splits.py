@@ -1,0 +1,151 @@
+"""How a network that breaks what is known splits the space in disjoint parts, each of which excludes it.
+
+A broken rule, path or order is put as a clause: of some things about single variables' parents at least one must be, and
+in this network none is. Part i has the i-th of them and none before: families are restricted, nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag.closure import bits, transitive
+from topdag.compiled_constraints import Rest, named_parents, with_pairs
+from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+
+Masks = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Meets:
+    """Some of ``variables`` (a mask) is a parent of ``child``; with ``negated``, none is."""
+
+    child: int
+    variables: int
+    negated: bool = False
+
+    def admit(self, masks: Masks) -> NDArray[np.bool_]:
+        return (masks & np.uint64(self.variables) != 0) ^ self.negated
+
+    @property
+    def opposite(self) -> Meets:
+        return Meets(self.child, self.variables, not self.negated)
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The number of parents of ``child`` is as the rule says; with ``negated``, it is not."""
+
+    child: int
+    rule: NumberOfParents
+    negated: bool = False
+
+    def admit(self, masks: Masks) -> NDArray[np.bool_]:
+        table = np.array([self.rule.admits(count) for count in range(65)])
+        return np.asarray(table[np.bitwise_count(masks)] ^ self.negated)
+
+    @property
+    def opposite(self) -> Counts:
+        return Counts(self.child, self.rule, not self.negated)
+
+
+Literal: TypeAlias = Meets | Counts
+Part: TypeAlias = tuple[Literal, ...]
+
+
+def parts_without(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> list[Part] | None:
+    """Disjoint parts that hold every network that obeys, and not this one; None when it obeys itself."""
+    clause = broken_clause(rest, masks, names)
+    if clause is None:
+        return None
+    return [(*(earlier.opposite for earlier in clause[:i]), literal) for i, literal in enumerate(clause)]
+
+
+def broken_clause(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> list[Literal] | None:
+    """Of these one must be, and in this network none is. None when the network obeys."""
+    ancestors = transitive(masks)
+    for begin, end in rest.paths:
+        if not ancestors[end] >> begin & 1:
+            return _ways_out(masks, begin, ancestors)
+    for begin, end in rest.no_paths:
+        if ancestors[end] >> begin & 1:
+            return _edges_missing(_path(masks, begin, end), masks)
+    if rest.precedence:
+        cycle = _cycle(with_pairs(masks, rest.precedence))
+        if cycle is not None:
+            return _edges_missing(cycle, masks)
+    parents = named_parents(masks, names)
+    for rule in rest.rules:
+        if not rule.holds(parents):
+            place = {name: v for v, name in enumerate(names)}
+            return list(dict.fromkeys(_Falsified(masks, parents, place).clause(rule, wanted=True)))
+    return None
+
+
+def _ways_out(masks: Sequence[int], begin: int, ancestors: Sequence[int]) -> list[Literal]:
+    """A path leaves the descendants of its beginning: some other variable has one of them, or it, as a parent."""
+    below = 1 << begin | sum(1 << v for v in range(len(masks)) if ancestors[v] >> begin & 1)
+    return [Meets(child, below) for child in range(len(masks)) if not below >> child & 1]
+
+
+def _edges_missing(walk: Sequence[int], masks: Sequence[int]) -> list[Literal]:
+    """One of the network's edges on this walk is not there."""
+    steps = zip(walk[:-1], walk[1:], strict=True)
+    return [Meets(child, 1 << parent, negated=True) for parent, child in steps if masks[child] >> parent & 1]
+
+
+def _path(masks: Sequence[int], begin: int, end: int) -> list[int]:
+    """A shortest directed path; from begin to itself when they are the same."""
+    next_of: dict[int, int] = {}
+    waiting, at = [end], 0
+    while at < len(waiting):
+        child = waiting[at]
+        at += 1
+        for parent in bits(masks[child]):
+            if parent not in next_of:
+                next_of[parent] = child
+                waiting.append(parent)
+    walk = [begin]
+    while walk[-1] != end or len(walk) == 1:
+        walk.append(next_of[walk[-1]])
+    return walk
+
+
+def _cycle(masks: Sequence[int]) -> list[int] | None:
+    """A shortest one among those through each variable; None when there is none."""
+    reached = transitive(masks)
+    cycles = [_path(masks, v, v) for v in range(len(masks)) if reached[v] >> v & 1]
+    return min(cycles, key=len, default=None)
+
+
+class _Falsified:
+    """Reads from a rule that a network breaks a clause that follows from the rule and that it breaks too."""
+
+    def __init__(self, masks: Sequence[int], parents: dict[str, set[str]], place: dict[str, int]) -> None:
+        self.masks, self.parents, self.place = masks, parents, place
+
+    def clause(self, rule: Rule, *, wanted: bool) -> list[Literal]:
+        """The rule should be ``wanted``, and is not."""
+        match rule:
+            case Edge(parent, child):
+                return [Meets(self.place[child], 1 << self.place[parent], not wanted)]
+            case Adjacent(one, other):
+                a, b = self.place[one], self.place[other]
+                ways = [(a, b), (b, a)] if wanted else [(a, b)] if self.masks[b] >> a & 1 else [(b, a)]
+                return [Meets(child, 1 << parent, not wanted) for parent, child in ways]
+            case NumberOfParents(variable):
+                return [Counts(self.place[variable], rule, not wanted)]
+            case Not(part):
+                return self.clause(part, wanted=not wanted)
+            case IfThen(condition, consequence):
+                return self.clause(AnyOf((Not(condition), consequence)), wanted=wanted)
+            case AnyOf(parts) | AllOf(parts):
+                wrong = [part for part in parts if part.holds(self.parents) is not wanted]
+                if isinstance(rule, AnyOf) is not wanted:
+                    wrong = wrong[:1]  # one that is wrong makes the whole wrong
+                return [literal for part in wrong for literal in self.clause(part, wanted=wanted)]
+        raise TypeError(f"{rule!r} is no rule")
