@@ -14,9 +14,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from topdag.alternatives import EdgeAlternatives, edge_alternatives
     from topdag.classes import EquivalenceClass
+    from topdag.classifiers import k_dependence, naive_bayes, tan
     from topdag.comparing import Comparison, ListSummary, compare, summary
+    from topdag.constraint_files import constraints_from, read_constraints
+    from topdag.constraints import Constraints
     from topdag.discretize import Quantile, Uniform
-    from topdag.errors import FileError, Interrupted, NetworkError, OutOfTime, ScoreError, TableError, TooLarge
+    from topdag.errors import (
+        ConstraintError,
+        FileError,
+        Interrupted,
+        NetworkError,
+        OutOfTime,
+        ScoreError,
+        TableError,
+        TooLarge,
+    )
     from topdag.example import example_network, example_table
     from topdag.files import read_network, read_scores, write_network, write_scores
     from topdag.graphs import Network
@@ -40,6 +52,8 @@ if TYPE_CHECKING:
     from topdag.random_networks import random_network
     from topdag.reading import read_table
     from topdag.results import Answer, Progress, Proof, Stats, Status
+    from topdag.rule_text import parse_rule
+    from topdag.rules import Rule, adjacent, all_of, any_of, edge, if_then, n_parents, none_of, not_
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.scores import KBest, Scores, Within, score
     from topdag.table import Table
@@ -50,9 +64,12 @@ __version__ = "0.1.0"
 _PLACES = {
     "alternatives": "EdgeAlternatives edge_alternatives",
     "classes": "EquivalenceClass",
+    "classifiers": "k_dependence naive_bayes tan",
     "comparing": "Comparison ListSummary compare summary",
+    "constraint_files": "constraints_from read_constraints",
+    "constraints": "Constraints",
     "discretize": "Quantile Uniform",
-    "errors": "FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
+    "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "files": "read_network read_scores write_network write_scores",
     "graphs": "Network",
@@ -69,6 +86,8 @@ _PLACES = {
     "random_networks": "random_network",
     "reading": "read_table",
     "results": "Answer Progress Proof Stats Status",
+    "rule_text": "parse_rule",
+    "rules": "Rule adjacent all_of any_of edge if_then n_parents none_of not_",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
     "table": "Table",
@@ -98,6 +117,8 @@ __all__ = [
     "BDs",
     "ClassList",
     "Comparison",
+    "ConstraintError",
+    "Constraints",
     "CustomScore",
     "EdgeAlternatives",
     "EdgePrior",
@@ -119,6 +140,7 @@ __all__ = [
     "Progress",
     "Proof",
     "Quantile",
+    "Rule",
     "ScoreError",
     "Scores",
     "Stats",
@@ -128,23 +150,36 @@ __all__ = [
     "TooLarge",
     "Uniform",
     "Within",
+    "adjacent",
+    "all_of",
+    "any_of",
     "best_network",
     "classes_within",
     "compare",
+    "constraints_from",
     "count_classes_within",
     "count_networks_within",
+    "edge",
     "edge_alternatives",
     "example_network",
     "example_table",
     "fNML",
+    "if_then",
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
+    "k_dependence",
+    "n_parents",
+    "naive_bayes",
     "networks_within",
+    "none_of",
+    "not_",
     "parent_bounds",
+    "parse_rule",
     "plan",
     "qNML",
     "random_network",
+    "read_constraints",
     "read_list",
     "read_network",
     "read_scores",
@@ -152,6 +187,7 @@ __all__ = [
     "score",
     "search_networks",
     "summary",
+    "tan",
     "write_list",
     "write_network",
     "write_scores",

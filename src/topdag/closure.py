@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from itertools import product
 
 from topdag.rules import Adjacent, AllOf, AnyOf, Atom, Edge, IfThen, Not, NumberOfParents, Rule
-from topdag.statements import Among, Before, Cannot, Fact, Least, Most, Must, NoPath, Obeys, Path
+from topdag.statements import Among, Before, Cannot, Fact, Least, Most, Must, NoPath, Obeys, Path, transitive
 
 MOST_NAMED_PARENTS = 10
 """Up to so many parents named by rules about one variable, all subsets of them are tried."""
@@ -208,20 +208,19 @@ class Closure:
             case Adjacent(one, other):
                 a, b = self.place[one], self.place[other]
                 return _some([self._edge(a, b), self._edge(b, a)])
-            case NumberOfParents(variable):
-                x = self.place[variable]
-                counts = range(self.least[x], min(self.most[x], self.n + rule.number + 2) + 1)
-                truths = {rule.admits(count) for count in counts}
-                return truths.pop() if len(truths) == 1 else None
+            case NumberOfParents():
+                return self._number(rule)
             case Not(part):
                 return _negated(self.truth(part))
-            case IfThen(condition, consequence):
-                return _some([_negated(self.truth(condition)), self.truth(consequence)])
             case AllOf(parts):
                 return _negated(_some([_negated(self.truth(part)) for part in parts]))
-            case AnyOf(parts):
-                return _some([self.truth(part) for part in parts])
-        raise TypeError(f"{rule!r} is no rule")
+        return _some([self.truth(part) for part in alternatives(rule)])
+
+    def _number(self, rule: NumberOfParents) -> bool | None:
+        x = self.place[rule.variable]
+        counts = range(self.least[x], min(self.most[x], self.n + rule.number + 2) + 1)
+        truths = {rule.admits(count) for count in counts}
+        return truths.pop() if len(truths) == 1 else None
 
     def _edge(self, parent: int, child: int) -> bool | None:
         if self.must[child] >> parent & 1:
@@ -273,14 +272,12 @@ class Closure:
         raise Contradiction
 
 
-def transitive(direct: Sequence[int]) -> list[int]:
-    """All that lead to each, from those that lead to it directly."""
-    reached = list(direct)
-    for middle in range(len(reached)):
-        for x in range(len(reached)):
-            if reached[x] >> middle & 1:
-                reached[x] |= reached[middle]
-    return reached
+def alternatives(rule: Rule) -> tuple[Rule, ...]:
+    """Of which one must hold."""
+    if isinstance(rule, IfThen):
+        return Not(rule.condition), rule.consequence
+    assert isinstance(rule, AnyOf)
+    return rule.parts
 
 
 def bits(mask: int) -> list[int]:

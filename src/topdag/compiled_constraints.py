@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.closure import Closure, bits, children_of, transitive
+from topdag.closure import Closure, bits, children_of
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule, quoted
+from topdag.statements import transitive
 
 Masks = NDArray[np.uint64]
 Truths = NDArray[np.bool_]
@@ -62,7 +63,7 @@ class FamilyRules:
         match rule:
             case Edge(parent):
                 bit = np.uint64(1 << self.names.index(parent)) if parent in self.names else np.uint64(0)
-                return masks & bit != 0
+                return np.asarray(masks & bit != 0)
             case NumberOfParents():
                 table = np.array([rule.admits(count) for count in range(len(self.names) + 1)])
                 return np.asarray(table[np.bitwise_count(masks)])
@@ -71,9 +72,9 @@ class FamilyRules:
             case IfThen(condition, consequence):
                 return ~self._obeying(condition, masks) | self._obeying(consequence, masks)
             case AllOf(parts):
-                return np.logical_and.reduce([np.ones(len(masks), bool), *(self._obeying(p, masks) for p in parts)])
+                return _all([self._obeying(part, masks) for part in parts], len(masks))
             case AnyOf(parts):
-                return np.logical_or.reduce([np.zeros(len(masks), bool), *(self._obeying(p, masks) for p in parts)])
+                return ~_all([~self._obeying(part, masks) for part in parts], len(masks))
         raise TypeError(f"{rule!r} is no rule about one variable")
 
 
@@ -140,6 +141,13 @@ class CompiledConstraints:
         """Whether every network of allowed families obeys all that is known."""
         return not self.rest
 
+    def limit_on_parents(self, asked: int | None) -> int | None:
+        """No variable may have more parents; None when any number will do."""
+        most = max((own.most for own in self.families), default=0)
+        if asked is None:
+            return most if most < len(self.names) - 1 else None
+        return min(asked, most)
+
     @property
     def is_closed_under_removal(self) -> bool:
         return self.rest.is_closed_under_removal and all(own.is_closed_under_removal for own in self.families)
@@ -185,8 +193,11 @@ def _rest(closure: Closure, rules: Sequence[Rule], place: Mapping[int, int]) -> 
     paths = [(a, b) for a, b in closure.paths if not certain[b] >> a & 1]
     no_paths = [(a, b) for a, b in closure.no_paths if possible[b] >> a & 1]
     precedence = [] if _order_is_certain(closure) else closure.precedence
-    kept = [[(place[a], place[b]) for a, b in pairs] for pairs in (precedence, paths, no_paths)]
-    return Rest(*(tuple(dict.fromkeys(pairs)) for pairs in kept), tuple(rules))
+
+    def own(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+        return tuple(dict.fromkeys((place[a], place[b]) for a, b in pairs))
+
+    return Rest(own(precedence), own(paths), own(no_paths), tuple(rules))
 
 
 def _order_is_certain(closure: Closure) -> bool:
@@ -195,6 +206,13 @@ def _order_is_certain(closure: Closure) -> bool:
     everything = with_pairs([closure.may(x) for x in range(closure.n)], closure.precedence)
     reached = transitive(everything)
     return not any(reached[a] >> b & 1 for a, b in closure.precedence)
+
+
+def _all(truths: Sequence[Truths], n: int) -> Truths:
+    found = np.ones(n, bool)
+    for truth in truths:
+        found &= truth
+    return found
 
 
 def holds_with_less(rule: Rule, *, positive: bool = True) -> bool:

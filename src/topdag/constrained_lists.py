@@ -1,7 +1,7 @@
 """Lists under constraints that no family tells by itself, and lists of classes under any constraints.
 
-A class counts when some member obeys. Members of a class score the same but need not obey alike, so classes are read off
-lists of networks that do.
+A class counts when some member obeys. Members of a class score the same but need not obey alike, so classes are read
+off lists of networks that do.
 """
 
 from __future__ import annotations

@@ -83,9 +83,7 @@ def score_allowed(
     Where every subset of allowed parents is allowed, what the core keeps is right. Elsewhere a walk of its own goes
     over the parents that may be added to those that must be.
     """
-    most = max((own.most for own in rules), default=0)
-    limit = most if max_parents is None else min(max_parents, most)
-    whole = score_pruned(table, columns, kind, limit if limit < len(columns) - 1 else max_parents, keep, run)
+    whole = score_pruned(table, columns, kind, max_parents, keep, run)
     if whole is None:
         return None
     kept: list[Families] = []
@@ -95,7 +93,7 @@ def score_allowed(
             allowed = _admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
             continue
-        found = FamilyWalk(table, columns, kind, limit, keep, own, x, run).families()
+        found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run).families()
         if found is None:
             return None
         _require_some(own, found[0], x)
@@ -109,7 +107,9 @@ def _joined(whole: PrunedScores, kept: Sequence[Families], run: Run) -> PrunedSc
     offsets = np.cumsum([0, *(len(own) for own, _ in kept)])
     rounded = scores.copy()
     grid = min(whole.grid, round_together([rounded], len(kept), run.threads))
-    lists = FamilyLists(whole.store.lists.names, offsets, masks[:, np.newaxis], rounded if grid < whole.grid else scores)
+    lists = FamilyLists(
+        whole.store.lists.names, offsets, masks[:, np.newaxis], rounded if grid < whole.grid else scores
+    )
     store = ListStore(len(kept), lists, lists.scores)
     return replace(whole, store=store, grid=grid, kept=lists.n_families)
 

@@ -69,7 +69,14 @@ class ConstrainedSearch:
     ``lowest``."""
 
     def __init__(
-        self, scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf, lowest: float = -math.inf
+        self,
+        scores: Scores,
+        list_part: List,
+        run: Run,
+        *,
+        most: int,
+        epsilon: float = math.inf,
+        lowest: float = -math.inf,
     ) -> None:
         assert scores.compiled is not None
         self.scores, self.list_part, self.run = scores, list_part, run
@@ -174,9 +181,7 @@ class ConstrainedSearch:
                 heapq.heappop(self._ranked)
 
 
-def search_constrained(
-    scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf
-) -> Found:
+def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf) -> Found:
     """The best ``most`` networks within ``epsilon`` nats of the best that obey.
 
     Scores that were pruned for the best network are made anew, each time with the families of networks further behind

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 
 from topdag.errors import ConstraintError
 from topdag.rule_text import parse_rule
-from topdag.rules import ANY_NAME, Adjacent, Edge, Rule, checked_count, quoted
+from topdag.rules import ANY_NAME, WILD_NAMES, Adjacent, Edge, Rule, checked_count, quoted
 
 Pair: TypeAlias = tuple[str, str]
 Pairs: TypeAlias = tuple[Pair, ...]
@@ -62,8 +62,8 @@ class Reader:
         self.groups: Groups = ()
         given = _entries("groups", groups)
         for name, _ in given:
-            if name == ANY_NAME:
-                raise ConstraintError(f"groups: {ANY_NAME!r} stands for every variable; call the group otherwise.")
+            if name in WILD_NAMES:
+                raise ConstraintError(f"groups: {name!r} stands for variables already; call the group otherwise.")
         self.groups = tuple(sorted((name, _names("groups", names)) for name, names in given))
         self.members = dict(self.groups)
         for group, names in self.groups:
@@ -103,7 +103,9 @@ class Reader:
         return (self._tiers(listed, edges_within),) if listed else ()
 
     def by_variable(self, what: str, given: Any) -> tuple[tuple[str, Names], ...]:
-        entries = [(child, self.names(what, names)) for name, names in _entries(what, given) for child in self._of(name)]
+        entries = [
+            (child, self.names(what, names)) for name, names in _entries(what, given) for child in self._of(name)
+        ]
         return tuple(sorted(set(entries)))
 
     def sets_by_variable(self, what: str, given: Any) -> tuple[tuple[str, ParentSets], ...]:
@@ -120,7 +122,7 @@ class Reader:
         for rule in read:
             if not isinstance(rule, Rule):
                 raise ConstraintError(f"rules: {rule!r} is neither a rule nor the text of one.")
-        return tuple(dict.fromkeys(rule.expanded(self._of) for rule in read))
+        return tuple(dict.fromkeys(_without_holes(rule, rule.expanded(self._of)) for rule in read))
 
     def _of(self, name: str) -> Names:
         return self.members.get(name, (name,))
@@ -156,17 +158,23 @@ def lines_of(kind: str, value: Any) -> list[str]:
         return [f"rule: {rule}" for rule in value]
     if kind == "tiers":
         return [_tiers_line(tiers) for tiers in value]
+    if kind in ("allowed_parents", "fixed_parents", "allowed_parent_sets"):
+        return [f"{label} of {quoted(name)}: {_parents_text(own)}" for name, own in value]
     if kind in ("roots", "leaves"):
         return [f"{label}: {_joined(value)}"]
-    if kind.endswith("_parents") and isinstance(value[0][1], int):
-        return [f"{label}: " + ", ".join(f"{quoted(name)} {number}" for name, number in value)]
-    if kind == "allowed_parent_sets":
-        return [f"{label} of {quoted(name)}: " + " | ".join(f"({_joined(own)})" for own in sets) for name, sets in value]
-    if kind in ("allowed_parents", "fixed_parents"):
-        return [f"{label} of {quoted(name)}: ({_joined(names)})" for name, names in value]
-    mark = "--" if kind.endswith("adjacencies") else "->" if kind.endswith("edges") else " before "
-    mark = " of " if kind.endswith("ancestors") else mark
-    return [f"{label}: " + ", ".join(f"{quoted(a)}{mark}{quoted(b)}" for a, b in value)]
+    return [f"{label}: " + ", ".join(_entry_text(kind, *entry) for entry in value)]
+
+
+def _parents_text(own: Names | ParentSets) -> str:
+    sets = [names for names in own if isinstance(names, tuple)]
+    return " | ".join(f"({_joined(names)})" for names in sets) if sets else f"({_joined(map(str, own))})"
+
+
+def _entry_text(kind: str, one: str, other: str | int) -> str:
+    if isinstance(other, int):
+        return f"{quoted(one)} {other}"
+    marks = {"edges": "->", "adjacencies": "--", "ancestors": " of ", "precedence": " before "}
+    return f"{quoted(one)}{marks[kind.rpartition('_')[2]]}{quoted(other)}"
 
 
 def _tiers_line(tiers: Tiers) -> str:
@@ -176,6 +184,17 @@ def _tiers_line(tiers: Tiers) -> str:
 
 def _joined(names: Iterable[str]) -> str:
     return ", ".join(map(quoted, names))
+
+
+def _without_holes(given: Rule, rule: Rule) -> Rule:
+    """A rule that groups leave with nothing to say somewhere, or that is too deep to be read back, is refused."""
+    try:
+        is_whole = parse_rule(str(rule)) == rule
+    except (ConstraintError, RecursionError):
+        is_whole = False
+    if not is_whole:
+        raise ConstraintError(f"rules: {str(given)!r} joins a group with itself alone, or is nested too deep.")
+    return rule
 
 
 def _pair(what: str, item: Any) -> Pair:

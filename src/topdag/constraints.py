@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
-from topdag.compiled_constraints import CompiledConstraints, compiled, has_cycle, named_parents, with_pairs
-from topdag.closure import transitive
+from topdag.compiled_constraints import CompiledConstraints, compiled, has_cycle, with_pairs
 from topdag.conflicts import settled
 from topdag.constraint_values import (
     Counts,
@@ -25,21 +24,8 @@ from topdag.constraint_values import (
 )
 from topdag.errors import ConstraintError
 from topdag.graphs import Network
-from topdag.rules import ANY_NAME, Rule
-from topdag.statements import (
-    Among,
-    Before,
-    Cannot,
-    Fact,
-    Least,
-    Most,
-    Must,
-    NoPath,
-    Obeys,
-    Path,
-    Statement,
-    statements_of,
-)
+from topdag.rules import WILD_NAMES, Rule
+from topdag.statements import Before, Cannot, Seen, Statement, statements_of
 
 FORMAT, VERSION = "topdag-constraints", 1
 LONGEST_LINE = 80
@@ -59,8 +45,8 @@ class Constraints:
     ``ancestors``, ``not_ancestors``: pairs (a, b); a directed path leads, or does not, from a to b. ``rules``: made by
     ``edge``, ``any_of`` and their kin, or as text. ``groups``: names for lists of variables.
 
-    Wherever a name may stand, the name of a group or ``"*"``, every variable, may: it stands for each of its members (in
-    rules see ``topdag.rules``). Statements that contradict each other raise ConstraintError, which names a smallest
+    Wherever a name may stand, the name of a group or ``"*"``, every variable, may: it stands for each of its members
+    (in rules see ``topdag.rules``). Statements that contradict each other raise ConstraintError, which names a smallest
     set of them; what shows only once the variables are known, when a table is scored.
 
     >>> known = Constraints(required_edges=[("smoke", "lung")], forbidden_edges=[("*", "asia")])
@@ -145,8 +131,8 @@ class Constraints:
         settled(self.named, statements_of(about_named, self.named), is_open=True)
 
     def _without_open_rules(self) -> Constraints:
-        """Rules with * say nothing of use before all variables are known."""
-        kept = tuple(rule for rule in self.rules if all(ANY_NAME not in atom.names for atom in rule.atoms))
+        """Rules with * or ? say nothing of use before all variables are known."""
+        kept = tuple(rule for rule in self.rules if not any(set(WILD_NAMES) & set(atom.names) for atom in rule.atoms))
         plain = object.__new__(Constraints)
         vars(plain).update({**vars(self), "rules": kept})
         return plain
@@ -167,7 +153,7 @@ class Constraints:
         for name, sets in self.allowed_parent_sets:
             found.update([name], *sets)
         found.update(name for rule in self.rules for atom in rule.atoms for name in atom.names)
-        return tuple(sorted(found - {ANY_NAME}))
+        return tuple(sorted(found - set(WILD_NAMES)))
 
     def statements(self, names: Sequence[str]) -> list[Statement]:
         """All that is said, about these variables: each in words, with what it means."""
@@ -193,10 +179,11 @@ class Constraints:
     def violations(self, network: Network) -> list[str]:
         """What the network breaks, in words; nothing when it is allowed."""
         statements = self.statements(network.names)
-        check = _Check(network)
-        broken = [said.words for said in statements if not all(map(check.holds, said.facts))]
-        pairs = [(fact.first, fact.then) for said in statements for fact in said.facts if isinstance(fact, Before)]
-        if all(map(check.holds, (Before(a, b) for a, b in pairs))) and has_cycle(with_pairs(network.masks, pairs)):
+        seen = Seen.of(network)
+        broken = [said.words for said in statements if not all(fact.holds(seen) for fact in said.facts)]
+        orders = [fact for said in statements for fact in said.facts if isinstance(fact, Before)]
+        pairs = [(fact.first, fact.then) for fact in orders]
+        if all(fact.holds(seen) for fact in orders) and has_cycle(with_pairs(network.masks, pairs)):
             broken.append("no order of the variables agrees with the network and with all of precedence")
         return broken
 
@@ -226,7 +213,7 @@ class Constraints:
         return shown + (f"; and {len(lines) - 3} more" if len(lines) > 3 else "")
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists and texts, ready for JSON or TOML; ``from_dict`` reads them back. Groups stand as their members."""
+        """Plain lists and texts, ready for JSON; ``from_dict`` reads them back. Groups stand as their members."""
         content: dict[str, Any] = {"format": FORMAT, "version": VERSION}
         for item in fields(self):
             value = getattr(self, item.name)
@@ -255,36 +242,6 @@ class Constraints:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Constraints.from_dict, (self.to_dict(),)
-
-
-class _Check:
-    """Whether facts hold in one network."""
-
-    def __init__(self, network: Network) -> None:
-        self.masks = network.masks
-        self.ancestors = transitive(network.masks)
-        self.parents = named_parents(network.masks, network.names)
-
-    def holds(self, fact: Fact) -> bool:
-        match fact:
-            case Must(parent, child):
-                return bool(self.masks[child] >> parent & 1)
-            case Cannot(parent, child):
-                return not self.masks[child] >> parent & 1
-            case Before(first, then):
-                return not self.ancestors[first] >> then & 1
-            case Least(child, number):
-                return self.masks[child].bit_count() >= number
-            case Most(child, number):
-                return self.masks[child].bit_count() <= number
-            case Among(child, masks):
-                return self.masks[child] in masks
-            case Path(begin, end):
-                return bool(self.ancestors[end] >> begin & 1)
-            case NoPath(begin, end):
-                return not self.ancestors[end] >> begin & 1
-            case Obeys(rule):
-                return rule.holds(self.parents)
 
 
 def _plain(value: Any) -> Any:

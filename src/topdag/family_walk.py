@@ -30,14 +30,14 @@ SLACK_STEPS = 8
 
 
 class FamilyWalk:
-    """One walk for variable x. ``limit``: at most so many parents."""
+    """One walk for variable x; ``max_parents`` as for all variables."""
 
     def __init__(
         self,
         table: Table,
         columns: tuple[int, ...],
         kind: ScoreKind,
-        limit: int,
+        max_parents: int | None,
         keep: Pruning,
         rules: FamilyRules,
         x: int,
@@ -47,9 +47,9 @@ class FamilyWalk:
         self.table, self.columns, self.kind, self.keep, self.rules, self.x, self.run = (
             table, columns, kind, keep, rules, x, run,
         )  # fmt: skip
-        self.limit = min(limit, rules.most)
+        self.limit = rules.most if max_parents is None else min(max_parents, rules.most)
         self.view = coded(table, columns)
-        self.question = pruning_question(table, columns, kind, limit, keep, run)
+        self.question = pruning_question(table, columns, kind, max_parents, keep, run)
         self.arities = [int(table.arities[v]) for v in columns]
         self.kept_masks, self.kept_scores = np.empty(0, np.uint64), np.empty(0)
         self.n_scored = 0

@@ -13,8 +13,8 @@ def climb(
 ) -> list[int] | None:
     """Adds the arc that gains most until none gains, or the time is over; None if that allows no network.
 
-    ``local(x, mask)`` is the local score of x with these parents, minus infinity where not allowed. ``start``: parents to
-    begin with, which form no cycle; default: none.
+    ``local(x, mask)`` is the local score of x with these parents, minus infinity where not allowed. ``start``: parents
+    to begin with, which form no cycle; default: none.
     """
     parents = [0] * n if start is None else list(start)
     scores = [local(x, parents[x]) for x in range(n)]

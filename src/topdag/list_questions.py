@@ -192,10 +192,11 @@ class _Reading(Generic[AnyList]):
             require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
-        if self.make is ClassList and scores.constraints is not None:
-            return cast(AnyList, list_classes(self._networks, self.wanted))
-        if scores.rest is not None:
-            return cast(AnyList, list_constrained(scores, self.wanted, self.run, list_stats))
+        if scores.constraints is not None and (self.make is ClassList or scores.rest is not None):
+            return self._constrained(scores)
+        return self._by_lattices(scores)
+
+    def _by_lattices(self, scores: Scores) -> AnyList | None:
         source = Lattices(scores, self.wanted, self.run)
         while True:
             try:
@@ -210,8 +211,15 @@ class _Reading(Generic[AnyList]):
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
 
-    def _networks(self, wanted: Wanted) -> NetworkList:
-        return list_of(NetworkList, self.asked, wanted, self.run)
+    def _constrained(self, scores: Scores) -> AnyList:
+        """Of classes, those of networks that obey."""
+        if self.make is not ClassList:
+            return cast(AnyList, list_constrained(scores, self.wanted, self.run, list_stats))
+
+        def list_networks(wanted: Wanted) -> NetworkList:
+            return list_of(NetworkList, self.asked, wanted, self.run)
+
+        return cast(AnyList, list_classes(list_networks, self.wanted))
 
     def _by_orders(self) -> AnyList:
         if self.make is not NetworkList:
@@ -231,7 +239,9 @@ def _scored_table(asked: Asked, run: Run) -> Scores | None:
     assert asked.table is not None and asked.kind is not None
     plan_lists(len(scored_columns(asked.table)), asked.table.n_rows, asked.kind, asked.max_parents, run)
     keep: Keep | None = None if asked.prior is None else "all"
-    return score_within(asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints)
+    return score_within(
+        asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints
+    )
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:

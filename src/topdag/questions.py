@@ -90,13 +90,17 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
         return None
     if asked.prior is not None and asked.scores.prior is None and not isinstance(asked.prior, OrderModular):
         asked.scores = scores_with(asked.scores, asked.prior, run)
-    scores = asked.scores
-    n = len(scores.columns)
     if isinstance(asked.prior, OrderModular):
-        scores.require_local("An order-modular prior")
+        asked.scores.require_local("An order-modular prior")
         return best_by_orders(asked, run)
-    if scores.rest is not None:
-        return _by_splitting(asked, scores, run)
+    if asked.scores.rest is not None:
+        return _by_splitting(asked, asked.scores, run)
+    return _by_families(asked, asked.scores, run)
+
+
+def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+    """The best of all networks of families that have a score; None when the time is up."""
+    n = len(scores.columns)
     if n == 0:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
     choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=asked.wanted_engine)

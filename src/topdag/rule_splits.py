@@ -1,21 +1,23 @@
 """How a network that breaks what is known splits the space in disjoint parts, each of which excludes it.
 
-A broken rule, path or order is put as a clause: of some things about single variables' parents at least one must be, and
-in this network none is. Part i has the i-th of them and none before: families are restricted, nothing else.
+A broken rule, path or order is put as a clause: of some things about single variables' parents at least one must be,
+and in this network none is. Part i has the i-th of them and none before: families are restricted, nothing else.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.closure import bits, transitive
+from topdag.closure import bits
 from topdag.compiled_constraints import Rest, named_parents, with_pairs
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+from topdag.statements import transitive
 
 Masks = NDArray[np.uint64]
 
@@ -29,7 +31,7 @@ class Meets:
     negated: bool = False
 
     def admit(self, masks: Masks) -> NDArray[np.bool_]:
-        return (masks & np.uint64(self.variables) != 0) ^ self.negated
+        return np.asarray((masks & np.uint64(self.variables) != 0) ^ self.negated)
 
     @property
     def opposite(self) -> Meets:
@@ -94,8 +96,8 @@ def _ways_out(masks: Sequence[int], begin: int, ancestors: Sequence[int]) -> lis
 
 def _edges_missing(walk: Sequence[int], masks: Sequence[int]) -> list[Literal]:
     """One of the network's edges on this walk is not there."""
-    steps = zip(walk[:-1], walk[1:], strict=True)
-    return [Meets(child, 1 << parent, negated=True) for parent, child in steps if masks[child] >> parent & 1]
+    edges = [(parent, child) for parent, child in pairwise(walk) if masks[child] >> parent & 1]
+    return [Meets(child, 1 << parent, negated=True) for parent, child in edges]
 
 
 def _path(masks: Sequence[int], begin: int, end: int) -> list[int]:

@@ -3,8 +3,8 @@
     rule:  if RULE then RULE  |  RULE or RULE  |  RULE and RULE  |  not RULE  |  ( RULE )
            a->b  |  a<-b  |  a--b  |  parents(a) <= 2     (also < >= > = == !=)
 
-``not`` binds closest, then ``and``, then ``or``; ``if`` inside another rule stands in brackets. Names of letters, digits,
-``_`` and ``.`` stand as they are, others in double quotes.
+``not`` binds closest, then ``and``, then ``or``; ``if`` inside another rule stands in brackets. Names of letters,
+digits, ``_`` and ``.`` stand as they are, others in double quotes; for ``*`` and ``?`` see ``topdag.rules``.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from topdag.rules import (
     COMPARISONS,
     KEYWORDS,
     MOST_PARENTS,
+    WILD_NAMES,
     Adjacent,
     AllOf,
     AnyOf,
@@ -31,7 +32,7 @@ from topdag.rules import (
 MOST_NESTED = 100
 _TOKEN = re.compile(
     r"""(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<arrow>->|<-|--)|(?P<compare><=|>=|==|!=|<|>|=)"""
-    r"""|(?P<number>\d+(?![\w.]))|(?P<name>[^\W\d][\w.]*|\*)|(?P<bracket>[()])""",
+    r"""|(?P<number>\d+(?![\w.]))|(?P<name>[^\W\d][\w.]*|\*|\?)|(?P<bracket>[()])""",
     re.DOTALL,
 )
 ARROWS = ("->", "<-", "--")
@@ -149,8 +150,8 @@ class _Reader:
             name = re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
             if not name:
                 raise self._error(token.place, "a name has at least one letter")
-            if name == ANY_NAME:
-                raise self._error(token.place, f"no variable can be called {ANY_NAME!r} here; * stands for any")
+            if name in WILD_NAMES:
+                raise self._error(token.place, f"no variable can be called {name!r} here; it stands for others")
             return name
         if token.kind != "name" or token.text in KEYWORDS:
             raise self._wrong(expected)
@@ -178,7 +179,8 @@ class _Reader:
             raise self._error(self._next.place, f"rules are nested at most {MOST_NESTED} deep")
 
     def _tokens(self) -> list[Token]:
-        found, place = [], 0
+        found: list[Token] = []
+        place = 0
         while True:
             place += len(self.text[place:]) - len(self.text[place:].lstrip())
             if place == len(self.text):
@@ -186,7 +188,7 @@ class _Reader:
             match = _TOKEN.match(self.text, place)
             if match is None or match.lastgroup is None:
                 what = "a quote that is not closed" if self.text[place] == '"' else f"{self.text[place]!r}"
-                advice = 'names with other signs than letters, digits, _ and . stand in double quotes'
+                advice = "names with other signs than letters, digits, _ and . stand in double quotes"
                 raise self._error(place, f"{what} has no meaning here; {advice}")
             found.append(Token(match.lastgroup, match.group(), place))
             place = match.end()

@@ -6,8 +6,9 @@ if smoke->lung then not asia->dysp
 >>> print(any_of([edge("a", "b"), n_parents("c") <= 2]))
 a->b or parents(c) <= 2
 
-In place of a name may stand ``"*"`` or the name of a group. An edge with it holds when some such edge is there; a number
-of parents holds when it does for every one.
+In place of a name may stand ``"*"`` or the name of a group. An edge with it holds when some such edge is there; a
+number of parents holds when it does for every one. A rule with ``"?"`` holds for each variable put in its place
+throughout, but for those that the rule names.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from numbers import Integral
 from topdag.errors import ConstraintError
 
 ANY_NAME = "*"
+EACH_NAME = "?"
+WILD_NAMES = (ANY_NAME, EACH_NAME)
 KEYWORDS = ("if", "then", "or", "and", "not", "parents")
 COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
     "<=": operator.le,
@@ -299,13 +302,36 @@ def if_then(condition: Rule, consequence: Rule) -> Rule:
 
 def quoted(name: str) -> str:
     """A name as rules write it: in quotes when it is odd."""
-    if name == ANY_NAME or (_BARE.fullmatch(name) and name not in KEYWORDS):
+    if name in WILD_NAMES or (_BARE.fullmatch(name) and name not in KEYWORDS):
         return name
     return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def instances(rule: Rule, names: Sequence[str]) -> list[tuple[str | None, Rule]]:
+    """The rules that one with ``"?"`` stands for, each with the variable put there; any other stands for itself."""
+    named = {name for atom in rule.atoms for name in atom.names}
+    if EACH_NAME not in named:
+        return [(None, rule)]
+    return [(name, rule.expanded(_Put(name))) for name in names if name not in named]
+
+
+@dataclass(frozen=True)
+class _Put:
+    """Puts a name in the place of ``"?"``."""
+
+    name: str
+
+    def __call__(self, given: str) -> Sequence[str]:
+        return (self.name if given == EACH_NAME else given,)
+
+
+def conjuncts(rule: Rule) -> list[Rule]:
+    """Rules that together say the same: all parts of what must all hold."""
+    return [small for part in rule.parts for small in conjuncts(part)] if isinstance(rule, AllOf) else [rule]
+
+
 def checked_count(number: object, what: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= number <= MOST_PARENTS:
+    if isinstance(number, bool) or not isinstance(number, Integral) or not 0 <= int(number) <= MOST_PARENTS:
         raise ConstraintError(f"{what}: a number of parents is a whole number from 0 on, not {number!r}.")
     return int(number)
 

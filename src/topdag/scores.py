@@ -304,9 +304,7 @@ def score(
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
-        scores = score_within(
-            as_table(table), kind, run, max_parents=max_parents, keep=keep, constraints=constraints
-        )
+        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     assert scores is not None  # without a time limit nothing stops it short of an exception
@@ -334,7 +332,8 @@ def score_within(
     if relaxed and known is not None:
         known = known.relaxed
     require_keepable(keep, known)
-    choice = scores_by_lists(len(columns), table.n_rows, kind, max_parents, everything=keep == "all")
+    limit = max_parents if known is None else known.limit_on_parents(max_parents)
+    choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
     by_lists = choice.engine is Engine.SEARCH
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
@@ -360,9 +359,7 @@ def score_within(
     )
 
 
-def compiled_for(
-    table: Table, columns: tuple[int, ...], constraints: Constraints | None
-) -> CompiledConstraints | None:
+def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
     """None when nothing is known."""
     if constraints is not None and not isinstance(constraints, Constraints):
         raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
@@ -400,7 +397,8 @@ def _score_lists(
     if known is None:
         pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep), run)
     else:
-        pruned = score_allowed(table, columns, kind, max_parents, pruning_for(keep), known.families, run)
+        limit = known.limit_on_parents(max_parents)
+        pruned = score_allowed(table, columns, kind, limit, pruning_for(keep), known.families, run)
     return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
 
 
@@ -417,7 +415,7 @@ def _score_all_sets(
         return _Scored(SetStore(0, np.zeros(1), ()), 40)
     limit = len(columns) if max_parents is None else min(max_parents, len(columns))
     if known is not None:
-        limit = min(limit, max(own.most for own in known.families))
+        limit = known.limit_on_parents(limit) or 0
     filled = fill_store(table, columns, kind, limit, run)
     if filled is None:
         return None

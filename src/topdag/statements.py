@@ -6,16 +6,30 @@ what follows, what contradicts what, and what a network breaks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
-from topdag.graphs import require_known
-from topdag.rules import ANY_NAME, Rule, quoted
+from topdag.graphs import Network, require_known
+from topdag.rules import ANY_NAME, Adjacent, Rule, conjuncts, instances, quoted
 
 if TYPE_CHECKING:
     from topdag.constraints import Constraints
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A network as facts look at it: parents and ancestors as masks, and parents by name."""
+
+    masks: Sequence[int]
+    ancestors: Sequence[int]
+    parents: Mapping[str, Set[str]]
+
+    @classmethod
+    def of(cls, network: Network) -> Seen:
+        parents = {name: set(own) for name, own in network.parents.items()}
+        return cls(network.masks, transitive(network.masks), parents)
 
 
 @dataclass(frozen=True)
@@ -25,6 +39,9 @@ class Must:
     parent: int
     child: int
 
+    def holds(self, network: Seen) -> bool:
+        return bool(network.masks[self.child] >> self.parent & 1)
+
 
 @dataclass(frozen=True)
 class Cannot:
@@ -32,6 +49,9 @@ class Cannot:
 
     parent: int
     child: int
+
+    def holds(self, network: Seen) -> bool:
+        return not network.masks[self.child] >> self.parent & 1
 
 
 @dataclass(frozen=True)
@@ -41,6 +61,9 @@ class Before:
     first: int
     then: int
 
+    def holds(self, network: Seen) -> bool:
+        return not network.ancestors[self.first] >> self.then & 1
+
 
 @dataclass(frozen=True)
 class Least:
@@ -48,6 +71,9 @@ class Least:
 
     child: int
     number: int
+
+    def holds(self, network: Seen) -> bool:
+        return network.masks[self.child].bit_count() >= self.number
 
 
 @dataclass(frozen=True)
@@ -57,6 +83,9 @@ class Most:
     child: int
     number: int
 
+    def holds(self, network: Seen) -> bool:
+        return network.masks[self.child].bit_count() <= self.number
+
 
 @dataclass(frozen=True)
 class Among:
@@ -64,6 +93,9 @@ class Among:
 
     child: int
     masks: frozenset[int]
+
+    def holds(self, network: Seen) -> bool:
+        return network.masks[self.child] in self.masks
 
 
 @dataclass(frozen=True)
@@ -73,6 +105,9 @@ class Path:
     begin: int
     end: int
 
+    def holds(self, network: Seen) -> bool:
+        return bool(network.ancestors[self.end] >> self.begin & 1)
+
 
 @dataclass(frozen=True)
 class NoPath:
@@ -81,12 +116,28 @@ class NoPath:
     begin: int
     end: int
 
+    def holds(self, network: Seen) -> bool:
+        return not network.ancestors[self.end] >> self.begin & 1
+
 
 @dataclass(frozen=True)
 class Obeys:
     """The network obeys a rule, which names no group and no ``*`` any more."""
 
     rule: Rule
+
+    def holds(self, network: Seen) -> bool:
+        return self.rule.holds(network.parents)
+
+
+def transitive(direct: Sequence[int]) -> list[int]:
+    """All that lead to each, from those that lead to it directly."""
+    reached = list(direct)
+    for middle in range(len(reached)):
+        for x in range(len(reached)):
+            if reached[x] >> middle & 1:
+                reached[x] |= reached[middle]
+    return reached
 
 
 Fact: TypeAlias = Must | Cannot | Before | Least | Most | Among | Path | NoPath | Obeys
@@ -127,8 +178,10 @@ class _Speaker:
             for a, b in self._pairs(pairs):
                 yield Statement(f"{self._shown(a)} {words} {self._shown(b)}", (make(a, b),))
         for rule in known.rules:
-            meant = rule.expanded(self._members)
-            yield Statement(f"the rule '{rule}'", (Obeys(meant),))
+            for name, own in instances(rule, self.names):
+                about = "" if name is None else f" for {quoted(name)}"
+                meant = conjuncts(own.expanded(self._members))
+                yield Statement(f"the rule '{rule}'{about}", tuple(Obeys(part) for part in meant))
 
     # ---- Names
 
@@ -161,8 +214,6 @@ class _Speaker:
             yield Statement(f"{self._shown(a)}->{self._shown(b)} {words}", (make(a, b),))
 
     def _adjacencies(self) -> Iterator[Statement]:
-        from topdag.rules import Adjacent
-
         for a, b in self._pairs(self.known.required_adjacencies):
             words = f"an edge between {self._shown(a)} and {self._shown(b)} is required"
             yield Statement(words, (Obeys(Adjacent(self.names[a], self.names[b])),))
