@@ -52,8 +52,23 @@ ROOMS = {
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
-    "scores": "_core engines errors family_lists graphs lattices priors pruned_scoring pruning reading runs "
-    "score_kinds scoring searching stores table",
+    # what is known
+    "rules": "errors",
+    "rule_text": "errors rules",
+    "statements": "constraints errors graphs rules",
+    "closure": "rules statements",
+    "conflicts": "closure errors statements",
+    "compiled_constraints": "closure rules statements",
+    "constraint_values": "errors rule_text rules",
+    "constraints": "compiled_constraints conflicts constraint_values errors graphs rules statements",
+    "constraint_files": "constraints errors",
+    "classifiers": "constraints errors rules",
+    "family_walk": "_core compiled_constraints errors pruned_scoring runs score_kinds table",
+    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk pruned_scoring runs "
+    "score_kinds scoring stores table",
+    # scores with it
+    "scores": "_core compiled_constraints constrained_scoring constraints engines errors family_lists graphs "
+    "lattices priors pruned_scoring pruning reading runs score_kinds scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core errors priors runs scores stores weighted_scores",
     "mdl_pruning": "",
@@ -67,15 +82,18 @@ ROOMS = {
     "stores",
     # questions
     "greedy": "",
-    "asking": "_core engines graphs priors results runs score_kinds scores searching stores table",
+    "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs scores",
-    "questions": "_core asking block_lattice engines errors graphs greedy order_questions priors results runs "
-    "score_kinds scores searching stores table weighted_scores",
+    "rule_splits": "closure compiled_constraints rules statements",
+    "constrained_search": "pruning rule_splits runs scores stores",
+    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy order_questions priors "
+    "results runs score_kinds scores searching stores table weighted_scores",
     "lists": "_core classes graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
-    "list_questions": "_core asking errors family_lists graphs list_lattices lists order_questions priors results "
-    "runs scores weighted_scores",
+    "constrained_lists": "_core constrained_search errors list_lattices lists results runs scores",
+    "list_questions": "_core asking constrained_lists errors family_lists graphs list_lattices lists order_questions "
+    "priors results runs scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search relaxation "
     "results runs scores stores",
     "alternatives": "_core errors graphs lattices runs scores",
@@ -83,13 +101,13 @@ ROOMS = {
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # answers and files
     "checking": "errors graphs results score_kinds table",
-    "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
+    "files": "constraints errors family_lists graphs score_files score_kinds scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing discretize engines errors example family_lists files graphs "
-    "list_files list_lattices list_questions lists messages planning priors questions reading results "
-    "runs score_kinds scores table writing",
+    "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors example "
+    "family_lists files graphs list_files list_lattices list_questions lists messages planning priors questions "
+    "reading results rule_text rules runs score_kinds scores table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

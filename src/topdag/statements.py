@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
+from topdag.errors import ConstraintError, NetworkError
 from topdag.graphs import Network, require_known
 from topdag.rules import ANY_NAME, Adjacent, Rule, conjuncts, instances, quoted
 
@@ -188,7 +189,10 @@ class _Speaker:
     def _members(self, name: str) -> Sequence[str]:
         if name == ANY_NAME:
             return self.names
-        require_known([name], self.names)
+        try:
+            require_known([name], self.names)
+        except NetworkError as error:
+            raise ConstraintError(str(error)) from None
         return (name,)
 
     def _places(self, name: str) -> list[int]:
