@@ -30,10 +30,8 @@ def reaches(edges: Edges, begin: str, end: str) -> bool:
 
 
 def has_an_order(edges: Edges, names: tuple[str, ...], pairs: list[tuple[str, str]]) -> bool:
-    for order in permutations(names):
-        if all(order.index(a) < order.index(b) for a, b in [*edges, *pairs]):
-            return True
-    return False
+    both = [*edges, *pairs]
+    return any(all(order.index(a) < order.index(b) for a, b in both) for order in permutations(names))
 
 
 def by_variable(given: Any, names: tuple[str, ...]) -> dict[str, Any]:

@@ -49,7 +49,7 @@ def dominated(every: dict[tuple[str, tuple[str, ...]], float], keep: Any, slack:
             n_clear, n_maybe = (sum(v > value + s for v in smaller) for s in (slack, -slack))
             goes, can_go = n_clear >= keep.k, n_maybe >= keep.k
         else:
-            reach = {"best": 0.0, "all": math.inf}.get(str(keep), None)
+            reach = {"best": 0.0, "all": math.inf}.get(str(keep))
             reach = math.log(keep.factor) if reach is None else reach
             goes = any(v > value + reach + slack for v in smaller)
             can_go = any(v > value + reach - slack for v in smaller)
