@@ -72,4 +72,4 @@ def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     ]
     rules = [*triangle, *(f"not ({a}->{b} and {b}->{c})" for a, b, c in turns)]
     ran = topdag("best", asia, *(word for rule in rules for word in ("--rule", rule)))
-    assert "no network is allowed" in ran.out and ran.code == 1
+    assert "No network is allowed" in ran.out and ran.code == 1

@@ -1,6 +1,7 @@
 """Constraints from TOML files and from other libraries' objects.
 
-pgmpy and causal-learn are read by their attributes; here stand objects of the same shape (pgmpy 1.1.2, causal-learn 0.1.4.8).
+pgmpy and causal-learn are read by their attributes; here stand objects of the same shape (of pgmpy 1.1.2 and
+causal-learn 0.1.4.8).
 """
 
 from __future__ import annotations
@@ -67,7 +68,7 @@ def test_a_whole_file(tmp_path: Path) -> None:
         allowed_parent_sets={"xray": [["either"], ["either", "tub"]]},
         ancestors=[("asia", "dysp")],
         not_ancestors=[("smoke", "tub")],
-        rules=["if tub->either then lung->either", "parents(lung) <= 2 and parents(bronc) <= 2"],
+        rules=["if tub->either then lung->either", "parents(bronc) <= 2 and parents(lung) <= 2"],
         groups={"lungs": ["lung", "bronc"]},
     )
 

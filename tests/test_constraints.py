@@ -160,8 +160,8 @@ def test_contradictions_are_reported_at_once(given: dict[str, Any], conflict: in
 
 def test_what_shows_with_the_variables() -> None:
     table = td.Table({"a": ["0", "1"], "b": ["1", "0"], "c": ["0", "0"]}, keep_constant=True)
-    for given in ({"min_parents": 1}, {"min_parents": {"a": 3}}, {"rules": ["not parents(*) <= 2"]}):
-        known = td.Constraints(**given)
+    for said in ({"min_parents": 1}, {"min_parents": {"a": 3}}, {"rules": ["not parents(*) <= 2"]}):
+        known = td.Constraints(**said)
         with pytest.raises(td.ConstraintError):
             td.score(table, td.BDeu(), constraints=known)
 
