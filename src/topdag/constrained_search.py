@@ -2,7 +2,8 @@
 
 The best network of a part, by its families alone, bounds all that the part holds. If it obeys, it is the best of the
 part; else the part is split into smaller ones that exclude it (``rule_splits``). The part with the largest bound comes
-next, so what is found first is best. Where few networks of a part can matter, they are listed and looked at instead.
+next, so that the bound holds at any moment; until some network obeys, the first of the smaller parts is taken at once,
+so that there is something to show. Where few networks of a part can matter, they are listed and looked at instead.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ MORE_LISTED = 4
 """So many times more when all of them obey."""
 MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
-FIRST_REACH, LARGEST_REACH = 8.0, 690.0
+FIRST_REACH, LARGEST_REACH = 2.0, 690.0
 """How far behind the best network without constraints the first look goes, and the last one, in nats."""
 
 Network = tuple[int, ...]
@@ -96,20 +97,30 @@ class ConstrainedSearch:
             found.bound = -self._waiting[0][0]
             if self._is_enough(found.bound):
                 return found
-            if self.run.is_over:
-                found.limit = "time_limit"
-                return found
             _, _, part, size = heapq.heappop(self._waiting)
             try:
-                is_done = self._look_into(part, size)
+                is_done = not self.run.is_over and self._dive(part, size)
             except KeyboardInterrupt:
+                is_done = False
                 found.limit = "Ctrl-C"
-                return found
             if not is_done:
-                found.limit = "time_limit"
+                found.limit = found.limit or "time_limit"
                 return found
         found.bound = -math.inf
         return found
+
+    def _dive(self, part: Part, size: int) -> bool:
+        """Looks into a part, and while nothing is found that obeys into the first of its own; False when stopped."""
+        next_part: Part | None = part
+        while next_part is not None:
+            smaller = self._look_into(next_part, size)
+            if smaller is None:
+                return False
+            is_first_wanted = not self.found.networks and len(smaller) > 0
+            next_part, size = (smaller[0][1], self._first_size) if is_first_wanted else (None, size)
+            for bound, own, own_size in smaller[is_first_wanted:]:
+                self._push(bound, own, own_size)
+        return True
 
     @property
     def has_all(self) -> bool:
@@ -138,21 +149,18 @@ class ConstrainedSearch:
     def _push(self, bound: float, part: Part, size: int) -> None:
         heapq.heappush(self._waiting, (-bound, next(self._numbers), part, size))
 
-    def _look_into(self, part: Part, size: int) -> bool:
-        """False when the time is up."""
+    def _look_into(self, part: Part, size: int) -> list[tuple[float, Part, int]] | None:
+        """What of the part must be looked at more closely: bounds, parts, and how many to list; None when stopped."""
         self.found.parts += 1
         self.run.tick("splitting", self.found.parts, 0)
         store = restricted(self.scores.store, part)
         if store is None:
-            return True
+            return []
         scores = replace(self.scores.relaxed, store=store, automatic=False, keep="all")
         listed = self.list_part(scores, size, self.threshold)
-        if listed is None:
-            return False
-        self._take(part, size, listed)
-        return True
+        return None if listed is None or (self.run.is_over and not listed.values) else self._taken(part, size, listed)
 
-    def _take(self, part: Part, size: int, listed: Listed) -> None:
+    def _taken(self, part: Part, size: int, listed: Listed) -> list[tuple[float, Part, int]]:
         """Keeps what obeys; what may be left comes back as smaller parts."""
         broken: list[Part] | None = None
         left = -math.inf  # what is not listed, or not yet taken, is worth no more
@@ -163,12 +171,10 @@ class ConstrainedSearch:
             elif broken is None:
                 broken, left = parts, value
         if listed.is_whole or (broken is None and len(listed.values) >= self.most):
-            return
+            return []
         if broken is None:
-            self._push(listed.values[-1], part, MORE_LISTED * size)
-            return
-        for smaller in broken:
-            self._push(left, (*part, *smaller), self._first_size)
+            return [(listed.values[-1], part, MORE_LISTED * size)]
+        return [(left, (*part, *smaller), self._first_size) for smaller in broken]
 
     def _offer(self, masks: Network, value: float) -> None:
         if masks in self.found.networks:

@@ -58,42 +58,53 @@ class FamilyWalk:
     def families(self) -> tuple[Masks, Values] | None:
         """The families to keep, by growing mask; None when the time is up."""
         if self.rules.among is not None:
-            masks = np.array(sorted(self.rules.among), dtype=np.uint64)
-            masks = masks[self.rules.admit(masks) & (np.bitwise_count(masks) <= self.limit)]
-            for size in sorted(set(np.bitwise_count(masks).tolist())):
-                self._keep(masks[np.bitwise_count(masks) == size])
-        elif self._walk() is None:
+            self._choose(np.array(sorted(self.rules.among), dtype=np.uint64))
+        elif not self._walk():
             return None
         order = np.argsort(self.kept_masks)
         return self.kept_masks[order], self.kept_scores[order]
 
-    def _walk(self) -> bool | None:
-        """None when the time is up."""
-        level = np.array([self.rules.must], dtype=np.uint64)
+    def _choose(self, masks: Masks) -> None:
+        """Of sets that are given."""
+        masks = masks[self.rules.admit(masks) & (np.bitwise_count(masks) <= self.limit)]
+        for size in sorted(set(np.bitwise_count(masks).tolist())):
+            own = masks[np.bitwise_count(masks) == size]
+            below = np.array([self.kept_scores[self.kept_masks & ~mask == 0].max(initial=-math.inf) for mask in own])
+            self._keep(own, below)
+
+    def _walk(self) -> bool:
+        """False when the time is up."""
+        level, below = np.array([self.rules.must], dtype=np.uint64), np.array([-math.inf])
         while level.size:
             if self.run.is_over:
-                return None
-            self._keep(level[self.rules.admit(level)])
+                return False
+            allowed = self.rules.admit(level)
+            best = below.copy()
+            best[allowed] = np.maximum(below[allowed], self._keep(level[allowed], below[allowed]))
             self.run.tick("counting", self.n_scored, 0)
             if int(np.bitwise_count(level[0])) >= self.limit:
                 return True
-            level = self._next(level)
+            level, below = self._next(level, best)
         return True
 
-    def _next(self, level: Masks) -> Masks:
-        """The sets with one more parent all of whose subsets of this size are in the level, and that may matter."""
+    def _next(self, level: Masks, best: Values) -> tuple[Masks, Values]:
+        """The sets with one more parent all of whose subsets of this size are in the level, and that may matter; and
+        the most that an allowed subset of each scores, from the same of the level."""
         added = [v for v in range(len(self.columns)) if self.rules.may >> v & 1 and not self.rules.must >> v & 1]
         must = np.uint64(self.rules.must)
         larger = [level[_highest_below(level & ~must, v)] | np.uint64(1 << v) for v in added]
         candidates = np.sort(np.concatenate(larger)) if larger else np.empty(0, np.uint64)
-        is_open = np.ones(len(candidates), bool)
+        is_open, below = np.ones(len(candidates), bool), np.full(len(candidates), -math.inf)
         for v in added:
             bit = np.uint64(1 << v)
-            has = candidates & bit != 0
-            is_open[has] &= np.isin(candidates[has] & ~bit, level)
-        candidates = candidates[is_open]
-        bounds = self._most_beyond(candidates)
-        return candidates[~self._beaten(candidates, bounds + self._slack)]
+            has = np.flatnonzero(candidates & bit != 0)
+            subsets = candidates[has] & ~bit
+            at = np.minimum(np.searchsorted(level, subsets), len(level) - 1)
+            is_open[has] &= level[at] == subsets
+            below[has] = np.maximum(below[has], best[at])
+        candidates, below = candidates[is_open], below[is_open]
+        stay = ~self._beaten(candidates, self._most_beyond(candidates) + self._slack, below)
+        return candidates[stay], below[stay]
 
     # ---- What a set or its supersets can reach
 
@@ -127,8 +138,11 @@ class FamilyWalk:
 
     # ---- Scoring and dominance
 
-    def _keep(self, sets: Masks) -> None:
-        """Scores allowed sets, all of one size, and keeps those that allowed subsets leave a use for."""
+    def _keep(self, sets: Masks, below: Values) -> Values:
+        """Scores allowed sets, all of one size, and keeps those that allowed subsets leave a use for; the scores.
+
+        ``below``: the most that such a subset of each scores.
+        """
         self.n_scored += len(sets)
         if self.n_scored > MOST_SETS:
             raise ScoreError(
@@ -136,23 +150,21 @@ class FamilyWalk:
                 "max_parents, such as max_parents=3, or allowed_parents of it."
             )
         if not sets.size:
-            return
+            return np.empty(0)
         scores = self._scored(sets)
-        stay = ~self._beaten(sets, scores)
+        stay = ~self._beaten(sets, scores, below)
         self.kept_masks = np.concatenate([self.kept_masks, sets[stay]])
         self.kept_scores = np.concatenate([self.kept_scores, scores[stay]])
+        return scores
 
-    def _beaten(self, sets: Masks, scores: Values) -> NDArray[np.bool_]:
-        """Which families with such scores can go for the sake of kept ones with fewer parents."""
-        found = np.zeros(len(sets), bool)
-        for i, (mask, score) in enumerate(zip(sets, scores, strict=True)):
-            below = self.kept_scores[self.kept_masks & ~mask == 0]
-            if self.keep.k is not None:
-                found[i] = np.count_nonzero(below > score) >= self.keep.k
-            elif below.size:
-                most = float(below.max())
-                found[i] = score <= most if self.keep.epsilon < 0 else most > score + self.keep.epsilon
-        return found
+    def _beaten(self, sets: Masks, scores: Values, below: Values) -> NDArray[np.bool_]:
+        """Which families with such scores can go for the sake of allowed ones with fewer parents."""
+        if self.keep.k is None:
+            return below >= scores if self.keep.epsilon < 0 else below > scores + self.keep.epsilon
+        better = [
+            np.count_nonzero(self.kept_scores[self.kept_masks & ~s == 0] > v) for s, v in zip(sets, scores, strict=True)
+        ]
+        return np.array(better, dtype=int) >= self.keep.k
 
     def _scored(self, sets: Masks) -> Values:
         """Local scores on the grid that pruned scoring of the same question uses."""

@@ -72,7 +72,7 @@ def broken_clause(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> lis
     ancestors = transitive(masks)
     for begin, end in rest.paths:
         if not ancestors[end] >> begin & 1:
-            return _ways_out(masks, begin, ancestors)
+            return _ways_out(masks, begin, end, ancestors)
     for begin, end in rest.no_paths:
         if ancestors[end] >> begin & 1:
             return _edges_missing(_path(masks, begin, end), masks)
@@ -88,10 +88,12 @@ def broken_clause(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> lis
     return None
 
 
-def _ways_out(masks: Sequence[int], begin: int, ancestors: Sequence[int]) -> list[Literal]:
-    """A path leaves the descendants of its beginning: some other variable has one of them, or it, as a parent."""
+def _ways_out(masks: Sequence[int], begin: int, end: int, ancestors: Sequence[int]) -> list[Literal]:
+    """A path leaves the descendants of its beginning: some other variable, the end first of all, has one of them, or
+    the beginning itself, as a parent."""
     below = 1 << begin | sum(1 << v for v in range(len(masks)) if ancestors[v] >> begin & 1)
-    return [Meets(child, below) for child in range(len(masks)) if not below >> child & 1]
+    others = [child for child in range(len(masks)) if not below >> child & 1 and child != end]
+    return [Meets(child, below) for child in (end, *others)]
 
 
 def _edges_missing(walk: Sequence[int], masks: Sequence[int]) -> list[Literal]:
