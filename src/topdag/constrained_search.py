@@ -18,8 +18,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag import _core
+from topdag.engines import SMALL
+from topdag.lattices import lattice_of
 from topdag.pruning import listed_store
-from topdag.rule_splits import Literal, Part, parts_without
+from topdag.rule_splits import Literal, Meets, Part, broken_clauses, parts_of
 from topdag.runs import Run
 from topdag.scores import Scores, Within, score_within
 from topdag.stores import FamilyStore, ListStore, Store, families_of, slots_of
@@ -63,6 +66,33 @@ class Found:
 
 List = Callable[[Scores, int, float], Listed | None]
 """Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
+
+
+@dataclass(frozen=True)
+class EdgeBounds:
+    """The best network of a part with and without each edge (parent, child); infinite where that is not known."""
+
+    there: NDArray[np.float64]
+    absent: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, scores: Scores, run: Run) -> EdgeBounds | None:
+        """From the lattice where that is small; None when the time is up."""
+        n = len(scores.columns)
+        if n > SMALL:
+            return cls(np.full((n, n), math.inf), np.full((n, n), math.inf))
+        lattice = lattice_of(scores.store, run)
+        bounds = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.on_tick)
+        return None if bounds is None else cls(bounds[0].reshape(n, n), bounds[1].reshape(n, n))
+
+    def most_with(self, literal: Literal) -> float:
+        """No network with it is worth more."""
+        if not isinstance(literal, Meets):
+            return math.inf
+        column = [parent for parent in range(len(self.there)) if literal.variables >> parent & 1]
+        if literal.negated:
+            return float(self.absent[column, literal.child].min(initial=math.inf))
+        return float(self.there[column, literal.child].max(initial=-math.inf))
 
 
 class ConstrainedSearch:
@@ -158,23 +188,35 @@ class ConstrainedSearch:
             return []
         scores = replace(self.scores.relaxed, store=store, automatic=False, keep="all")
         listed = self.list_part(scores, size, self.threshold)
-        return None if listed is None or (self.run.is_over and not listed.values) else self._taken(part, size, listed)
+        return None if listed is None else self._taken(part, size, listed, scores)
 
-    def _taken(self, part: Part, size: int, listed: Listed) -> list[tuple[float, Part, int]]:
-        """Keeps what obeys; what may be left comes back as smaller parts."""
-        broken: list[Part] | None = None
+    def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
+        """Keeps what obeys; what may be left comes back as smaller parts. None when the time is up."""
+        broken: Network | None = None
         left = -math.inf  # what is not listed, or not yet taken, is worth no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
-            parts = parts_without(self.rest, masks, self.names)
-            if parts is None:
+            if self.rest.allows(masks, self.names):
                 self._offer(masks, value)
             elif broken is None:
-                broken, left = parts, value
+                broken, left = masks, value
         if listed.is_whole or (broken is None and len(listed.values) >= self.most):
             return []
         if broken is None:
             return [(listed.values[-1], part, MORE_LISTED * size)]
-        return [(left, (*part, *smaller), self._first_size) for smaller in broken]
+        bounds = EdgeBounds.of(scores, self.run)
+        if bounds is None:
+            return None
+        split = [(min(left, bound), (*part, *own), self._first_size) for bound, own in self._split(broken, bounds)]
+        return [own for own in split if own[0] > -math.inf]
+
+    def _split(self, masks: Network, bounds: EdgeBounds) -> list[tuple[float, Part]]:
+        """By what the network breaks: of several such things the one whose parts can reach least."""
+        choices = []
+        for clause in broken_clauses(self.rest, masks, self.names):
+            promising = sorted(clause, key=lambda literal: -bounds.most_with(literal))
+            parts = [(min(map(bounds.most_with, part)), part) for part in parts_of(promising)]
+            choices.append(sorted(parts, key=lambda item: -item[0]))
+        return min(choices, key=lambda parts: [bound for bound, _ in parts])
 
     def _offer(self, masks: Network, value: float) -> None:
         if masks in self.found.networks:

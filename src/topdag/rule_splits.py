@@ -59,33 +59,22 @@ Literal: TypeAlias = Meets | Counts
 Part: TypeAlias = tuple[Literal, ...]
 
 
-def parts_without(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> list[Part] | None:
-    """Disjoint parts that hold every network that obeys, and not this one; None when it obeys itself."""
-    clause = broken_clause(rest, masks, names)
-    if clause is None:
-        return None
-    return [(*(earlier.opposite for earlier in clause[:i]), literal) for i, literal in enumerate(clause)]
+def parts_of(clause: Sequence[Literal]) -> list[Part]:
+    """Disjoint parts that together hold every network with at least one of these."""
+    return [(literal, *(earlier.opposite for earlier in clause[:i])) for i, literal in enumerate(clause)]
 
 
-def broken_clause(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> list[Literal] | None:
-    """Of these one must be, and in this network none is. None when the network obeys."""
-    ancestors = transitive(masks)
-    for begin, end in rest.paths:
-        if not ancestors[end] >> begin & 1:
-            return _ways_out(masks, begin, end, ancestors)
-    for begin, end in rest.no_paths:
-        if ancestors[end] >> begin & 1:
-            return _edges_missing(_path(masks, begin, end), masks)
-    if rest.precedence:
-        cycle = _cycle(with_pairs(masks, rest.precedence))
-        if cycle is not None:
-            return _edges_missing(cycle, masks)
-    parents = named_parents(masks, names)
-    for rule in rest.rules:
-        if not rule.holds(parents):
-            place = {name: v for v, name in enumerate(names)}
-            return list(dict.fromkeys(_Falsified(masks, parents, place).clause(rule, wanted=True)))
-    return None
+def broken_clauses(rest: Rest, masks: Sequence[int], names: Sequence[str]) -> list[list[Literal]]:
+    """One for each thing that the network breaks: one of these literals must be, and in this network none is."""
+    ancestors, parents = transitive(masks), named_parents(masks, names)
+    place = {name: v for v, name in enumerate(names)}
+    falsified = _Falsified(masks, parents, place)
+    clauses = [_ways_out(masks, a, b, ancestors) for a, b in rest.paths if not ancestors[b] >> a & 1]
+    clauses += [_edges_missing(_path(masks, a, b), masks) for a, b in rest.no_paths if ancestors[b] >> a & 1]
+    cycle = _cycle(with_pairs(masks, rest.precedence)) if rest.precedence else None
+    clauses += [] if cycle is None else [_edges_missing(cycle, masks)]
+    rules = [rule for rule in rest.rules if not rule.holds(parents)]
+    return [*clauses, *(list(dict.fromkeys(falsified.clause(rule, wanted=True))) for rule in rules)]
 
 
 def _ways_out(masks: Sequence[int], begin: int, end: int, ancestors: Sequence[int]) -> list[Literal]:
