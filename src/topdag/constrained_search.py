@@ -136,7 +136,7 @@ class ConstrainedSearch:
             if not is_done:
                 found.limit = found.limit or "time_limit"
                 return found
-        found.bound = -math.inf
+        found.bound = self.lowest
         return found
 
     def _dive(self, part: Part, size: int) -> bool:
@@ -155,7 +155,16 @@ class ConstrainedSearch:
     @property
     def has_all(self) -> bool:
         """Whether nothing worth less than ``lowest`` was asked for."""
-        return len(self.found.networks) >= self.most or self._best - self.epsilon >= self.lowest > -math.inf
+        if self.lowest == -math.inf or (self.epsilon < math.inf and self._best - self.epsilon >= self.lowest):
+            return True
+        return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
+
+    def next_reach(self, best: float, reach: float) -> float:
+        """How far behind ``best`` to look next: twice as far, but no further than what is known already asks for."""
+        if self.most > 1 and self.epsilon == math.inf:
+            return 2 * reach
+        needed = best - self._best + (self.epsilon if self.most > 1 else 0.0)
+        return needed if reach < needed <= 2 * reach else 2 * reach
 
     @property
     def threshold(self) -> float:
@@ -238,8 +247,11 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
     assert scores.compiled is not None
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
-        found = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest).go()
-        return _with_cutoff(found, scores, most, epsilon, lowest)
+        search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
+        found = search.go()
+        if found.limit is None and not search.has_all:
+            found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+        return found
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
     if best == -math.inf:
         return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
@@ -253,7 +265,7 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
             return found
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
-        reach = min(LARGEST_REACH, max(2 * reach, best - search.threshold if found.networks else 0.0))
+        reach = min(LARGEST_REACH, search.next_reach(best, reach))
 
 
 def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
@@ -276,13 +288,6 @@ def _relaxed_best(scores: Scores, list_part: List) -> float:
     """Minus infinity when there is no network, or no time."""
     listed = list_part(scores.relaxed, 1, -math.inf)
     return listed.values[0] if listed is not None and len(listed.values) else -math.inf
-
-
-def _with_cutoff(found: Found, scores: Scores, most: int, epsilon: float, lowest: float) -> Found:
-    """Families left out for their penalty may be in networks that score less than the cut-off."""
-    if found.limit is None and len(found.networks) < most and epsilon == math.inf and lowest > -math.inf:
-        return replace(found, limit=f"the cut-off at {scores.cutoff:g} nats below the best", bound=lowest)
-    return found
 
 
 def restricted(store: Store, part: Part) -> Store | None:
