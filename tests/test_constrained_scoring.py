@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag import scores as scores_room
+from topdag.constrained_search import FIRST_REACH
 from topdag.engines import Choice, Engine
 from topdag.score_kinds import ScoreKind
 
@@ -112,6 +114,25 @@ def test_reaching_further_on_lists(known: dict[str, Any], monkeypatch: pytest.Mo
     for found, true in zip(answers[1:], wanted[1:], strict=True):
         assert list(found.scores) == pytest.approx(list(true.scores), abs=1e-6)
         assert all(constraints.allows(network) for network in found)
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.usefixtures("by_lists")
+def test_dear_constraints_on_lists(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the best network that obeys is far behind, the first one found is not taken for it."""
+    table = sampled_table(6, 400, seed)
+    free = td.best_network(td.score(table, td.BIC(), keep="best"), engine="search")
+    assert free.network is not None
+    dropped = [pair for parent, child in free.network.edges[:2] for pair in ((parent, child), (child, parent))]
+    new = next(pair for pair in permutations(NAMES, 2) if pair not in dropped and pair not in free.network.edges)
+    constraints = td.Constraints(not_ancestors=dropped, ancestors=[new])
+    found = td.best_network(td.score(table, td.BIC(), constraints=constraints))
+    near = td.networks_within(td.score(table, td.BIC(), constraints=constraints), 3)
+    monkeypatch.undo()
+    dense = td.score(table, td.BIC(), constraints=constraints)
+    assert found.score == pytest.approx(td.best_network(dense).score, abs=1e-6)
+    assert list(near.scores) == pytest.approx(list(td.networks_within(dense, 3).scores), abs=1e-6)
+    assert found.score < free.score - FIRST_REACH
 
 
 @settings(max_examples=30, deadline=None)
