@@ -54,6 +54,7 @@ ROOMS = {
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
     # what is known
     "rules": "errors",
+    "rule_making": "errors rules",
     "rule_text": "errors rules",
     "statements": "constraints errors graphs rules",
     "closure": "rules statements",
@@ -62,7 +63,7 @@ ROOMS = {
     "constraint_values": "errors rule_text rules",
     "constraints": "compiled_constraints conflicts constraint_values errors graphs rules statements",
     "constraint_files": "constraints errors",
-    "classifiers": "constraints errors rules",
+    "classifiers": "constraints errors rule_making rules",
     "family_walk": "_core compiled_constraints errors pruned_scoring runs score_kinds table",
     "constrained_scoring": "compiled_constraints engines errors family_lists family_walk pruned_scoring runs "
     "score_kinds scoring stores table",
@@ -85,7 +86,8 @@ ROOMS = {
     "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs scores",
     "rule_splits": "closure compiled_constraints rules statements",
-    "constrained_search": "_core engines lattices pruning rule_splits runs scores stores",
+    "constrained_search": "_core engines lattices part_stores pruning rule_splits runs scores stores",
+    "part_stores": "pruning rule_splits stores",
     "questions": "_core asking block_lattice constrained_search engines errors graphs greedy order_questions priors "
     "results runs score_kinds scores searching stores table weighted_scores",
     "lists": "_core classes graphs priors results scores",

@@ -52,8 +52,9 @@ if TYPE_CHECKING:
     from topdag.random_networks import random_network
     from topdag.reading import read_table
     from topdag.results import Answer, Progress, Proof, Stats, Status
+    from topdag.rule_making import adjacent, all_of, any_of, edge, if_then, n_parents, none_of, not_
     from topdag.rule_text import parse_rule
-    from topdag.rules import Rule, adjacent, all_of, any_of, edge, if_then, n_parents, none_of, not_
+    from topdag.rules import Rule
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.scores import KBest, Scores, Within, score
     from topdag.table import Table
@@ -86,8 +87,9 @@ _PLACES = {
     "random_networks": "random_network",
     "reading": "read_table",
     "results": "Answer Progress Proof Stats Status",
+    "rule_making": "adjacent all_of any_of edge if_then n_parents none_of not_",
     "rule_text": "parse_rule",
-    "rules": "Rule adjacent all_of any_of edge if_then n_parents none_of not_",
+    "rules": "Rule",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
     "table": "Table",

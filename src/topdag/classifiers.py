@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from topdag.constraints import Constraints
 from topdag.errors import ConstraintError
-from topdag.rules import ANY_NAME, EACH_NAME, WILD_NAMES, any_of, checked_count, edge, n_parents
+from topdag.rule_making import any_of, edge, n_parents
+from topdag.rules import ANY_NAME, EACH_NAME, WILD_NAMES, checked_count
 
 
 def naive_bayes(class_: str) -> Constraints:

@@ -13,7 +13,6 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +20,10 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.engines import SMALL
 from topdag.lattices import lattice_of
-from topdag.pruning import listed_store
+from topdag.part_stores import restricted
 from topdag.rule_splits import Literal, Meets, Part, broken_clauses, parts_of
 from topdag.runs import Run
 from topdag.scores import Scores, Within, score_within
-from topdag.stores import FamilyStore, ListStore, Store, families_of, slots_of
 
 FIRST_LISTED = 256
 """So many networks of a part are listed at first, when lists are asked for."""
@@ -288,44 +286,3 @@ def _relaxed_best(scores: Scores, list_part: List) -> float:
     """Minus infinity when there is no network, or no time."""
     listed = list_part(scores.relaxed, 1, -math.inf)
     return listed.values[0] if listed is not None and len(listed.values) else -math.inf
-
-
-def restricted(store: Store, part: Part) -> Store | None:
-    """The store with only the families that a part has; None when some variable has none left."""
-    by_child: dict[int, list[Literal]] = {}
-    for literal in part:
-        by_child.setdefault(literal.child, []).append(literal)
-    own = {x: _left(store, x, literals) for x, literals in by_child.items()}
-    if any(not masks.size for masks, _ in own.values()):
-        return None
-    if not own:
-        return store
-    return _listed(store, own) if isinstance(store, ListStore) else _dense(store, own)
-
-
-Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
-
-
-def _left(store: Store, x: int, literals: Sequence[Literal]) -> Families:
-    masks, values = families_of(store, x)
-    stays = np.ones(len(masks), bool)
-    for literal in literals:
-        stays &= literal.admit(masks)
-    return masks[stays], values[stays]
-
-
-def _dense(store: Any, own: dict[int, Families]) -> FamilyStore:
-    n = store.n
-    families = np.full(n << n - 1, -math.inf)
-    for x in range(n):
-        begin = x << n - 1
-        if x not in own and isinstance(store, FamilyStore):
-            families[begin : begin + (1 << n - 1)] = store.families[begin : begin + (1 << n - 1)]
-            continue
-        masks, values = own.get(x) or families_of(store, x)
-        families[begin + slots_of(masks, x)] = values
-    return FamilyStore(n, families)
-
-
-def _listed(store: ListStore, own: dict[int, Families]) -> ListStore:
-    return listed_store(store.lists.names, [own.get(x) or families_of(store, x) for x in range(store.n)])

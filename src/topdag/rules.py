@@ -1,11 +1,5 @@
 """Rules that speak of several edges: edges and numbers of parents, joined by and, or, not, if-then.
 
->>> rule = if_then(edge("smoke", "lung"), ~edge("asia", "dysp"))
->>> print(rule)
-if smoke->lung then not asia->dysp
->>> print(any_of([edge("a", "b"), n_parents("c") <= 2]))
-a->b or parents(c) <= 2
-
 In place of a name may stand ``"*"`` or the name of a group. An edge with it holds when some such edge is there; a
 number of parents holds when it does for every one. A rule with ``"?"`` holds for each variable put in its place
 throughout, but for those that the rule names.
@@ -15,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -95,7 +89,7 @@ class Edge(Atom):
 
     def expanded(self, members: Members) -> Rule:
         pairs = [(a, b) for a in members(self.parent) for b in members(self.child) if a != b or a == ANY_NAME]
-        return _only_or(AnyOf, [Edge(a, b) for a, b in pairs])
+        return only_or(AnyOf, [Edge(a, b) for a, b in pairs])
 
     def __str__(self) -> str:
         return f"{quoted(self.parent)}->{quoted(self.child)}"
@@ -117,7 +111,7 @@ class Adjacent(Atom):
 
     def expanded(self, members: Members) -> Rule:
         pairs = [(a, b) for a in members(self.one) for b in members(self.other) if a != b or a == ANY_NAME]
-        return _only_or(AnyOf, [Adjacent(a, b) for a, b in pairs])
+        return only_or(AnyOf, [Adjacent(a, b) for a, b in pairs])
 
     def __str__(self) -> str:
         return f"{quoted(self.one)}--{quoted(self.other)}"
@@ -143,7 +137,7 @@ class NumberOfParents(Atom):
 
     def expanded(self, members: Members) -> Rule:
         every = [NumberOfParents(name, self.comparison, self.number) for name in members(self.variable)]
-        return _only_or(AllOf, every)
+        return only_or(AllOf, every)
 
     def __str__(self) -> str:
         return f"parents({quoted(self.variable)}) {self.comparison} {self.number}"
@@ -230,76 +224,6 @@ class IfThen(Rule):
         return f"if {_bracketed(self.condition, IfThen)} then {_bracketed(self.consequence, IfThen)}"
 
 
-class ParentsOf:
-    """The number of parents of a variable, to be compared: ``n_parents("lung") <= 2``."""
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, variable: str) -> None:
-        self.variable = _checked_name(variable)
-
-    def __le__(self, number: int) -> Rule:
-        return self._compared("<=", number)
-
-    def __lt__(self, number: int) -> Rule:
-        return self._compared("<", number)
-
-    def __ge__(self, number: int) -> Rule:
-        return self._compared(">=", number)
-
-    def __gt__(self, number: int) -> Rule:
-        return self._compared(">", number)
-
-    def __eq__(self, number: object) -> Rule:  # type: ignore[override]
-        return self._compared("==", number)
-
-    def __ne__(self, number: object) -> Rule:  # type: ignore[override]
-        return self._compared("!=", number)
-
-    def _compared(self, comparison: str, number: object) -> Rule:
-        return NumberOfParents(self.variable, comparison, checked_count(number, f"parents({self.variable})"))
-
-
-def edge(parent: str, child: str) -> Rule:
-    """The rule that there is an edge from ``parent`` to ``child``."""
-    return Edge(*_checked_pair(parent, child))
-
-
-def adjacent(one: str, other: str) -> Rule:
-    """The rule that there is an edge between the two, in one direction or the other."""
-    return Adjacent(*_checked_pair(one, other))
-
-
-def n_parents(variable: str) -> ParentsOf:
-    """The number of parents of a variable, to be compared: ``n_parents("lung") <= 2`` is a rule."""
-    return ParentsOf(variable)
-
-
-def any_of(rules: Iterable[Rule]) -> Rule:
-    """At least one of these rules holds."""
-    return _only_or(AnyOf, _checked_rules(rules))
-
-
-def all_of(rules: Iterable[Rule]) -> Rule:
-    """Every one of these rules holds."""
-    return _only_or(AllOf, _checked_rules(rules))
-
-
-def none_of(rules: Iterable[Rule]) -> Rule:
-    """None of these rules holds."""
-    return Not(any_of(rules))
-
-
-def not_(rule: Rule) -> Rule:
-    """This rule does not hold."""
-    return Not(_checked_rules([rule])[0])
-
-
-def if_then(condition: Rule, consequence: Rule) -> Rule:
-    """Where the condition holds, the consequence does."""
-    return IfThen(*_checked_rules([condition, consequence]))
-
-
 def quoted(name: str) -> str:
     """A name as rules write it: in quotes when it is odd."""
     if name in WILD_NAMES or (_BARE.fullmatch(name) and name not in KEYWORDS):
@@ -336,30 +260,7 @@ def checked_count(number: object, what: str) -> int:
     return int(number)
 
 
-def _checked_name(name: object) -> str:
-    if not isinstance(name, str) or not name:
-        raise ConstraintError(f"A variable is given by its name, not by {name!r}.")
-    return name
-
-
-def _checked_pair(one: object, other: object) -> tuple[str, str]:
-    pair = _checked_name(one), _checked_name(other)
-    if pair[0] == pair[1] != ANY_NAME:
-        raise ConstraintError(f"An edge joins two variables, not {pair[0]!r} with itself.")
-    return pair
-
-
-def _checked_rules(rules: Iterable[Rule]) -> list[Rule]:
-    listed = list(rules) if isinstance(rules, Iterable) and not isinstance(rules, str) else [rules]
-    for rule in listed:
-        if not isinstance(rule, Rule):
-            raise ConstraintError(f'A rule is made with edge("a", "b"), n_parents("a") <= 2 and such, not {rule!r}.')
-    if not listed:
-        raise ConstraintError("any_of, all_of and none_of need at least one rule.")
-    return listed
-
-
-def _only_or(join: type[AllOf] | type[AnyOf], parts: Sequence[Rule]) -> Rule:
+def only_or(join: type[AllOf] | type[AnyOf], parts: Sequence[Rule]) -> Rule:
     return parts[0] if len(parts) == 1 else join(tuple(parts))
 
 
