@@ -86,8 +86,9 @@ ROOMS = {
     "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs scores",
     "rule_splits": "closure compiled_constraints rules statements",
-    "constrained_search": "_core engines lattices part_stores pruning rule_splits runs scores stores",
+    "constrained_search": "part_bounds part_stores rule_splits runs scores",
     "part_stores": "pruning rule_splits stores",
+    "part_bounds": "_core engines lattices rule_splits runs stores",
     "questions": "_core asking block_lattice constrained_search engines errors graphs greedy order_questions priors "
     "results runs score_kinds scores searching stores table weighted_scores",
     "lists": "_core classes graphs priors results scores",

@@ -14,14 +14,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import count
 
-import numpy as np
-from numpy.typing import NDArray
-
-from topdag import _core
-from topdag.engines import SMALL
-from topdag.lattices import lattice_of
+from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
-from topdag.rule_splits import Literal, Meets, Part, broken_clauses, parts_of
+from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
 from topdag.scores import Scores, Within, score_within
 
@@ -64,33 +59,6 @@ class Found:
 
 List = Callable[[Scores, int, float], Listed | None]
 """Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
-
-
-@dataclass(frozen=True)
-class EdgeBounds:
-    """The best network of a part with and without each edge (parent, child); infinite where that is not known."""
-
-    there: NDArray[np.float64]
-    absent: NDArray[np.float64]
-
-    @classmethod
-    def of(cls, scores: Scores, run: Run) -> EdgeBounds | None:
-        """From the lattice where that is small; None when the time is up."""
-        n = len(scores.columns)
-        if n > SMALL:
-            return cls(np.full((n, n), math.inf), np.full((n, n), math.inf))
-        lattice = lattice_of(scores.store, run)
-        bounds = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.on_tick)
-        return None if bounds is None else cls(bounds[0].reshape(n, n), bounds[1].reshape(n, n))
-
-    def most_with(self, literal: Literal) -> float:
-        """No network with it is worth more."""
-        if not isinstance(literal, Meets):
-            return math.inf
-        column = [parent for parent in range(len(self.there)) if literal.variables >> parent & 1]
-        if literal.negated:
-            return float(self.absent[column, literal.child].min(initial=math.inf))
-        return float(self.there[column, literal.child].max(initial=-math.inf))
 
 
 class ConstrainedSearch:
@@ -210,13 +178,13 @@ class ConstrainedSearch:
             return []
         if broken is None:
             return [(listed.values[-1], part, MORE_LISTED * size)]
-        bounds = EdgeBounds.of(scores, self.run)
+        bounds = bounds_of(scores.store, self.run)
         if bounds is None:
             return None
         split = [(min(left, bound), (*part, *own), self._first_size) for bound, own in self._split(broken, bounds)]
         return [own for own in split if own[0] > -math.inf]
 
-    def _split(self, masks: Network, bounds: EdgeBounds) -> list[tuple[float, Part]]:
+    def _split(self, masks: Network, bounds: PartBounds) -> list[tuple[float, Part]]:
         """By what the network breaks: of several such things the one whose parts can reach least."""
         choices = []
         for clause in broken_clauses(self.rest, masks, self.names):
