@@ -130,7 +130,13 @@ class FamilyWalk:
         """How many states the variables of a set and x take together; the first row of each has at most probability
         1/r, in every superset too [Cussens 2012]."""
         codes = self.table.codes[list(self.columns)].astype(np.int64)
-        return np.array([len(_distinct([codes[v] for v in _members(int(s) | 1 << self.x)])) for s in sets], float)
+
+        def count(parents: int) -> int:
+            if self.run.is_over:
+                return 0  # no bound; the walk ends
+            return len(_distinct([codes[v] for v in _members(parents | 1 << self.x)]))
+
+        return np.array([count(int(parents)) for parents in sets], dtype=np.float64)
 
     @property
     def _slack(self) -> float:
