@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from strategies import sampled_table
 
 import topdag as td
+from topdag import constrained_scoring
 from topdag import scores as scores_room
 from topdag.constrained_search import FIRST_REACH
 from topdag.engines import Choice, Engine
 from topdag.score_kinds import ScoreKind
+from topdag.stores import ListStore
 
 NAMES = ("V0", "V1", "V2", "V3", "V4", "V5")
 KNOWN: dict[str, dict[str, Any]] = {
@@ -162,6 +164,20 @@ def test_parents_that_must_be_are_scored_however_hopeless() -> None:
     answer = td.best_network(scores)
     assert answer.network is not None and set(answer.network.parents["x"]) == {a for a, _ in required}
     assert answer.score == pytest.approx(scores.of(answer.network))
+
+
+def test_few_of_many_families_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    table, constraints = sampled_table(6, 60, 2), td.Constraints(**KNOWN["tan"])
+    dense = td.score(table, td.BDeu(), constraints=constraints)
+    monkeypatch.setattr(constrained_scoring, "SMALL", 4)
+    for keep in KEEPS:
+        listed = td.score(table, td.BDeu(), constraints=constraints, keep=keep)
+        assert isinstance(listed.store, ListStore)
+        assert td.best_network(listed).network == td.best_network(dense).network
+    every = td.score(table, td.BDeu(), constraints=constraints)
+    assert families(every) == families(dense) and list(td.k_best_networks(every, 9)) == list(
+        td.k_best_networks(dense, 9)
+    )
 
 
 def test_constant_columns() -> None:

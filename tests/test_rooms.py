@@ -65,7 +65,7 @@ ROOMS = {
     "constraint_files": "constraints errors",
     "classifiers": "constraints errors rule_making rules",
     "family_walk": "_core compiled_constraints errors pruned_scoring runs score_kinds table",
-    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk pruned_scoring runs "
+    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk pruned_scoring pruning runs "
     "score_kinds scoring stores table",
     # scores with it
     "scores": "_core compiled_constraints constrained_scoring constraints engines errors family_lists graphs "

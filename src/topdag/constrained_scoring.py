@@ -15,19 +15,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.compiled_constraints import FamilyRules
-from topdag.engines import family_bytes
+from topdag.engines import SMALL, family_bytes
 from topdag.errors import ConstraintError
 from topdag.family_lists import FamilyLists
 from topdag.family_walk import FamilyWalk
 from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
+from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, SetStore, families_of, slots_of
+from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of, slots_of
 from topdag.table import Table
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 PART = 1 << 20
+FEW_FAMILIES = 50_000
+"""Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
 
 def allowed_only(
@@ -38,8 +41,8 @@ def allowed_only(
     kind: ScoreKind,
     grid: int,
     run: Run,
-) -> tuple[SetStore | FamilyStore, int]:
-    """The same scores with all other families forbidden, and their grid.
+) -> tuple[Store, int]:
+    """The same scores with all other families forbidden, and their grid; as lists where few of many are left.
 
     Families whose penalty is hopeless have no score (docs/method.md). Where a variable must have parents, one of them
     may be needed all the same, so these get theirs; the grid may become coarser for it.
@@ -47,12 +50,7 @@ def allowed_only(
     if all(own.is_free for own in rules):
         return store, grid
     n = store.n
-    run.require_memory(
-        family_bytes(n) + sum(array.nbytes for array in store.arrays),
-        f"Scores of single families of {n} variables, as constraints need them,",
-        "Use fewer variables.",
-    )
-    families = np.full(n << n - 1, -math.inf)
+    kept: list[Families] = []
     is_rounded = True
     for x, own in enumerate(rules):
         masks, values = families_of(store, x)
@@ -64,9 +62,24 @@ def allowed_only(
             scores = [kind.local(table, columns[x], [columns[v] for v in _members(int(mask))]) for mask in more]
             masks, values = np.concatenate([masks, more]), np.concatenate([values, scores])
         _require_some(own, masks, x)
-        families[(x << n - 1) + slots_of(masks, x)] = values
-    dense = FamilyStore(n, families)
+        kept.append((masks, values))
+    if is_rounded and n > SMALL and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
+        return listed_store(rules[0].names, kept), grid
+    dense = _dense(store, kept, run)
     return dense, grid if is_rounded else round_store(dense, run)
+
+
+def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
+    n = store.n
+    run.require_memory(
+        family_bytes(n) + sum(array.nbytes for array in store.arrays),
+        f"Scores of single families of {n} variables, as constraints need them,",
+        "Use fewer variables.",
+    )
+    families = np.full(n << n - 1, -math.inf)
+    for x, (masks, values) in enumerate(kept):
+        families[(x << n - 1) + slots_of(masks, x)] = values
+    return FamilyStore(n, families)
 
 
 def score_allowed(

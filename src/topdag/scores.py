@@ -421,11 +421,12 @@ def _score_all_sets(
         return None
     grid = round_store(filled, run)
     left_out = known is not None and _cutoff(filled, limit) < math.inf
+    allowed: Store = filled
     if known is not None:
-        filled, grid = allowed_only(filled, known.families, table, columns, kind, grid, run)
-    store: Store | None = filled
+        allowed, grid = allowed_only(filled, known.families, table, columns, kind, grid, run)
+    store: Store | None = allowed
     if keep != "all":
-        store = _pruned(filled, tuple(table.names[v] for v in columns), kind, keep, grid, run)
+        store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
     return None if store is None else _Scored(store, grid, left_out=left_out)
 
 
