@@ -54,8 +54,24 @@ ROOMS = {
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
-    "scores": "_core engines errors family_lists graphs lattices priors pruned_scoring pruning reading runs "
-    "score_kinds scoring searching stores table",
+    # what is known
+    "rules": "errors",
+    "rule_making": "errors rule_text rules",
+    "rule_text": "errors rules",
+    "statements": "constraints errors graphs rules",
+    "closure": "rules statements",
+    "conflicts": "closure errors statements",
+    "compiled_constraints": "closure rules statements",
+    "constraint_values": "errors rule_text rules",
+    "constraints": "compiled_constraints conflicts constraint_values errors graphs rules statements",
+    "constraint_files": "constraints errors",
+    "classifiers": "constraints errors rule_making rules",
+    "family_walk": "_core compiled_constraints errors pruned_scoring runs score_kinds table",
+    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk pruned_scoring pruning runs "
+    "score_kinds scoring stores table",
+    # scores with it
+    "scores": "_core compiled_constraints constrained_scoring constraints engines errors family_lists graphs "
+    "lattices priors pruned_scoring pruning reading runs score_kinds scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core engines errors priors runs scores weighted_scores",
     "mdl_pruning": "",
@@ -69,18 +85,23 @@ ROOMS = {
     "stores",
     # questions
     "greedy": "",
-    "asking": "_core engines graphs priors results runs score_kinds scores searching stores table",
+    "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs scores",
-    "questions": "_core asking block_lattice engines errors graphs greedy order_questions priors results runs "
-    "score_kinds scores searching stores table weighted_scores",
+    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy order_questions "
+    "priors results runs score_kinds scores searching stores table weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
-    "list_questions": "_core asking errors family_lists graphs list_lattices lists order_questions priors results "
-    "runs scores weighted_scores",
+    "list_questions": "_core asking constrained_lists errors family_lists graphs list_lattices lists "
+    "order_questions priors results runs scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
     "prior_search": "_core errors lattices list_lattices list_questions lists priors results runs scores",
+    "rule_splits": "closure compiled_constraints rules statements",
+    "constrained_search": "part_bounds part_stores rule_splits runs scores",
+    "part_stores": "pruning rule_splits stores",
+    "part_bounds": "_core engines lattices rule_splits runs stores",
+    "constrained_lists": "_core constrained_search errors list_lattices lists results runs scores",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "class_edges": "errors",
@@ -96,14 +117,14 @@ ROOMS = {
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",
-    "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
+    "files": "constraints errors family_lists graphs score_files score_kinds scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing discretize engines errors example family_lists files "
-    "graphs list_files list_lattices list_questions lists messages planning posterior_files "
-    "posteriors priors questions reading results runs samples sampling score_kinds scores sums "
-    "table writing",
+    "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
+    "example family_lists files graphs list_files list_lattices list_questions lists messages "
+    "planning posterior_files posteriors priors questions reading results rule_text rules runs "
+    "samples sampling score_kinds scores sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

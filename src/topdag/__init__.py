@@ -14,9 +14,21 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from topdag.alternatives import EdgeAlternatives, edge_alternatives
     from topdag.classes import EquivalenceClass
+    from topdag.classifiers import k_dependence, naive_bayes, tan
     from topdag.comparing import Comparison, ListSummary, compare, summary
+    from topdag.constraint_files import constraints_from, read_constraints
+    from topdag.constraints import Constraints
     from topdag.discretize import Quantile, Uniform
-    from topdag.errors import FileError, Interrupted, NetworkError, OutOfTime, ScoreError, TableError, TooLarge
+    from topdag.errors import (
+        ConstraintError,
+        FileError,
+        Interrupted,
+        NetworkError,
+        OutOfTime,
+        ScoreError,
+        TableError,
+        TooLarge,
+    )
     from topdag.example import example_network, example_table
     from topdag.features import (
         Feature,
@@ -61,6 +73,9 @@ if TYPE_CHECKING:
     from topdag.random_networks import random_network
     from topdag.reading import read_table
     from topdag.results import Answer, Progress, Proof, Stats, Status
+    from topdag.rule_making import all_of, any_of, if_then, none_of, not_
+    from topdag.rule_text import parse_rule
+    from topdag.rules import Rule
     from topdag.samples import EdgeFrequencies, NetworkSample
     from topdag.sampling import sample_networks
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
@@ -81,9 +96,12 @@ __version__ = "0.1.0"
 _PLACES = {
     "alternatives": "EdgeAlternatives edge_alternatives",
     "classes": "EquivalenceClass",
+    "classifiers": "k_dependence naive_bayes tan",
     "comparing": "Comparison ListSummary compare summary",
+    "constraint_files": "constraints_from read_constraints",
+    "constraints": "Constraints",
     "discretize": "Quantile Uniform",
-    "errors": "FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
+    "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
     "files": "read_network read_scores write_network write_scores",
@@ -107,6 +125,9 @@ _PLACES = {
     "results": "Answer Progress Proof Stats Status",
     "samples": "EdgeFrequencies NetworkSample",
     "sampling": "sample_networks",
+    "rule_making": "all_of any_of if_then none_of not_",
+    "rule_text": "parse_rule",
+    "rules": "Rule",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
     "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
@@ -138,6 +159,8 @@ __all__ = [
     "ClassList",
     "Comparison",
     "Consensus",
+    "ConstraintError",
+    "Constraints",
     "CustomScore",
     "EdgeAlternatives",
     "EdgeFrequencies",
@@ -167,6 +190,7 @@ __all__ = [
     "Progress",
     "Proof",
     "Quantile",
+    "Rule",
     "ScoreError",
     "Scores",
     "Stats",
@@ -177,10 +201,13 @@ __all__ = [
     "Uniform",
     "Within",
     "adjacency",
+    "all_of",
+    "any_of",
     "best_network",
     "classes_within",
     "compare",
     "compelled_edge",
+    "constraints_from",
     "count_classes_within",
     "count_networks_within",
     "coverage",
@@ -193,16 +220,22 @@ __all__ = [
     "example_table",
     "fNML",
     "feature",
+    "if_then",
     "in_markov_blanket",
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
+    "k_dependence",
     "log_evidence",
     "log_prior_total",
+    "naive_bayes",
     "network_posteriors",
     "networks_within",
+    "none_of",
+    "not_",
     "parent_bounds",
     "parent_set_posteriors",
+    "parse_rule",
     "path",
     "path_posteriors",
     "plan",
@@ -210,6 +243,7 @@ __all__ = [
     "predictive_log_density",
     "qNML",
     "random_network",
+    "read_constraints",
     "read_list",
     "read_network",
     "read_posteriors",
@@ -219,6 +253,7 @@ __all__ = [
     "score",
     "search_networks",
     "summary",
+    "tan",
     "v_structure",
     "write_list",
     "write_network",

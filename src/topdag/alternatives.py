@@ -66,6 +66,7 @@ def edge_alternatives(
 ) -> EdgeAlternatives:
     """For every pair of variables the best network with and without an edge from one to the other."""
     scores.require_kept("edge_alternatives")
+    scores.require_local("edge_alternatives")
     n = len(scores.names)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
     if not scores.columns:  # the empty network is the only one

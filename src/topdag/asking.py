@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from topdag import _core
+from topdag.constraints import Constraints
 from topdag.engines import Engine
 from topdag.graphs import Network
 from topdag.priors import Prior, check_prior, log_weight_of
@@ -26,7 +27,10 @@ SECONDS_FOR_A_LAST_LOOK = 0.5
 
 @dataclass
 class Asked:
-    """What was given and what is known so far. Under a prior that factors over families, ``scores`` hold both."""
+    """What was given and what is known so far. Under a prior that factors over families, ``scores`` hold both.
+
+    ``most``: no network is worth more, on the grid; ``counted``: what was counted on the way.
+    """
 
     table: Table | None
     kind: ScoreKind | None
@@ -40,6 +44,9 @@ class Asked:
     reason: str = ""
     best_alone: Sequence[float] = ()
     standing: Standing | None = None
+    constraints: Constraints | None = None
+    counted: Mapping[str, int] | None = None
+    most: float = math.inf
 
     @classmethod
     def about(cls, source: Any, prior: Prior | None = None) -> Asked:
@@ -51,7 +58,7 @@ class Asked:
 
     @classmethod
     def from_scores(cls, scores: Scores) -> Asked:
-        return cls(scores.table, scores.kind, scores.max_parents, scores)
+        return cls(scores.table, scores.kind, scores.max_parents, scores, constraints=scores.constraints)
 
     def worth(self, network: Network) -> float:
         """The data's score and the log weight of the prior."""
@@ -75,7 +82,8 @@ def space_of(asked: Asked) -> str:
         return asked.scores.describe_space()
     assert asked.table is not None
     limit = "any number of parents" if asked.max_parents is None else f"at most {asked.max_parents} parents each"
-    return f"all networks on {asked.table.n_variables} variables with {limit}"
+    known = "" if not asked.constraints else f", that obey: {asked.constraints.summary}"
+    return f"all networks on {asked.table.n_variables} variables with {limit}{known}"
 
 
 def stats_of(asked: Asked, run: Run) -> Stats:
@@ -92,7 +100,7 @@ def stats_of(asked: Asked, run: Run) -> Stats:
         families=0 if asked.scores is None else asked.scores.n_families,
         engine=asked.engine,
         reason=asked.reason,
-        work={} if asked.standing is None else dict(asked.standing.work),
+        work=dict(asked.counted or {}) if asked.standing is None else dict(asked.standing.work),
     )
 
 
@@ -102,6 +110,8 @@ def upper_bound(asked: Asked) -> float:
     Values on the grid may lie below the scores in full precision that answers report, by a step each.
     """
     slack = 0.0 if asked.scores is None else len(asked.scores.columns) * math.ldexp(1.0, -asked.scores.grid)
+    if asked.most < math.inf:
+        return asked.most + slack
     if asked.standing is not None:
         return asked.standing.bound + slack
     if asked.best_alone:

@@ -13,7 +13,7 @@ from topdag.commands.command import Command, Exit, UsageError, exit_codes
 from topdag.commands.show import WIDTH, mention, say
 from topdag.commands.values import RULES as RULES_HERE
 from topdag.discretize import RULES
-from topdag.errors import FileError, NetworkError, ScoreError, TableError
+from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -31,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(build_parser().parse_args(argv))
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
-    except (TableError, ScoreError, FileError, NetworkError) as error:
+    except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
         return failed(in_options(str(error)), Exit.BAD_INPUT)
     except MemoryError as error:  # TooLarge is one
         return failed(str(error).replace("memory_limit", "--memory-limit") or "out of memory", Exit.TOO_LARGE)

@@ -21,6 +21,17 @@ class NetworkError(ValueError):
     """A network is not one: a cycle, an unknown variable, a table that does not fit."""
 
 
+class ConstraintError(ValueError):
+    """Knowledge that cannot be used: a rule that cannot be read, or statements that contradict each other.
+
+    ``conflict``: the statements, each in words, of a smallest set that cannot all hold; empty when it is not that.
+    """
+
+    def __init__(self, message: str, conflict: tuple[str, ...] = ()) -> None:
+        super().__init__(message)
+        self.conflict = conflict
+
+
 class TooLarge(MemoryError):
     """The question would need more memory than allowed; the message says what would fit."""
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from topdag.constraints import Constraints
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
@@ -30,6 +31,9 @@ FINEST_GRID = 40
 def write_scores(path: FilePath, scores: Scores) -> None:
     """Writes scores: .npz keeps everything, .jkl (GOBNILP) and .pss (URLearning) list the families; .gz compresses."""
     kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
+    if kind != ".npz" and scores.rest is not None:
+        said = "; ".join(scores.rest.lines(scores.compiled_names))
+        raise FileError(f"{os.fspath(path)}: a list of families cannot say this; write .npz: {said}")
     if kind == ".npz":
         write_whole(path, lambda file: np.savez(file, **_arrays_of(scores)))
     elif kind == ".jkl":
@@ -142,6 +146,8 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         "grid": scores.grid,
         "notes": scores.notes,
     }
+    if scores.constraints is not None:
+        header |= {"constraints": scores.constraints.to_dict(), "left_out": scores.left_out}
     arrays: dict[str, Any] = {}
     if scores.table is not None and header["kind"] is not None:
         header["states"] = [[_plain_state(s) for s in states] for states in scores.table.states]
@@ -208,6 +214,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
             states=header["states"],
             keep_constant=bool(header["keep_constant"]),
         )
+    known = Constraints.from_dict(header["constraints"]) if "constraints" in header else None
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
     return Scores(
         names=names,
@@ -219,6 +226,9 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
         store=store,
         grid=header["grid"],
         notes=tuple(header["notes"]),
+        constraints=known,
+        compiled=None if known is None else known.compiled(names, columns),
+        left_out=bool(header.get("left_out", False)),
     )
 
 

@@ -8,14 +8,17 @@ from collections.abc import Callable
 Local = Callable[[int, int], float]
 
 
-def climb(local: Local, n: int, max_parents: int, is_over: Callable[[], bool]) -> list[int] | None:
+def climb(
+    local: Local, n: int, max_parents: int, is_over: Callable[[], bool], start: list[int] | None = None
+) -> list[int] | None:
     """Adds the arc that gains most until none gains, or the time is over; None if that allows no network.
 
-    ``local(x, mask)`` is the local score of x with these parents, minus infinity where not allowed.
+    ``local(x, mask)`` is the local score of x with these parents, minus infinity where not allowed. ``start``: parents
+    to begin with, which form no cycle; default: none.
     """
-    parents = [0] * n
-    scores = [local(x, 0) for x in range(n)]
-    better = {x: _better(local, x, 0, scores[x], n, max_parents) for x in range(n)}
+    parents = [0] * n if start is None else list(start)
+    scores = [local(x, parents[x]) for x in range(n)]
+    better = {x: _better(local, x, parents[x], scores[x], n, max_parents) for x in range(n)}
     while not is_over():
         open_arcs = [
             (value - scores[x], -x, -p)

@@ -20,7 +20,7 @@ from topdag.order_search import cluster_bound
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
-from topdag.scores import MOST_IN_A_LIST, Scores, Within, score_within
+from topdag.scores import MOST_IN_A_LIST, Scores, Within, scored_again
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
@@ -153,8 +153,7 @@ class Lattices:
                 f"Fewer networks than that score within {MOST_REACH:g} nats of the best, and tables over all sets of "
                 f"{len(scores.columns)} variables are too large. Ask for fewer networks."
             )
-        assert scores.table is not None and scores.kind is not None
-        every = score_within(scores.table, scores.kind, self.run, max_parents=scores.max_parents, keep="all")
+        every = scored_again(scores, self.run, "all")
         return None if every is None else lattice_of_all_sets(every, self.run)
 
 
@@ -213,9 +212,7 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
     """Scores with all families that networks within this factor can need; None when the time is up."""
     if not scores.automatic or scores.is_kept(factor=factor):  # what the former lack, no answer needs
         return scores
-    assert scores.table is not None and scores.kind is not None
-    keep = Within(factor * (1 + 1e-12))
-    return score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep=keep)
+    return scored_again(scores, run, Within(factor * (1 + 1e-12)))
 
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.asking import Asked, space_of, upper_bound
+from topdag.constrained_lists import list_classes, list_constrained
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
@@ -185,11 +186,17 @@ class _Reading(Generic[AnyList]):
             return None
         self.wanted.require_kept(scores)
         if isinstance(self.asked.prior, OrderModular):
+            scores.require_local("An order-modular prior")
             return self._by_orders()
         if self.make is ClassList:
             require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
+        if scores.constraints is not None and (self.make is ClassList or scores.rest is not None):
+            return self._constrained(scores)
+        return self._by_lattices(scores)
+
+    def _by_lattices(self, scores: Scores) -> AnyList | None:
         source = Lattices(scores, self.wanted, self.run)
         while True:
             try:
@@ -203,6 +210,16 @@ class _Reading(Generic[AnyList]):
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
+
+    def _constrained(self, scores: Scores) -> AnyList:
+        """Of classes, those of networks that obey."""
+        if self.make is not ClassList:
+            return cast(AnyList, list_constrained(scores, self.wanted, self.run, list_stats))
+
+        def list_networks(wanted: Wanted) -> NetworkList:
+            return list_of(NetworkList, self.asked, wanted, self.run)
+
+        return cast(AnyList, list_classes(list_networks, self.wanted))
 
     def _by_orders(self) -> AnyList:
         if self.make is not NetworkList:
@@ -222,7 +239,9 @@ def _scored_table(asked: Asked, run: Run) -> Scores | None:
     assert asked.table is not None and asked.kind is not None
     plan_lists(len(scored_columns(asked.table)), asked.table.n_rows, asked.kind, asked.max_parents, run)
     keep: Keep | None = None if asked.prior is None else "all"
-    return score_within(asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep)
+    return score_within(
+        asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints
+    )
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -341,6 +360,8 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
+    if scores.rest is not None or (what is _core.Listed.CLASSES and scores.constraints is not None):
+        return _count_listed(what, asked, wanted, run)
     source = Lattices(scores, wanted, run)
     try:
         prepared = source.next()
@@ -363,9 +384,27 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     return counts.found
 
 
+def _count_listed(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
+    """What can only be counted by listing."""
+    make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
+    try:
+        found = list_of(make, asked, wanted, run)
+    except Interrupted as interrupted:
+        raise Interrupted(str(interrupted), len(interrupted.answer)) from None
+    if found.proof.status is Status.STOPPED:
+        raise out_of_time(wanted, run, len(found))
+    return len(found)
+
+
 def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if not scores.columns:
         yield scores.network([])
+        return
+    if scores.rest is not None:
+        whole = list_of(NetworkList, Asked.from_scores(scores), wanted, run)
+        yield from whole
+        if whole.proof.status is Status.STOPPED:
+            raise out_of_time(wanted, run, len(whole))
         return
     source = Lattices(scores, wanted, run)
     prepared = source.next()

@@ -69,6 +69,7 @@ def search_networks(
     wanted = Wanted("search_networks", most=checked_k(k))
     if prior is None or isinstance(prior, EdgePrior | FairPrior):
         scores = scores_for(Asked.about(source, prior), wanted, run)
+        scores.require_local("search_networks")
     else:
         return search_with_prior(scores_for(Asked.about(source), wanted, run), wanted, prior, block, published, run)
     if not scores.columns:

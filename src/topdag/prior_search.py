@@ -23,7 +23,7 @@ from topdag.lists import NetworkList
 from topdag.priors import OrderModular
 from topdag.results import Proof, Status
 from topdag.runs import Run, available_memory
-from topdag.scores import Scores, score_within
+from topdag.scores import Scores, scored_again
 
 MOST_VARIABLES = _core.MOST_PRIOR_SEARCH_VARIABLES
 SHARE_OF_MEMORY = 0.8
@@ -82,6 +82,7 @@ def search_with_prior(
     scores: Scores, wanted: Wanted, prior: OrderModular | NetworkPrior, block: int | None, published: bool, run: Run
 ) -> NetworkList:
     """The k networks with the largest sums of score and log weight; of ties, those with the lower masks first."""
+    scores.require_local("search_networks")
     if not scores.columns:
         return _of_nothing(scores, prior, run)
     scores = _with_all_needed(scores, wanted, prior, run)
@@ -138,8 +139,7 @@ def _with_all_needed(scores: Scores, wanted: Wanted, prior: OrderModular | Netwo
             f"With this prior all families count, but these scores were pruned, keep={scores.keep!r}. "
             'Score again with keep="all", or with max_parents.'
         )
-    assert scores.table is not None and scores.kind is not None
-    every = score_within(scores.table, scores.kind, run, max_parents=scores.max_parents, keep="all")
+    every = scored_again(scores, run, "all")
     if every is None:
         raise out_of_time(wanted, run)
     return every

@@ -10,6 +10,7 @@ from typing import Any
 from topdag import _core
 from topdag.asking import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.constrained_search import Listed, search_constrained
 from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
@@ -89,10 +90,17 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
         return None
     if asked.prior is not None and asked.scores.prior is None and not isinstance(asked.prior, OrderModular):
         asked.scores = scores_with(asked.scores, asked.prior, run)
-    scores = asked.scores
-    n = len(scores.columns)
     if isinstance(asked.prior, OrderModular):
+        asked.scores.require_local("An order-modular prior")
         return best_by_orders(asked, run)
+    if asked.scores.rest is not None:
+        return _by_splitting(asked, asked.scores, run)
+    return _by_families(asked, asked.scores, run)
+
+
+def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+    """The best of all networks of families that have a score; None when the time is up."""
+    n = len(scores.columns)
     if n == 0:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
     choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=asked.wanted_engine)
@@ -117,7 +125,37 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
     keep: Keep | None = "all" if everything else "best" if asked.wanted_engine in ON_LISTS else None
-    return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep)
+    return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints)
+
+
+def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
+    """The best network under constraints on several variables at once; on Ctrl-C raises Interrupted with it."""
+    for what, given in (("engine", asked.wanted_engine), ("checkpoint", asked.checkpoint)):
+        if given is not None:
+            raise ScoreError(f"{what} does not go with constraints on several variables at once.")
+
+    def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
+        own = Asked.from_scores(part)
+        answer = _proved(own, run)
+        asked.engine = own.engine
+        if answer is None or answer.network is None:
+            return None if answer is None else Listed((), (), is_whole=True)
+        masks = tuple(part.masks_of(answer.network))
+        value = math.fsum(part.store.value(x, mask) for x, mask in enumerate(masks))
+        return Listed((value,), (masks,), is_whole=False)
+
+    found = search_constrained(scores, best_of_part, run, most=1)
+    asked.engine, asked.reason = f"splitting, {asked.engine}", "constraints speak of several variables at once"
+    asked.counted = {"parts": found.parts}
+    best = [scores.network(masks) for _, masks in found.best(1)]
+    network = best[0] if best else _given_network(asked) if found.limit is not None else None
+    if found.limit is None:
+        return _answer(asked, run, network, Status.PROVED if best else Status.INFEASIBLE, None)
+    asked.most = found.bound
+    answer = _answer(asked, run, network, Status.STOPPED, found.limit)
+    if found.limit == "Ctrl-C":
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer)
+    return answer
 
 
 def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:
@@ -177,7 +215,7 @@ def _better(asked: Asked, quick: Network | None) -> Network | None:
 
 def _given_network(asked: Asked) -> Network | None:
     start, scores, table, kind = asked.start, asked.scores, asked.table, asked.kind
-    if start is None:
+    if start is None or (asked.constraints is not None and not asked.constraints.allows(start)):
         return None
     if scores is not None and isinstance(scores.store, ListStore):
         listed = listed_network(scores.store, scores.masks_of(start))
@@ -218,11 +256,14 @@ def _quick_network(asked: Asked) -> Network | None:
     scores, table, kind = asked.scores, asked.table, asked.kind
     if scores is not None:
         n = len(scores.columns)
-        masks = climb(
-            scores.store.value, n, n if asked.max_parents is None else asked.max_parents, lambda: last_look.is_over
-        )
-        return None if masks is None else scores.network(masks)
+        start = [own.must for own in scores.compiled.families] if scores.compiled is not None else None
+        most = n if asked.max_parents is None else asked.max_parents
+        masks = climb(scores.store.value, n, most, lambda: last_look.is_over, start)
+        is_allowed = masks is not None and (scores.compiled is None or scores.compiled.allows(masks))
+        return scores.network(masks) if masks is not None and is_allowed else None
     assert table is not None and kind is not None
+    if asked.constraints:
+        return None  # nothing is known of families yet
 
     values: dict[tuple[int, int], float] = {}
 

@@ -71,6 +71,7 @@ def _check(n_samples: object, seed: object, prior: object) -> None:
 
 def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scores:
     if asked.scores is not None:
+        asked.scores.require_local("sample_networks")
         asked.scores.require_kept("sample_networks")
         _require_room(len(asked.scores.columns), prior, n_samples, run)
         return asked.scores

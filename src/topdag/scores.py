@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
@@ -13,8 +13,11 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
+from topdag.compiled_constraints import CompiledConstraints, Rest
+from topdag.constrained_scoring import allowed_only, score_allowed
+from topdag.constraints import Constraints
 from topdag.engines import Engine, scores_by_lists, set_bytes
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import ConstraintError, Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network, require_known
 from topdag.lattices import lattice_of
@@ -67,7 +70,9 @@ class Scores:
     pruned for; ``automatic``: it was chosen for the table, so a question that needs more may score again; ``columns``:
     the variables that were scored, the others being constant; ``grid``: values in ``store`` are multiples of 2**-grid;
     ``report``: what pruned scoring counted and left out, None where every set was counted; ``prior``: what answers
-    from these scores count beside the data, None when nothing.
+    from these scores count beside the data, None when nothing; ``constraints``: what the user knows, None when nothing.
+    Families that it forbids have no score in ``store``; ``compiled`` has what speaks of several variables besides;
+    ``left_out``: so have some for their hopeless penalty.
     """
 
     names: tuple[str, ...]
@@ -83,6 +88,24 @@ class Scores:
     automatic: bool = False
     report: PrunedScores | None = None
     prior: Prior | None = None
+    constraints: Constraints | None = None
+    compiled: CompiledConstraints | None = None
+    left_out: bool = False
+
+    @property
+    def rest(self) -> Rest | None:
+        """What families do not tell by themselves; None where every network of scored families obeys."""
+        return self.compiled.rest if self.compiled is not None and not self.compiled.is_local else None
+
+    @property
+    def is_relaxed(self) -> bool:
+        """Whether constraints on several variables at once were left away."""
+        return self.compiled is not None and self.compiled.is_relaxed
+
+    @property
+    def relaxed(self) -> Scores:
+        """The same without what speaks of several variables at once."""
+        return self if self.compiled is None else replace(self, compiled=self.compiled.relaxed)
 
     @property
     def score_equivalent(self) -> bool:
@@ -160,6 +183,9 @@ class Scores:
             )
         x, *places = (self.columns.index(v) for v in columns)
         mask = sum(1 << place for place in places)
+        self.require_local("family_bound")
+        if self.compiled is not None and not self.compiled.families[x].admits(mask):
+            return -math.inf
         if isinstance(self.store, ListStore) and self.automatic:
             return self._bound_by_search(x, mask, local)
         lattice = lattice_of(self.store, Run())
@@ -195,6 +221,19 @@ class Scores:
             'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
         )
 
+    def require_local(self, asked_by: str) -> None:
+        """What speaks of several variables at once is not everywhere understood yet."""
+        if self.rest is not None:
+            raise ConstraintError(
+                f"{asked_by} does not yet understand constraints on several variables at once, as here: "
+                f"{'; '.join(self.rest.lines(self.compiled_names))}. best_network, k_best_networks and "
+                "networks_within do."
+            )
+
+    @property
+    def compiled_names(self) -> tuple[str, ...]:
+        return tuple(self.names[v] for v in self.columns)
+
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
         """The allowed parent sets of a variable with their scores on the grid."""
         require_known([variable], self.names)
@@ -209,12 +248,10 @@ class Scores:
     @cached_property
     def cutoff(self) -> float:
         """Networks scoring less than the best by more than this may be left out; infinite when all are there."""
-        if not isinstance(self.store, SetStore):
-            return math.inf
+        if self.left_out:
+            return HOPELESS_NATS
         n = len(self.columns)
-        largest = n if self.max_parents is None else min(n, self.max_parents + 1)
-        allowed = sum(math.comb(n, size) for size in range(largest + 1))
-        return math.inf if self.store.n_allowed_sets == allowed else HOPELESS_NATS
+        return _cutoff(self.store, n if self.max_parents is None else min(n, self.max_parents))
 
     def describe_space(self) -> str:
         """The networks that compete, and how finely they are told apart."""
@@ -227,8 +264,9 @@ class Scores:
         most = n * (math.ldexp(1.0, -self.grid) + self.slack)
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
+        known = "" if self.constraints is None else f", that obey: {self.constraints.summary}"
         return (
-            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{cut}{prior}; "
+            f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}; "
             f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
         )
 
@@ -248,6 +286,7 @@ def score(
     table: Any,
     kind: ScoreKind,
     *,
+    constraints: Constraints | None = None,
     max_parents: int | None = None,
     keep: Keep | None = None,
     memory_limit: int | str | None = None,
@@ -260,11 +299,12 @@ def score(
     what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
     classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
-    more scores again by itself.
+    more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
+    contradictions raise ConstraintError (docs/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
-        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep)
+        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     assert scores is not None  # without a time limit nothing stops it short of an exception
@@ -272,50 +312,143 @@ def score(
 
 
 def score_within(
-    table: Table, kind: ScoreKind, run: Run, *, max_parents: int | None = None, keep: Keep | None = None
+    table: Table,
+    kind: ScoreKind,
+    run: Run,
+    *,
+    max_parents: int | None = None,
+    keep: Keep | None = None,
+    constraints: Constraints | None = None,
+    relaxed: bool = False,
 ) -> Scores | None:
-    """``score`` inside a longer run; None when its time is up."""
+    """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts."""
     check_kind(kind)
     check_max_parents(max_parents)
     if keep is not None:
         keep_epsilon(keep)  # checks it
     begin = run.seconds
     columns = scored_columns(table)
-    choice = scores_by_lists(len(columns), table.n_rows, kind, max_parents, everything=keep == "all")
-    if choice.engine is Engine.SEARCH:
-        pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep or "best"), run)
-        return (
-            None
-            if pruned is None
-            else Scores(
-                table.names,
-                kind,
-                table,
-                max_parents,
-                keep or "best",
-                columns,
-                pruned.store,
-                pruned.grid,
-                run.seconds - begin,
-                table.notes,
-                automatic=keep is None,
-                report=pruned,
-            )
-        )
-    keep = keep or "all"
-    limit = len(columns) if max_parents is None else min(max_parents, len(columns))
-    store: Store | None = SetStore(0, np.zeros(1), ())
-    grid = 40
-    if columns:
-        store = filled = fill_store(table, columns, kind, limit, run)
-        if filled is None:
-            return None
-        grid = round_store(filled, run)
-        if keep != "all":
-            store = _pruned(filled, tuple(table.names[v] for v in columns), kind, keep, grid, run)
-    if store is None:
+    known = compiled_for(table, columns, constraints)
+    if relaxed and known is not None:
+        known = known.relaxed
+    require_keepable(keep, known)
+    limit = max_parents if known is None else known.limit_on_parents(max_parents)
+    choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
+    by_lists = choice.engine is Engine.SEARCH
+    score_them = _score_lists if by_lists else _score_all_sets
+    purpose = keep or ("best" if by_lists else "all")
+    found = score_them(table, columns, kind, max_parents, purpose, known, run)
+    if found is None:
         return None
-    return Scores(table.names, kind, table, max_parents, keep, columns, store, grid, run.seconds - begin, table.notes)
+    return Scores(
+        table.names,
+        kind,
+        table,
+        max_parents,
+        purpose,
+        columns,
+        found.store,
+        found.grid,
+        run.seconds - begin,
+        table.notes,
+        automatic=by_lists and keep is None,
+        report=found.report,
+        constraints=constraints if known is not None else None,
+        compiled=known,
+        left_out=found.left_out,
+    )
+
+
+def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
+    """None when nothing is known."""
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
+    return constraints.compiled(table.names, columns) if constraints else None
+
+
+def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:
+    """Families may be dropped for the sake of smaller ones only where those may stand for them."""
+    if keep in (None, "all") or known is None or known.is_local:
+        return
+    if isinstance(keep, KBest) or not known.rest.is_closed_under_removal:
+        raise ScoreError(
+            f"keep={keep!r} drops families that these constraints on several variables at once may need "
+            f'({"; ".join(known.rest.lines(known.names))}). Leave keep out, or use keep="all".'
+        )
+
+
+@dataclass(frozen=True)
+class _Scored:
+    store: Store
+    grid: int
+    report: PrunedScores | None = None
+    left_out: bool = False
+
+
+def _score_lists(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Keep,
+    known: CompiledConstraints | None,
+    run: Run,
+) -> _Scored | None:
+    if known is None:
+        pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep), run)
+    else:
+        limit = known.limit_on_parents(max_parents)
+        pruned = score_allowed(table, columns, kind, limit, pruning_for(keep), known.families, run)
+    return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
+
+
+def _score_all_sets(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Keep,
+    known: CompiledConstraints | None,
+    run: Run,
+) -> _Scored | None:
+    if not columns:
+        return _Scored(SetStore(0, np.zeros(1), ()), 40)
+    limit = len(columns) if max_parents is None else min(max_parents, len(columns))
+    if known is not None:
+        limit = known.limit_on_parents(limit) or 0
+    filled = fill_store(table, columns, kind, limit, run)
+    if filled is None:
+        return None
+    grid = round_store(filled, run)
+    left_out = known is not None and _cutoff(filled, limit) < math.inf
+    allowed: Store = filled
+    if known is not None:
+        allowed, grid = allowed_only(filled, known.families, table, columns, kind, grid, run)
+    store: Store | None = allowed
+    if keep != "all":
+        store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
+    return None if store is None else _Scored(store, grid, left_out=left_out)
+
+
+def _cutoff(store: Store, max_parents: int) -> float:
+    if not isinstance(store, SetStore):
+        return math.inf
+    allowed = sum(math.comb(store.n, size) for size in range(min(store.n, max_parents + 1) + 1))
+    return math.inf if store.n_allowed_sets == allowed else HOPELESS_NATS
+
+
+def scored_again(scores: Scores, run: Run, keep: Keep, *, relaxed: bool | None = None) -> Scores | None:
+    """The same table scored with more families kept; None when the time is up."""
+    assert scores.table is not None and scores.kind is not None
+    return score_within(
+        scores.table,
+        scores.kind,
+        run,
+        max_parents=scores.max_parents,
+        keep=keep,
+        constraints=scores.constraints,
+        relaxed=scores.is_relaxed if relaxed is None else relaxed,
+    )
 
 
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:

@@ -19,9 +19,9 @@ from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run, peak_memory
 from topdag.score_kinds import BDeu
-from topdag.scores import Scores, as_table, score_within
-from topdag.stores import FamilyStore, families_of
-from topdag.weighted_scores import scores_with, slots_of
+from topdag.scores import Scores, as_table, score_within, scored_again
+from topdag.stores import FamilyStore, families_of, slots_of
+from topdag.weighted_scores import scores_with
 
 UNIFORM = "all networks equally likely before"
 MOST_CANCELLATION = 1e7
@@ -172,11 +172,12 @@ def _scored(source: Any, run: Run) -> Scores:
     if not isinstance(source, Scores):
         scores = score_within(as_table(source), BDeu(), run, keep="all")
     elif source.automatic and source.table is not None and source.kind is not None and not source.is_kept():
-        scores = score_within(source.table, source.kind, run, max_parents=source.max_parents, keep="all")
+        scores = scored_again(source, run, "all")
     else:
         scores = source
     if scores is None:
         raise _Stopped
+    scores.require_local("A sum over all networks")
     scores.require_kept("A sum over all networks")
     if len(scores.columns) > LATTICE_LIMIT:
         raise TooLarge(

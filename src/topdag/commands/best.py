@@ -7,6 +7,7 @@ from pathlib import Path
 
 from topdag.asking import Asked
 from topdag.commands.command import Command, Exit, UsageError, search_costs
+from topdag.commands.knowing import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.commands.options import (
     ABOUT_TABLES,
     add_limits,
@@ -67,6 +68,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     add_max_parents(parser)
     add_prior(parser)
+    add_constraints(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=True)
@@ -116,11 +118,11 @@ def _outputs(args: Namespace) -> dict[str, Path]:
 
 def _asked(args: Namespace, run: Run) -> Asked:
     if is_score_file(args.file):
-        refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         asked = Asked.from_scores(read_scores(args.file))
     else:
         kind = kind_from(args)
-        asked = Asked(table_from(args), kind, args.max_parents)
+        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
     asked.prior = prior_from(args)
     asked.start = None if args.start is None else read_network(args.start)
     asked.wanted_engine = None if args.engine is None else named_engine(args.engine)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, ArgumentTypeError
 
 from topdag.commands.command import SIZES_SHOWN, search_costs
+from topdag.commands.knowing import add_constraints
 from topdag.commands.options import add_limits, add_max_parents, add_prior, add_reading, add_score
 from topdag.commands.values import keep, number, seconds, whole
 from topdag.list_files import SUFFIXES
@@ -59,6 +60,7 @@ def add_what(parser: ArgumentParser) -> None:
 
 
 def add_rest(parser: ArgumentParser) -> None:
+    add_constraints(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=False)

@@ -11,6 +11,7 @@ from pathlib import Path
 from topdag._core import Listed
 from topdag.asking import Asked, space_of
 from topdag.commands.command import Exit, UsageError
+from topdag.commands.knowing import ABOUT_CONSTRAINTS, known_from
 from topdag.commands.list_text import Request, count_text, list_text
 from topdag.commands.options import (
     ABOUT_TABLES,
@@ -78,7 +79,7 @@ def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
             f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
         )
     if is_score_file(args.file):
-        refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         asked = Asked.from_scores(_scores_in(args.file, args, wanted))
     else:
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
@@ -87,7 +88,7 @@ def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
             raise UsageError(
                 f"--classes: {kind} does not give all networks of a class one score; bdeu, bic, aic and qnml do"
             )
-        asked = Asked(table_from(args), kind, args.max_parents)
+        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
     asked.prior = prior_from(args)
     run.timed("reading", 0.0)
     return asked

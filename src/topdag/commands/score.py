@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from topdag.commands.command import Command, Exit, UsageError
+from topdag.commands.knowing import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.commands.options import (
     SCORE_FILES,
     add_limits,
@@ -55,7 +56,7 @@ No network is printed here, so nothing is proved; --keep best, within(FACTOR) an
 families that provably no such network needs. kbest(K) searches the K best (of classes, where the
 score allows it) to know, and takes time and memory as topdag list does."""
 
-ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads")
+ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads", *ABOUT_CONSTRAINTS)
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -73,6 +74,7 @@ def add_options(parser: ArgumentParser) -> None:
         "best for the others",
     )
     add_max_parents(parser)
+    add_constraints(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=False)
@@ -102,6 +104,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
         scores = score(
             table,
             kind,
+            constraints=known_from(args),
             max_parents=args.max_parents,
             keep=args.keep or _usual_keep(target, table),
             memory_limit=args.memory_limit,

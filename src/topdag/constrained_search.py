@@ -1,0 +1,246 @@
+"""Networks that obey constraints on several variables at once: the space is split until parts need no such constraints.
+
+The best network of a part, by its families alone, bounds all that the part holds. If it obeys, it is the best of the
+part; else the part is split into smaller ones that exclude it (``rule_splits``). The part with the largest bound comes
+next, so that the bound holds at any moment; until some network obeys, the first of the smaller parts is taken at once,
+so that there is something to show. Where few networks of a part can matter, they are listed and looked at instead.
+"""
+
+from __future__ import annotations
+
+import heapq
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import count
+
+from topdag.part_bounds import PartBounds, bounds_of
+from topdag.part_stores import restricted
+from topdag.rule_splits import Part, broken_clauses, parts_of
+from topdag.runs import Run
+from topdag.scores import Scores, Within, scored_again
+
+FIRST_LISTED = 256
+"""So many networks of a part are listed at first, when lists are asked for."""
+MORE_LISTED = 4
+"""So many times more when all of them obey."""
+MOST_RANKED = 10**8
+"""Lists this long are limited by a factor."""
+FIRST_REACH, LARGEST_REACH = 2.0, 690.0
+"""How far behind the best network without constraints the first look goes, and the last one, in nats."""
+
+Network = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Networks of one part, best first; ``is_whole``: there are no others that reach what was asked for."""
+
+    values: Sequence[float]
+    masks: Sequence[Network]
+    is_whole: bool
+
+
+@dataclass
+class Found:
+    """What a search knows. ``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``:
+    what stopped it, None when it ended by itself; ``parts``: how many were looked at."""
+
+    networks: dict[Network, float] = field(default_factory=dict)
+    bound: float = math.inf
+    limit: str | None = None
+    parts: int = 0
+
+    def best(self, most: int) -> list[tuple[float, Network]]:
+        """Best first; of those that tie, by parents."""
+        ordered = sorted(self.networks.items(), key=lambda item: (-item[1], item[0]))
+        return [(value, masks) for masks, value in ordered[:most]]
+
+
+List = Callable[[Scores, int, float], Listed | None]
+"""Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
+
+
+class ConstrainedSearch:
+    """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none worth less than
+    ``lowest``."""
+
+    def __init__(
+        self,
+        scores: Scores,
+        list_part: List,
+        run: Run,
+        *,
+        most: int,
+        epsilon: float = math.inf,
+        lowest: float = -math.inf,
+    ) -> None:
+        assert scores.compiled is not None
+        self.scores, self.list_part, self.run = scores, list_part, run
+        self.rest, self.names = scores.compiled.rest, scores.compiled.names
+        self.most, self.epsilon, self.lowest = most, epsilon, lowest
+        self.found = Found()
+        self._best = -math.inf
+        self._ranked: list[float] = []  # the best ``most`` values, the least of them first
+        self._numbers = count()
+        self._waiting: list[tuple[float, int, Part, int]] = []
+
+    def go(self) -> Found:
+        """Until all is known or a limit comes. On Ctrl-C ``found`` has what is known."""
+        found = self.found
+        self._push(math.inf, (), self._first_size)
+        while self._waiting:
+            found.bound = -self._waiting[0][0]
+            if self._is_enough(found.bound):
+                return found
+            _, _, part, size = heapq.heappop(self._waiting)
+            try:
+                is_done = not self.run.is_over and self._dive(part, size)
+            except KeyboardInterrupt:
+                is_done = False
+                found.limit = "Ctrl-C"
+            if not is_done:
+                found.limit = found.limit or "time_limit"
+                return found
+        found.bound = self.lowest
+        return found
+
+    def _dive(self, part: Part, size: int) -> bool:
+        """Looks into a part, and while nothing is found that obeys into the first of its own; False when stopped."""
+        next_part: Part | None = part
+        while next_part is not None:
+            smaller = self._look_into(next_part, size)
+            if smaller is None:
+                return False
+            is_first_wanted = not self.found.networks and len(smaller) > 0
+            next_part, size = (smaller[0][1], self._first_size) if is_first_wanted else (None, size)
+            for bound, own, own_size in smaller[is_first_wanted:]:
+                self._push(bound, own, own_size)
+        return True
+
+    @property
+    def has_all(self) -> bool:
+        """Whether nothing worth less than ``lowest`` was asked for."""
+        if self.lowest == -math.inf or (self.epsilon < math.inf and self._best - self.epsilon >= self.lowest):
+            return True
+        return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
+
+    def next_reach(self, best: float, reach: float) -> float:
+        """How far behind ``best`` to look next: twice as far, but no further than what is known already asks for."""
+        if self.most > 1 and self.epsilon == math.inf:
+            return 2 * reach
+        needed = best - self._best + (self.epsilon if self.most > 1 else 0.0)
+        return needed if reach < needed <= 2 * reach else 2 * reach
+
+    @property
+    def threshold(self) -> float:
+        """What is worth less is not asked for."""
+        asked = self.lowest
+        if self.epsilon < math.inf:
+            asked = max(asked, self._best - self.epsilon)
+        if len(self._ranked) >= self.most:
+            asked = max(asked, self._ranked[0])
+        return asked
+
+    def _is_enough(self, bound: float) -> bool:
+        """Whether parts with this bound need not be looked at: with a full list those that tie need not be either."""
+        threshold = self.threshold
+        return bound < threshold or (bound == threshold and len(self.found.networks) >= self.most)
+
+    @property
+    def _first_size(self) -> int:
+        return 1 if self.most == 1 else FIRST_LISTED
+
+    def _push(self, bound: float, part: Part, size: int) -> None:
+        heapq.heappush(self._waiting, (-bound, next(self._numbers), part, size))
+
+    def _look_into(self, part: Part, size: int) -> list[tuple[float, Part, int]] | None:
+        """What of the part must be looked at more closely: bounds, parts, and how many to list; None when stopped."""
+        self.found.parts += 1
+        self.run.tick("splitting", self.found.parts, 0)
+        store = restricted(self.scores.store, part)
+        if store is None:
+            return []
+        scores = replace(self.scores.relaxed, store=store, automatic=False, keep="all")
+        listed = self.list_part(scores, size, self.threshold)
+        return None if listed is None else self._taken(part, size, listed, scores)
+
+    def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
+        """Keeps what obeys; what may be left comes back as smaller parts. None when the time is up."""
+        broken: Network | None = None
+        left = -math.inf  # what is not listed, or not yet taken, is worth no more
+        for value, masks in zip(listed.values, listed.masks, strict=True):
+            if self.rest.allows(masks, self.names):
+                self._offer(masks, value)
+            elif broken is None:
+                broken, left = masks, value
+        if listed.is_whole or (broken is None and len(listed.values) >= self.most):
+            return []
+        if broken is None:
+            return [(listed.values[-1], part, MORE_LISTED * size)]
+        bounds = bounds_of(scores.store, self.run)
+        if bounds is None:
+            return None
+        split = [(min(left, bound), (*part, *own), self._first_size) for bound, own in self._split(broken, bounds)]
+        return [own for own in split if own[0] > -math.inf]
+
+    def _split(self, masks: Network, bounds: PartBounds) -> list[tuple[float, Part]]:
+        """By what the network breaks: of several such things the one whose parts can reach least."""
+        choices = []
+        for clause in broken_clauses(self.rest, masks, self.names):
+            promising = sorted(clause, key=lambda literal: -bounds.most_with(literal))
+            parts = [(min(map(bounds.most_with, part)), part) for part in parts_of(promising)]
+            choices.append(sorted(parts, key=lambda item: -item[0]))
+        return min(choices, key=lambda parts: [bound for bound, _ in parts])
+
+    def _offer(self, masks: Network, value: float) -> None:
+        if masks in self.found.networks:
+            return
+        self.found.networks[masks] = value
+        self._best = max(self._best, value)
+        if self.most < MOST_RANKED:
+            heapq.heappush(self._ranked, value)
+            if len(self._ranked) > self.most:
+                heapq.heappop(self._ranked)
+
+
+def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf) -> Found:
+    """The best ``most`` networks within ``epsilon`` nats of the best that obey.
+
+    Scores that were pruned for the best network are made anew, each time with the families of networks further behind
+    the best one without constraints.
+    """
+    assert scores.compiled is not None
+    if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
+        lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
+        search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
+        found = search.go()
+        if found.limit is None and not search.has_all:
+            found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+        return found
+    best, reach = _relaxed_best(scores, list_part), FIRST_REACH
+    if best == -math.inf:
+        return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
+    while True:
+        wide = widened(scores, reach, run)
+        if wide is None:
+            return Found(bound=best, limit="time_limit")
+        search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
+        found = search.go()
+        if found.limit is not None or search.has_all:
+            return found
+        if reach == LARGEST_REACH:
+            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
+        reach = min(LARGEST_REACH, search.next_reach(best, reach))
+
+
+def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
+    """Scores with all families of networks so far behind the best one without constraints on several variables."""
+    wide = scored_again(scores, run, Within(math.exp(reach) * (1 + 1e-9)), relaxed=True)
+    return None if wide is None else replace(wide, compiled=scores.compiled)
+
+
+def _relaxed_best(scores: Scores, list_part: List) -> float:
+    """Minus infinity when there is no network, or no time."""
+    listed = list_part(scores.relaxed, 1, -math.inf)
+    return listed.values[0] if listed is not None and len(listed.values) else -math.inf
