@@ -126,6 +126,9 @@ def test_weights_of_families_add_up_to_that_of_the_network(
     if isinstance(prior, td.OrderModular):
         expected -= network.log_linear_extensions
     assert sum(table[slot] for table, slot in zip(tables, slots, strict=True)) == pytest.approx(expected)
+    every = np.arange(16, dtype=np.uint64)[:, None]
+    listed = [prior.listed_log_weights(network.names, v, every[every[:, 0] >> v & 1 == 0]) for v in range(4)]
+    assert np.concatenate(listed) == pytest.approx(np.concatenate(tables))
 
 
 def test_weights_of_orders_by_slots() -> None:
