@@ -180,6 +180,8 @@ def test_what_does_not_go_together_is_refused() -> None:
         td.best_network(table, prior=td.OrderModular)  # type: ignore[arg-type]
     with pytest.raises(td.ScoreError, match=r"prior must be OrderModular\(\), .* not 'order-modular'"):
         td.k_best_networks(table, 3, prior="order-modular")  # type: ignore[arg-type]
+    with pytest.raises(td.NetworkError, match="no variable 'q'"):  # before any time is spent on scores
+        td.best_network(table, prior=td.EdgePrior({("q", "a"): 1.0}), time_limit=0)
     with pytest.raises(td.ScoreError, match="engine does not go with an order-modular prior"):
         td.best_network(table, prior=td.OrderModular(), engine="dense lattice")
     with pytest.raises(td.ScoreError, match=r"pruned, keep='best'.*keep=\"all\""):

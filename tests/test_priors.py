@@ -140,6 +140,13 @@ def test_weights_of_orders_by_slots() -> None:
 def test_weights_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(td.ScoreError, match=r"log odds of \('a', 'b'\) must be a finite number.*not inf"):
         td.EdgePrior({("a", "b"): math.inf})
+    for no_edge in ("ab", ("a", "b", "c"), ("a", "a")):
+        with pytest.raises(td.ScoreError, match=r"those of edges, \(parent, child\), not of"):
+            td.EdgePrior({no_edge: 1.0})  # type: ignore[dict-item]
+    with pytest.raises(td.ScoreError, match=r"a dictionary by \(parent, child\)"):
+        td.EdgePrior([("a", "b")])  # type: ignore[arg-type]
+    with pytest.raises(td.ScoreError, match="order_weight must be a function of a variable and a set of others, not 3"):
+        td.OrderModular(3)  # type: ignore[arg-type]
     with pytest.raises(td.ScoreError, match="order_weight of 'V0' must be a finite number"):
         td.OrderModular(order_weight=lambda name, earlier: math.nan).order_log_weights(["V0"], 0)
     with pytest.raises(td.NetworkError, match=r"no variable 'smoek'.*'smoke'"):

@@ -12,7 +12,7 @@ from topdag import _core
 from topdag.engines import Engine
 from topdag.errors import ScoreError
 from topdag.graphs import Network
-from topdag.priors import Prior, check_prior, in_words, log_weight_of
+from topdag.priors import EdgePrior, Prior, check_prior, in_words, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
@@ -50,6 +50,8 @@ class Asked:
             _require_none_counted(source)
         asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
         asked.prior = prior
+        if isinstance(prior, EdgePrior):
+            prior.require_names(asked.known_names)
         return asked
 
     @classmethod
@@ -63,6 +65,13 @@ class Asked:
 
     def log_weight(self, network: Network) -> float:
         return 0.0 if self.prior is None else log_weight_of(self.prior, network, self.scored_names)
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Of all variables, scored or constant."""
+        known = self.table if self.scores is None else self.scores
+        assert known is not None
+        return known.names
 
     @property
     def scored_names(self) -> tuple[str, ...]:
@@ -131,9 +140,7 @@ def _most_by_prior(asked: Asked) -> float:
     """No network has a larger log weight; constant columns, which are not scored, have orders too."""
     if asked.prior is None:
         return 0.0
-    known = asked.table if asked.scores is None else asked.scores
-    assert known is not None
-    return asked.prior.most_log_weight(known.names)
+    return asked.prior.most_log_weight(asked.known_names)
 
 
 def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:

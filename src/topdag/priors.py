@@ -46,6 +46,11 @@ class EdgePrior:
     favours_fewer_parents: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.log_odds, Mapping):
+            raise ScoreError(f"log_odds must be a dictionary by (parent, child), not {self.log_odds!r}.")
+        for edge in self.log_odds:
+            if not isinstance(edge, tuple) or len(edge) != 2 or edge[0] == edge[1]:
+                raise ScoreError(f"log_odds are those of edges, (parent, child), not of {edge!r}.")
         for what, value in [*((f"of {edge!r}", v) for edge, v in self.log_odds.items()), ("by default", self.default)]:
             _require_number(f"The log odds {what}", value)
 
@@ -123,6 +128,11 @@ class OrderModular:
 
     order_weight: SetWeight | None = None
     parent_weight: SetWeight | None = None
+
+    def __post_init__(self) -> None:
+        for what, weight in (("order_weight", self.order_weight), ("parent_weight", self.parent_weight)):
+            if weight is not None and not callable(weight):
+                raise ScoreError(f"{what} must be a function of a variable and a set of others, not {weight!r}.")
 
     @property
     def is_uniform(self) -> bool:
