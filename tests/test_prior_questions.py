@@ -162,6 +162,15 @@ def test_more_variables_than_a_table_over_sets_could_have(prior: Prior) -> None:
     assert answer.score == pytest.approx(answer.network.score + prior.log_weight(answer.network))
 
 
+def test_too_many_variables_for_orders_are_refused_before_they_are_scored() -> None:
+    draw = np.random.default_rng(0)
+    table = td.Table({f"v{v}": [str(value) for value in draw.integers(0, 2, 40)] for v in range(27)})
+    with pytest.raises(td.TooLarge, match="27 variables: the order-modular prior takes at most 26"):
+        td.best_network(table, prior=td.OrderModular(), time_limit=0)
+    with pytest.raises(td.TooLarge, match="27 variables: the order-modular prior takes at most 26"):
+        td.k_best_networks(table, 2, prior=td.OrderModular(), time_limit=0)
+
+
 @pytest.mark.parametrize("name", PRIORS)
 def test_the_source_of_a_list_is_not_asked_again(name: str) -> None:
     source = td.k_best_networks(table_of(0), 3, prior=PRIORS[name]).source
