@@ -69,15 +69,15 @@ ROOMS = {
     "stores",
     # questions
     "greedy": "",
-    "asking": "_core engines graphs priors results runs score_kinds scores searching stores table",
+    "asking": "_core engines errors graphs priors results runs score_kinds scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs scores",
-    "questions": "_core asking block_lattice engines errors graphs greedy order_questions priors results runs "
-    "score_kinds scores searching stores table weighted_scores",
+    "questions": "_core asking block_lattice engines errors graphs greedy order_prior order_questions priors "
+    "results runs score_kinds scores searching stores table weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
-    "list_questions": "_core asking errors family_lists graphs list_lattices lists order_questions priors results "
-    "runs scores weighted_scores",
+    "list_questions": "_core asking errors family_lists graphs list_lattices lists order_prior order_questions priors "
+    "results runs scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
     "prior_search": "_core errors lattices list_lattices list_questions lists priors results runs scores",
@@ -88,7 +88,7 @@ ROOMS = {
     "list_averaging": "_core class_edges errors features graphs lists scores",
     "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
     "samples": "errors graphs priors results scores",
-    "sampling": "_core asking errors priors questions results runs samples score_kinds scores weighted_scores",
+    "sampling": "_core asking errors priors questions results runs samples scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # sums
     "posteriors": "errors frame_making graphs results",

@@ -10,8 +10,9 @@ from typing import Any
 
 from topdag import _core
 from topdag.engines import Engine
+from topdag.errors import ScoreError
 from topdag.graphs import Network
-from topdag.priors import Prior, check_prior, log_weight_of
+from topdag.priors import EdgePrior, Prior, check_prior, in_words, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
@@ -45,8 +46,12 @@ class Asked:
     def about(cls, source: Any, prior: Prior | None = None) -> Asked:
         """About scores, or about a table, frame, array or path, to be scored with BDeu(1)."""
         check_prior(prior)
+        if isinstance(source, Scores):
+            _require_none_counted(source)
         asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
         asked.prior = prior
+        if isinstance(prior, EdgePrior):
+            prior.require_names(asked.known_names)
         return asked
 
     @classmethod
@@ -62,11 +67,27 @@ class Asked:
         return 0.0 if self.prior is None else log_weight_of(self.prior, network, self.scored_names)
 
     @property
+    def known_names(self) -> tuple[str, ...]:
+        """Of all variables, scored or constant."""
+        known = self.table if self.scores is None else self.scores
+        assert known is not None
+        return known.names
+
+    @property
     def scored_names(self) -> tuple[str, ...]:
         if self.scores is not None:
             return tuple(self.scores.names[v] for v in self.scores.columns)
         assert self.table is not None
         return tuple(self.table.names[v] for v in scored_columns(self.table))
+
+
+def _require_none_counted(scores: Scores) -> None:
+    """The source of a list may hold a prior in its local scores or beside them; what it would answer is neither."""
+    if scores.prior is not None:
+        raise ScoreError(
+            f"These scores are the source of a list under {in_words(scores.prior)}. "
+            "Ask the scores that the list was made from, with prior=."
+        )
 
 
 def space_of(asked: Asked) -> str:
@@ -116,11 +137,10 @@ def upper_bound(asked: Asked) -> float:
 
 
 def _most_by_prior(asked: Asked) -> float:
-    """No network has a larger log weight."""
+    """No network has a larger log weight; constant columns, which are not scored, have orders too."""
     if asked.prior is None:
         return 0.0
-    every = asked.table.names if asked.scores is None and asked.table is not None else asked.scored_names
-    return asked.prior.most_log_weight(every)
+    return asked.prior.most_log_weight(asked.known_names)
 
 
 def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:

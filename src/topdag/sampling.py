@@ -13,8 +13,7 @@ from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run, is_whole, peak_memory
 from topdag.samples import NetworkSample
-from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scored_columns
+from topdag.scores import MOST_IN_A_LIST, Scores, score_within, scored_columns
 from topdag.weighted_scores import scores_with
 
 LARGEST_SAMPLED = 26
@@ -44,7 +43,7 @@ def sample_networks(
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
+    asked = Asked.about(source)
     return sample_of(asked, n_samples, seed, prior, run)
 
 

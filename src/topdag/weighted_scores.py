@@ -59,6 +59,6 @@ def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Ru
     weighed = store.rounded.copy()
     for x in range(store.n):
         begin, end = store.lists.offsets[x : x + 2]
-        weighed[begin:end] += prior.family_log_weights(names, x)[slots_of(store.lists.masks[begin:end, 0], x)]
+        weighed[begin:end] += prior.listed_log_weights(names, x, store.lists.masks[begin:end])
     grid = round_together([weighed], store.n, run.threads)
     return ListStore(store.n, store.lists, weighed), grid
