@@ -25,7 +25,8 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     if not scores.is_kept():
         raise ScoreError(
             f"With the {prior} all families count, but these scores were pruned, keep={scores.keep!r}. "
-            'Score again with keep="all", or with max_parents.'
+            'Score again with keep="all", or with max_parents; read a score file that was never pruned with keep="all" '
+            "(on the command line --keep all)."
         )
     if isinstance(prior, EdgePrior):
         prior.require_names(scores.names)

@@ -11,6 +11,7 @@ from topdag.commands.command import UsageError
 from topdag.commands.values import (
     PRIORS,
     RULES,
+    keep,
     number,
     prior_name,
     rule,
@@ -21,10 +22,12 @@ from topdag.commands.values import (
     whole,
 )
 from topdag.errors import FileError, ScoreError
+from topdag.files import read_scores
 from topdag.priors import Prior
 from topdag.reading import read_table
 from topdag.runs import MOST_THREADS, OnProgress, Run
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
+from topdag.scores import Scores
 from topdag.table import Table
 
 DEFAULT_SCORE = "bdeu"
@@ -87,6 +90,15 @@ def prior_from(args: Namespace) -> Prior | None:
     return PRIORS[args.prior]
 
 
+def add_keep(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep",
+        type=keep,
+        metavar="WHAT",
+        help="what a .jkl or .pss file holds: all (any family that can matter), within(FACTOR) or kbest(K)",
+    )
+
+
 def add_max_parents(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-parents",
@@ -137,6 +149,13 @@ def kind_from(args: Namespace) -> ScoreKind:
         raise UsageError(str(error)) from None
     assert kind is not None
     return kind
+
+
+def scores_from(args: Namespace) -> Scores:
+    """The scores in ``args.file``; a file of some kinds does not say what it was pruned for, but --keep may."""
+    if args.keep is not None and args.file.lower().endswith(".npz"):
+        raise UsageError("--keep: a .npz file says itself what it holds")
+    return read_scores(args.file, keep=args.keep or "best")
 
 
 def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
