@@ -65,7 +65,7 @@ def test_a_score_file_that_was_never_pruned_takes_a_prior(topdag: Topdag, asia: 
     scores = td.score(asia, td.BDeu(), max_parents=2)
     td.write_scores(tmp_path / "all.jkl", scores)
     refused = topdag("best", tmp_path / "all.jkl", "--prior", "fair")
-    assert refused.code == 1
+    assert refused.code == 4
     assert "(on the command line --keep all)" in refused.err
     ran = topdag("best", tmp_path / "all.jkl", "--prior", "fair", "--keep", "all")
     assert ran.code == 0

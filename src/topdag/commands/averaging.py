@@ -42,7 +42,7 @@ favours networks with many such orders, and what follows is not what it would be
 COSTS = """\
 costs:
   uniform and fair: time like 3^n for n variables, each further one three times as much. On two cores
-  14 variables take a tenth of a second, 17 one second, 20 half a minute or so; memory 12*n*2^n bytes
+  14 variables take a tenth of a second, 17 half a second, 20 ten seconds; memory 12*n*2^n bytes
   and more (20: 0.4 GB). order-modular: time like n^2*2^n, 23 variables take ten seconds; memory 6*n*2^n bytes;
   its paths take time like n^2*3^n, up to 18 variables. Sums are exact; they have no partial answer, so
   when --time-limit comes first nothing is printed."""
