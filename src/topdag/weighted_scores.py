@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.priors import EdgePrior, Prior
+from topdag.priors import EdgePrior, OrderModular, Prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
@@ -47,6 +47,13 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         families[(x << n - 1) + slots] = values + prior.family_log_weights(names, x)[slots]
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
+
+
+def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
+    """What constant columns add to the log weight of every network: they can stand anywhere in an order."""
+    if not isinstance(prior, OrderModular) or not prior.is_uniform:
+        return 0.0
+    return math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)
 
 
 def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:

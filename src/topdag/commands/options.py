@@ -25,6 +25,7 @@ from topdag.priors import Prior
 from topdag.reading import read_table
 from topdag.runs import MOST_THREADS, OnProgress, Run
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
+from topdag.scores import Scores
 from topdag.table import Table
 
 DEFAULT_SCORE = "bdeu"
@@ -159,6 +160,14 @@ def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
     given = [option for option, value in values.items() if value is not None and value is not False]
     if given:
         raise UsageError(f"{', '.join(given)}: {why}")
+
+
+def require_all_families(scores: Scores, path: str, what: str) -> None:
+    if not scores.is_kept():
+        raise ScoreError(
+            f"{path}: {what} need all families, but these scores were pruned. Score again with topdag score "
+            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
+        )
 
 
 def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:
