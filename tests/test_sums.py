@@ -144,6 +144,19 @@ def test_families_that_score_too_little_still_count_before_the_data() -> None:
         assert td.log_prior_total(scores, prior=prior) == td.log_prior_total(every, prior=prior)
 
 
+def test_a_prior_that_favours_what_is_not_held_is_refused() -> None:
+    rows = np.random.default_rng(0).integers(0, 4, size=(200, 13))
+    scores = td.score(td.Table(rows.tolist()), td.BIC(), keep="all")
+    names = scores.names
+    required = td.EdgePrior({(name, names[12]): 1e5 for name in names[:3]})
+    edges = td.edge_posteriors(scores, prior=required)
+    assert all(edges[name, names[12]] == pytest.approx(1.0) for name in names[:3])
+    too_many = td.EdgePrior({(name, names[12]): 1e5 for name in names[:6]})
+    for ask in (td.edge_posteriors, td.best_network):
+        with pytest.raises(td.ScoreError, match="not held"):
+            ask(scores, prior=too_many)
+
+
 def test_scores_that_hold_a_prior_are_refused() -> None:
     scores = td.score(td.example_table(), td.BDeu())
     for prior in (td.EdgePrior(default=-1.0), td.OrderModular()):

@@ -15,6 +15,9 @@ from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
 from topdag.stores import FamilyStore, ListStore, families_of
 
+FAR_BEHIND = 50.0
+"""Nats by which a family must lose to count for nothing."""
+
 
 def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     """The same scores with the log weight of every family added in ``store``, on a grid of their own.
@@ -44,9 +47,38 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     for x in range(n):
         masks, values = families_of(scores.store, x)
         slots = slots_of(masks, x)
-        families[(x << n - 1) + slots] = values + prior.family_log_weights(names, x)[slots]
+        weights = prior.family_log_weights(names, x)
+        own = families[x << n - 1 : (x + 1) << n - 1]
+        own[slots] = values + weights[slots]
+        _require_nothing_lifted(scores, prior, names[x], own, weights)
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
+
+
+def _require_nothing_lifted(
+    scores: Scores, prior: Prior, name: str, own: NDArray[np.float64], weights: NDArray[np.float64]
+) -> None:
+    """Families left out score less than no parents by the cut-off; the prior must not make up for that.
+
+    Each must stay far behind one that is held and has some of its parents, so fits into every network it fits into.
+    """
+    left_out = np.isneginf(own)
+    if scores.max_parents is not None:
+        left_out &= np.bitwise_count(np.arange(len(own), dtype=np.uint64)) <= scores.max_parents
+    if scores.cutoff == math.inf or not left_out.any():
+        return
+    most = own[0] - weights[0] - scores.cutoff + weights + FAR_BEHIND
+    if not (most > own[0])[left_out].any():
+        return
+    best = own.copy()
+    for bit in range(len(own).bit_length() - 1):
+        halves = best.reshape(-1, 2, 1 << bit)
+        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+    if (most > best)[left_out].any():
+        raise ScoreError(
+            f"The {prior} may favour parent sets of {name!r} that are not held, since they score {scores.cutoff:g} "
+            "nats less than none. Use smaller weights, or a lower max_parents."
+        )
 
 
 def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
