@@ -219,7 +219,5 @@ class Counting:
 
 
 def test_a_bound_that_is_too_low_is_told_before_the_search() -> None:
-    with pytest.raises(
-        td.ScoreError, match="log_weight_bound is too low: from the partial network"
-    ):
+    with pytest.raises(td.ScoreError, match="log_weight_bound is too low: from the partial network"):
         td.search_networks(td.example_table(), 1, prior=Counting())

@@ -70,7 +70,7 @@ ROOMS = {
     # questions
     "greedy": "",
     "asking": "_core engines errors graphs priors results runs score_kinds scores searching stores table",
-    "order_questions": "asking errors lists order_prior priors results runs scores",
+    "order_questions": "asking errors lists order_prior priors results runs scores weighted_scores",
     "questions": "_core asking block_lattice engines errors graphs greedy order_prior order_questions priors "
     "results runs score_kinds scores searching stores table weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
@@ -92,7 +92,8 @@ ROOMS = {
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # sums
     "posteriors": "errors frame_making graphs results",
-    "sums": "_core engines errors graphs posteriors priors results runs score_kinds scores stores weighted_scores",
+    "sums": "_core engines errors graphs posteriors priors results runs score_kinds scores stores table "
+    "weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",

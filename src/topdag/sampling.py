@@ -9,7 +9,7 @@ import numpy as np
 from topdag import _core
 from topdag.asking import Asked
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
-from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
+from topdag.priors import OrderModular, Prior, check_prior
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run, is_whole, peak_memory
 from topdag.samples import NetworkSample
@@ -44,6 +44,8 @@ def sample_networks(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     asked = Asked.about(source)
+    if asked.scores is not None and asked.scores.automatic and asked.table is not None and not asked.scores.is_kept():
+        asked.scores = None  # the table is scored again
     return sample_of(asked, n_samples, seed, prior, run)
 
 
@@ -64,13 +66,13 @@ def _check(n_samples: object, seed: object, prior: object) -> None:
         raise ValueError(f"n_samples must be a whole number from 0 to {MOST_IN_A_LIST:,}, not {n_samples!r}.")
     if not is_whole(seed, 0, MOST_SEEDS - 1):
         raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
-    if prior is not None and not isinstance(prior, EdgePrior | FairPrior | OrderModular):
-        raise ScoreError(f"prior must be None, an EdgePrior, a FairPrior or OrderModular(), not {prior!r}.")
+    check_prior(prior)
 
 
 def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scores:
     if asked.scores is not None:
         asked.scores.require_kept("sample_networks")
+        asked.scores.require_no_prior()
         _require_room(len(asked.scores.columns), prior, n_samples, run)
         return asked.scores
     assert asked.table is not None and asked.kind is not None

@@ -195,6 +195,14 @@ class Scores:
             'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
         )
 
+    def require_no_prior(self) -> None:
+        """The scores of a list under a prior hold its weights, which must not count twice."""
+        if self.prior is not None:
+            raise ScoreError(
+                f"These scores go with {in_words(self.prior)}, as those of a list do. Give the scores that the list "
+                "was made from, and the prior."
+            )
+
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
         """The allowed parent sets of a variable with their scores on the grid."""
         require_known([variable], self.names)

@@ -9,11 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.priors import EdgePrior, Prior
+from topdag.priors import EdgePrior, OrderModular, Prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
 from topdag.stores import FamilyStore, ListStore, families_of
+
+FAR_BEHIND = 50.0
+"""Nats by which a family must lose to count for nothing."""
 
 
 def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
@@ -45,9 +48,45 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     for x in range(n):
         masks, values = families_of(scores.store, x)
         slots = slots_of(masks, x)
-        families[(x << n - 1) + slots] = values + prior.family_log_weights(names, x)[slots]
+        weights = prior.family_log_weights(names, x)
+        own = families[x << n - 1 : (x + 1) << n - 1]
+        own[slots] = values + weights[slots]
+        _require_nothing_lifted(scores, prior, names[x], own, weights)
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
+
+
+def _require_nothing_lifted(
+    scores: Scores, prior: Prior, name: str, own: NDArray[np.float64], weights: NDArray[np.float64]
+) -> None:
+    """Families left out score less than no parents by the cut-off; the prior must not make up for that.
+
+    Each must stay far behind one that is held and has some of its parents, so fits into every network it fits into.
+    """
+    left_out = np.isneginf(own)
+    if scores.max_parents is not None:
+        left_out &= np.bitwise_count(np.arange(len(own), dtype=np.uint64)) <= scores.max_parents
+    if scores.cutoff == math.inf or not left_out.any():
+        return
+    most = own[0] - weights[0] - scores.cutoff + weights + FAR_BEHIND
+    if not (most > own[0])[left_out].any():
+        return
+    best = own.copy()
+    for bit in range(len(own).bit_length() - 1):
+        halves = best.reshape(-1, 2, 1 << bit)
+        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+    if (most > best)[left_out].any():
+        raise ScoreError(
+            f"The {prior} may favour parent sets of {name!r} that are not held, since they score {scores.cutoff:g} "
+            "nats less than none. Use smaller weights, or a lower max_parents."
+        )
+
+
+def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
+    """What constant columns add to the log weight of every network: they can stand anywhere in an order."""
+    if not isinstance(prior, OrderModular) or not prior.is_uniform:
+        return 0.0
+    return math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)
 
 
 def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:

@@ -19,6 +19,7 @@ from topdag.commands.options import (
     kind_from,
     prior_from,
     refuse,
+    require_all_families,
     run_from,
     table_from,
     writable,
@@ -31,7 +32,8 @@ from topdag.posterior_files import write_posteriors
 from topdag.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.priors import Prior
 from topdag.runs import Run, shown_bytes
-from topdag.scores import Scores, score_within
+from topdag.scores import Scores
+from topdag.sums import Wanted, score_for_sums
 
 SUFFIXES = (".json", ".npz")
 ABOUT_PRIORS = """\
@@ -78,9 +80,9 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
 
 
-def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors]) -> Exit:
+def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Wanted) -> Exit:
     target = _target(args)
-    found, code = _ask(args, lambda scores, run: ask(scores, prior=prior_from(args), **_limits(run)))
+    found, code = ask_all(args, lambda scores, prior, run: ask(scores, prior=prior, **limits(run)), wanted)
     if found is None:
         return code
     try:
@@ -91,22 +93,19 @@ def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteri
     return code
 
 
-def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, dict[str, Any]], Any]) -> tuple[Any, Exit]:
+def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Wanted) -> tuple[Any, Exit]:
     """The answer to a question about scores under the prior of the options, or None when the time was up."""
-    return _ask(args, lambda scores, run: ask(scores, prior_from(args), _limits(run)))
-
-
-def _ask(args: Namespace, ask: Callable[[Scores, Run], Any]) -> tuple[Any, Exit]:
     try:
         with progress_line(quiet=args.quiet) as on_progress:
             run = run_from(args, on_progress)
-            return ask(_scores(args, run), run), Exit.FINE
+            return ask(_scores(args, wanted, run), prior_from(args), run), Exit.FINE
     except OutOfTime:
         mention("topdag: the time limit came first, and exact sums have no partial answer")
         return None, Exit.STOPPED
 
 
-def _limits(run: Run) -> dict[str, Any]:
+def limits(run: Run) -> dict[str, Any]:
+    """What is left of them."""
     return {
         "time_limit": run.seconds_left,
         "memory_limit": run.memory_limit,
@@ -115,18 +114,20 @@ def _limits(run: Run) -> dict[str, Any]:
     }
 
 
-def _scores(args: Namespace, run: Run) -> Scores:
+def _scores(args: Namespace, wanted: Wanted, run: Run) -> Scores:
     if is_score_file(args.file):
         refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
         if args.keep is not None and args.file.lower().endswith(".npz"):
             raise UsageError("--keep: a .npz file says itself what it holds")
-        return read_scores(args.file, keep=args.keep or "best")
+        scores = read_scores(args.file, keep=args.keep or "best")
+        require_all_families(scores, args.file, "sums")
+        return scores
     refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
     kind = kind_from(args)
-    scores = score_within(table_from(args), kind, run, max_parents=args.max_parents, keep="all")
-    if scores is None:
+    scored = score_for_sums(table_from(args), kind, args.max_parents, prior_from(args), wanted, run)
+    if scored is None:
         raise OutOfTime("time_limit came before the table was scored.")
-    return scores
+    return scored
 
 
 def _target(args: Namespace) -> Path | None:

@@ -180,6 +180,14 @@ def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
         raise UsageError(f"{', '.join(given)}: {why}")
 
 
+def require_all_families(scores: Scores, path: str, what: str) -> None:
+    if not scores.is_kept():
+        raise ScoreError(
+            f"{path}: {what} need all families, but these scores were pruned. Score again with topdag score "
+            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
+        )
+
+
 def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:
     """Where to write, links followed; an error now rather than after the work if that cannot succeed."""
     try:

@@ -23,13 +23,14 @@ from topdag.commands.options import (
     kind_from,
     prior_from,
     refuse,
+    require_all_families,
     run_from,
     table_from,
     writable,
 )
 from topdag.commands.show import as_json, labelled, mention, progress_line, say, table_in_words, write_text
 from topdag.commands.values import seconds, whole
-from topdag.errors import OutOfTime, ScoreError
+from topdag.errors import OutOfTime
 from topdag.files import read_scores
 from topdag.runs import shown_bytes
 from topdag.samples import NetworkSample
@@ -118,11 +119,7 @@ def _asked(args: Namespace) -> Asked:
         return Asked(table_from(args), kind_from(args), args.max_parents)
     refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
     scores = read_scores(args.file, keep=args.keep or "best")
-    if not scores.is_kept():
-        raise ScoreError(
-            f"{args.file}: samples need all families, but these scores were pruned. Score again with topdag score "
-            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
-        )
+    require_all_families(scores, args.file, "samples")
     return Asked.from_scores(scores)
 
 
@@ -199,4 +196,5 @@ COMMAND = Command(
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=sample,
+    partial=False,
 )
