@@ -162,7 +162,7 @@ def test_scores_that_hold_a_prior_are_refused() -> None:
     for prior in (td.EdgePrior(default=-1.0), td.OrderModular()):
         held = td.k_best_networks(scores, 2, prior=prior).source
         for ask in (td.log_evidence, td.log_prior_total, td.edge_posteriors, lambda s: td.sample_networks(s, 1)):
-            with pytest.raises(td.ScoreError, match="Give the scores that the list was made from"):
+            with pytest.raises(td.ScoreError, match="Ask the scores that the list was made from"):
                 ask(held)
 
 
