@@ -10,9 +10,8 @@ from typing import Any
 
 from topdag import _core
 from topdag.engines import Engine
-from topdag.errors import ScoreError
 from topdag.graphs import Network
-from topdag.priors import EdgePrior, Prior, check_prior, in_words, log_weight_of
+from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
@@ -47,7 +46,7 @@ class Asked:
         """About scores, or about a table, frame, array or path, to be scored with BDeu(1)."""
         check_prior(prior)
         if isinstance(source, Scores):
-            _require_none_counted(source)
+            source.require_no_prior()
         asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
         asked.prior = prior
         if isinstance(prior, EdgePrior):
@@ -79,15 +78,6 @@ class Asked:
             return tuple(self.scores.names[v] for v in self.scores.columns)
         assert self.table is not None
         return tuple(self.table.names[v] for v in scored_columns(self.table))
-
-
-def _require_none_counted(scores: Scores) -> None:
-    """The source of a list may hold a prior in its local scores or beside them; what it would answer is neither."""
-    if scores.prior is not None:
-        raise ScoreError(
-            f"These scores are the source of a list under {in_words(scores.prior)}. "
-            "Ask the scores that the list was made from, with prior=."
-        )
 
 
 def space_of(asked: Asked) -> str:

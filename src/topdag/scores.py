@@ -196,11 +196,11 @@ class Scores:
         )
 
     def require_no_prior(self) -> None:
-        """The scores of a list under a prior hold its weights, which must not count twice."""
+        """The source of a list may hold a prior in its local scores or beside them; what it would answer is neither."""
         if self.prior is not None:
             raise ScoreError(
-                f"These scores go with {in_words(self.prior)}, as those of a list do. Give the scores that the list "
-                "was made from, and the prior."
+                f"These scores are the source of a list under {in_words(self.prior)}. "
+                "Ask the scores that the list was made from, with prior=."
             )
 
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
