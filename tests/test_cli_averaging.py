@@ -60,7 +60,7 @@ def test_files_of_scores(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
         assert (ran.code, ran.out.strip()) == (0, f"{td.log_evidence(scores):.6f}")
     ran = topdag("evidence", tmp_path / "all.jkl")
     assert ran.code == 4
-    assert "needs more families" in ran.err
+    assert "never pruned, add --keep all here" in ran.err
     assert topdag("evidence", tmp_path / "all.npz", "--score", "bic").code == 2
     assert topdag("evidence", asia, "--keep", "all").code == 2
 
@@ -72,3 +72,21 @@ def test_limits(topdag: Topdag, asia: Path) -> None:
     assert topdag("edges", asia, "--memory-limit", "1kB").code == 5
     assert topdag("edges", asia, "--threshold", "2").code == 2
     assert topdag("edges", asia, "--prior", "none").code == 2
+
+
+@pytest.mark.parametrize("command", ["edges", "paths", "evidence", "sample"])
+def test_the_exit_codes_promise_no_partial_answer(topdag: Topdag, command: str) -> None:
+    codes = topdag(command, "--help").out.split("exit codes:")[1]
+    assert "3    stopped by the time limit; nothing was printed" in codes
+    assert "130  Ctrl-C; nothing was printed" in codes
+    assert "a bound" not in codes
+
+
+def test_what_cannot_be_summed_is_refused_at_once(topdag: Topdag, tmp_path: Path) -> None:
+    names = [f"v{i}" for i in range(28)]
+    rows = [",".join(str(i >> j & 1) for j in range(28)) for i in (0, 2**28 - 1, 12345)]
+    (tmp_path / "wide.csv").write_text("\n".join([",".join(names), *rows]) + "\n")
+    for command in ("edges", "paths", "evidence"):
+        ran = topdag(command, tmp_path / "wide.csv", "--memory-limit", "1MB")
+        assert (ran.code, ran.out) == (5, "")
+        assert "Leave out 2" in ran.err

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import pytest
 from cli_runs import Topdag
 
 import topdag as td
@@ -73,3 +75,20 @@ def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     rules = [*triangle, *(f"not ({a}->{b} and {b}->{c})" for a, b, c in turns)]
     ran = topdag("best", asia, *(word for rule in rules for word in ("--rule", rule)))
     assert "No network is allowed" in ran.out and ran.code == 1
+
+
+def test_sums_and_samples_take_constraints(topdag: Topdag, asia: Path) -> None:
+    known = td.Constraints(required_edges=[("smoke", "lung")], forbidden_edges=[("lung", "bronc")])
+    scores = td.score(asia, td.BDeu(), constraints=known)
+    options = ["--require", "smoke->lung", "--forbid", "lung->bronc"]
+    evidence = json.loads(topdag("evidence", asia, "--json", *options).out)
+    assert evidence["log_evidence"] == pytest.approx(td.log_evidence(scores))
+    edges = json.loads(topdag("edges", asia, "--json", *options).out)
+    assert np.array(edges["matrix"]) == pytest.approx(td.edge_posteriors(scores).matrix)
+    drawn = json.loads(topdag("sample", asia, "-k", 200, "--json", *options).out)
+    shares = {(row["parent"], row["child"]): row["frequency"] for row in drawn["edges"]}
+    assert shares["smoke", "lung"] == 1.0
+    assert ("lung", "bronc") not in shares
+    refused = topdag("edges", asia, "--rule", "asia->tub or smoke->bronc")
+    assert refused.code == 4
+    assert "does not yet understand constraints on several variables" in refused.err

@@ -59,3 +59,16 @@ def test_wrong_use_is_explained(topdag: Topdag, asia: Path, options: list[str], 
     ran = topdag(command, asia, *others)
     assert ran.code == 2
     assert message in " ".join(ran.err.split())
+
+
+def test_a_score_file_that_was_never_pruned_takes_a_prior(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    scores = td.score(asia, td.BDeu(), max_parents=2)
+    td.write_scores(tmp_path / "all.jkl", scores)
+    refused = topdag("best", tmp_path / "all.jkl", "--prior", "fair")
+    assert refused.code == 4
+    assert "(on the command line --keep all)" in refused.err
+    ran = topdag("best", tmp_path / "all.jkl", "--prior", "fair", "--keep", "all")
+    assert ran.code == 0
+    assert f"score {td.best_network(scores, prior=td.FairPrior()).score:.6f} nats" in ran.words
+    assert "--keep: a .npz file says itself" in topdag("best", "all.npz", "--keep", "all").err
+    assert "--keep: this is for files of scores" in topdag("best", asia, "--keep", "all").err

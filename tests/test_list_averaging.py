@@ -265,3 +265,16 @@ def test_published_coverage(name: str, evidence: float, best: float, one: float,
     assert td.coverage(td.k_best_networks(scores, 1), evidence) == pytest.approx(best, rel=1e-5)
     assert td.coverage(td.k_best_classes(scores, 1), evidence) == pytest.approx(one, rel=5e-3)
     assert td.coverage(td.k_best_classes(scores, more[0]), evidence) == pytest.approx(more[1], rel=1e-3)
+
+
+def test_what_is_no_list_is_refused() -> None:
+    networks = td.k_best_networks(td.score(td.example_table(), td.BDeu()), 3)
+    for wrong in (networks[0], None, iter(networks)):
+        with pytest.raises(td.NetworkError, match="Averages are over"):
+            td.posterior(wrong, td.edge("smoke", "lung"))
+    with pytest.raises(td.ScoreError, match="covers a share"):
+        td.coverage(list(networks), 0.0)
+    with pytest.raises(td.ScoreError, match="count alike"):
+        td.posterior(list(networks), td.edge("smoke", "lung"), weights="classes")
+    with pytest.raises(td.TableError, match="must be a Table, not dict"):
+        td.predictive_log_density(networks, {}, {})

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import topdag as td
+from topdag import sums
 from topdag.posteriors import Averaged
 from topdag.runs import Run
 
@@ -150,6 +152,43 @@ def test_pruned_scores_are_refused() -> None:
                 ask(pruned)
 
 
+def test_a_heat_map_of_a_variable_called_parent() -> None:
+    table = td.Table({"parent": [0, 1, 0], "parent_": [0, 1, 1]})
+    frame = td.edge_posteriors(table).heat_map()
+    assert list(frame.columns) == ["parent__", "parent", "parent_"]
+    assert list(frame["parent__"]) == ["parent", "parent_"]
+
+
+@pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan, "half", None])
+def test_a_threshold_is_a_probability(found: td.NetworkPosteriors, threshold: object) -> None:
+    with pytest.raises(td.ScoreError, match="from 0 to 1"):
+        found.edges.consensus(threshold)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("names", ["lung"] * 8, "occurs twice"),
+        ("names", "abcdefgh", "no list of texts"),
+        ("log_evidence", math.nan, "not finite"),
+        ("edges", [[1.0] * 8] * 8, "to itself"),
+    ],
+)
+def test_files_that_cannot_be_true(
+    found: td.NetworkPosteriors, tmp_path: Path, name: str, value: object, said: str
+) -> None:
+    td.write_posteriors(tmp_path / "edges.json", found.edges)
+    content = json.loads((tmp_path / "edges.json").read_text())
+    (tmp_path / "edges.json").write_text(json.dumps({**content, name: value}))
+    with pytest.raises(td.FileError, match=said):
+        td.read_posteriors(tmp_path / "edges.json")
+
+
+def test_only_posteriors_are_written(found: td.NetworkPosteriors, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match="not ParentSetPosteriors"):
+        td.write_posteriors(tmp_path / "sets.npz", found.parent_sets("dysp"))
+
+
 def test_other_priors_are_refused(scores: td.Scores) -> None:
     with pytest.raises(td.ScoreError, match="prior must be"):
         td.edge_posteriors(scores, prior="fair")
@@ -175,6 +214,23 @@ def test_paths_over_orders_have_a_limit() -> None:
     table = td.Table(np.random.default_rng(1).integers(0, 2, size=(40, 19)))
     with pytest.raises(td.TooLarge, match="at most 18"):
         td.path_posteriors(table, prior=td.OrderModular())
+
+
+def test_what_cannot_be_summed_is_not_scored(monkeypatch: pytest.MonkeyPatch) -> None:
+    def score(*_: object, **__: object) -> None:
+        raise AssertionError("scored")
+
+    monkeypatch.setattr(sums, "score_within", score)
+    wide = td.Table(np.random.default_rng(1).integers(0, 2, size=(40, 28)))
+    narrow = td.Table(np.random.default_rng(1).integers(0, 2, size=(40, 20)))
+    with pytest.raises(td.TooLarge, match=r"at most 26\. Leave out 2"):
+        td.log_evidence(wide)
+    with pytest.raises(td.TooLarge, match=r"networks of 20 variables needs .* 14 variables would fit"):
+        td.edge_posteriors(narrow, memory_limit="5MB", threads=2)
+    with pytest.raises(td.TooLarge, match="at most 18"):
+        td.path_posteriors(narrow, prior=td.OrderModular())
+    with pytest.raises(td.ScoreError, match="FairPrior\\(\\) with brackets"):
+        td.log_evidence(narrow, prior=td.FairPrior)
 
 
 def test_no_time(scores: td.Scores) -> None:

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 from itertools import product
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
 import topdag as td
+from topdag.family_lists import FamilyLists
 from topdag.priors import Prior
+from topdag.scores import scores_from_lists
 
 PRIORS: dict[str, Prior] = {
     "order-modular": td.OrderModular(),
@@ -133,12 +136,61 @@ def test_no_time_still_gives_a_network_and_a_bound(name: str) -> None:
     assert top.floor >= best.score - 1e-9 or len(top)
 
 
+@pytest.mark.parametrize("keep", ["all", "best"])
+def test_without_time_the_bound_counts_orders_of_constant_columns(keep: Literal["all", "best"]) -> None:
+    coins = {
+        name: [str(v) for v in np.random.default_rng(place).integers(0, 2, 8)] for place, name in enumerate("abcd")
+    }
+    table = td.Table(coins | {name: ["x"] * 8 for name in "efgh"})
+    scores = td.score(table, td.BDeu(), keep=keep)
+    best = td.best_network(scores, prior=td.OrderModular())
+    early = td.best_network(scores, prior=td.OrderModular(), time_limit=0)
+    assert early.proof.bound >= max(best.score, math.lgamma(9) + scores.of(td.Network(table.names, {}))) - 1e-9
+
+
+@pytest.mark.parametrize("prior", [td.FairPrior(), td.EdgePrior({("v30", "v0"): 3.0}, default=-1.0)])
+def test_more_variables_than_a_table_over_sets_could_have(prior: Prior) -> None:
+    """Listed families get their weights one by one: 2^39 sets of parents would fit in no memory."""
+    names = [f"v{v}" for v in range(40)]
+    families: list[tuple[int, list[int], float]] = [(v, [], -5.0) for v in range(40)]
+    families += [(0, [30], -7.5), (1, [0], -1.0), (2, [0, 1], 8.0)]
+    scores = scores_from_lists(FamilyLists.build(names, families), keep="all")
+    answer = td.best_network(scores, prior=prior)
+    assert answer.network is not None and answer.network.score is not None
+    assert answer.proof.status is td.Status.PROVED
+    assert answer.network.has_edge("v30", "v0") == isinstance(prior, td.EdgePrior)
+    assert answer.score == pytest.approx(answer.network.score + prior.log_weight(answer.network))
+
+
+def test_too_many_variables_for_orders_are_refused_before_they_are_scored() -> None:
+    draw = np.random.default_rng(0)
+    table = td.Table({f"v{v}": [str(value) for value in draw.integers(0, 2, 40)] for v in range(27)})
+    with pytest.raises(td.TooLarge, match="27 variables: the order-modular prior takes at most 26"):
+        td.best_network(table, prior=td.OrderModular(), time_limit=0)
+    with pytest.raises(td.TooLarge, match="27 variables: the order-modular prior takes at most 26"):
+        td.k_best_networks(table, 2, prior=td.OrderModular(), time_limit=0)
+
+
+@pytest.mark.parametrize("name", PRIORS)
+def test_the_source_of_a_list_is_not_asked_again(name: str) -> None:
+    source = td.k_best_networks(table_of(0), 3, prior=PRIORS[name]).source
+    for ask in (
+        td.best_network,
+        lambda scores: td.k_best_networks(scores, 3),
+        lambda scores: td.sample_networks(scores, 3),
+    ):
+        with pytest.raises(td.ScoreError, match="Ask the scores that the list was made from, with prior="):
+            ask(source)
+
+
 def test_what_does_not_go_together_is_refused() -> None:
     table = table_of(0)
     with pytest.raises(td.ScoreError, match=r"write OrderModular\(\) with brackets"):
         td.best_network(table, prior=td.OrderModular)  # type: ignore[arg-type]
     with pytest.raises(td.ScoreError, match=r"prior must be OrderModular\(\), .* not 'order-modular'"):
         td.k_best_networks(table, 3, prior="order-modular")  # type: ignore[arg-type]
+    with pytest.raises(td.NetworkError, match="no variable 'q'"):  # before any time is spent on scores
+        td.best_network(table, prior=td.EdgePrior({("q", "a"): 1.0}), time_limit=0)
     with pytest.raises(td.ScoreError, match="engine does not go with an order-modular prior"):
         td.best_network(table, prior=td.OrderModular(), engine="dense lattice")
     with pytest.raises(td.ScoreError, match=r"pruned, keep='best'.*keep=\"all\""):

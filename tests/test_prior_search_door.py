@@ -123,13 +123,16 @@ def test_what_a_prior_is_asked_about() -> None:
     scores = td.score(sampled_table(4, 80, 4), td.BDeu(1.0))
     prior = ShortPaths()
     found = search_networks(scores, 5, prior=prior)
-    assert len(prior.asked) == found.stats.work["weighed"]
-    assert str(prior.asked[0]) == "no variable placed"
+    n = len(scores.columns)  # the bounds are tried on the way to one network first, which is asked about too
+    assert len(prior.asked) == found.stats.work["weighed"] + n + 1
+    assert len(prior.asked[0].placed) == n
+    assert str(prior.asked[1]) == "no variable placed"
     for network in prior.asked:
         assert set(network.parents) == set(network.placed)
         assert all(set(its) <= set(network.placed) for its in network.parents.values())
         assert network.is_complete == (len(network.placed) == 4)
-    assert len({(asked.placed_mask, asked.parent_masks) for asked in prior.asked}) == len(prior.asked)
+    searched = prior.asked[n + 1 :]
+    assert len({(asked.placed_mask, asked.parent_masks) for asked in searched}) == len(searched)
 
 
 # ---- Priors that go wrong
@@ -203,3 +206,18 @@ def test_the_clock_stops_a_slow_prior() -> None:
     found = search_networks(scores, EVERY, prior=ShortPaths(), time_limit=0.3)
     assert found.proof.status is td.Status.STOPPED
     assert found.proof.bound >= found.scores[0]
+
+
+class Counting:
+    """Every variable placed adds to the weight, which the bound does not foresee."""
+
+    def log_weight(self, network: PartialNetwork) -> float:
+        return float(len(network.placed))
+
+    def log_weight_bound(self, n_placed: int, variables_left: tuple[str, ...]) -> float:
+        return 0.0
+
+
+def test_a_bound_that_is_too_low_is_told_before_the_search() -> None:
+    with pytest.raises(td.ScoreError, match="log_weight_bound is too low: from the partial network"):
+        td.search_networks(td.example_table(), 1, prior=Counting())

@@ -126,6 +126,9 @@ def test_weights_of_families_add_up_to_that_of_the_network(
     if isinstance(prior, td.OrderModular):
         expected -= network.log_linear_extensions
     assert sum(table[slot] for table, slot in zip(tables, slots, strict=True)) == pytest.approx(expected)
+    every = np.arange(16, dtype=np.uint64)[:, None]
+    listed = [prior.listed_log_weights(network.names, v, every[every[:, 0] >> v & 1 == 0]) for v in range(4)]
+    assert np.concatenate(listed) == pytest.approx(np.concatenate(tables))
 
 
 def test_weights_of_orders_by_slots() -> None:
@@ -137,6 +140,13 @@ def test_weights_of_orders_by_slots() -> None:
 def test_weights_that_are_no_numbers_are_refused() -> None:
     with pytest.raises(td.ScoreError, match=r"log odds of \('a', 'b'\) must be a finite number.*not inf"):
         td.EdgePrior({("a", "b"): math.inf})
+    for no_edge in ("ab", ("a", "b", "c"), ("a", "a")):
+        with pytest.raises(td.ScoreError, match=r"those of edges, \(parent, child\), not of"):
+            td.EdgePrior({no_edge: 1.0})  # type: ignore[dict-item]
+    with pytest.raises(td.ScoreError, match=r"a dictionary by \(parent, child\)"):
+        td.EdgePrior([("a", "b")])  # type: ignore[arg-type]
+    with pytest.raises(td.ScoreError, match="order_weight must be a function of a variable and a set of others, not 3"):
+        td.OrderModular(3)  # type: ignore[arg-type]
     with pytest.raises(td.ScoreError, match="order_weight of 'V0' must be a finite number"):
         td.OrderModular(order_weight=lambda name, earlier: math.nan).order_log_weights(["V0"], 0)
     with pytest.raises(td.NetworkError, match=r"no variable 'smoek'.*'smoke'"):

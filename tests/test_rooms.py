@@ -86,13 +86,14 @@ ROOMS = {
     # questions
     "greedy": "",
     "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",
-    "order_questions": "asking errors lists order_prior priors results runs scores",
-    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy order_questions "
-    "priors results runs score_kinds scores searching stores table weighted_scores",
+    "order_questions": "asking errors lists order_prior priors results runs scores weighted_scores",
+    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy order_prior "
+    "order_questions priors results runs score_kinds scores searching stores table "
+    "weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors lattices lists order_search relaxation runs score_kinds "
     "scores searching stores",
-    "list_questions": "_core asking constrained_lists errors family_lists graphs list_lattices lists "
+    "list_questions": "_core asking constrained_lists errors family_lists graphs list_lattices lists order_prior "
     "order_questions priors results runs scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
@@ -109,11 +110,12 @@ ROOMS = {
     "list_averaging": "_core class_edges errors features graphs lists scores",
     "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
     "samples": "errors graphs priors results scores",
-    "sampling": "_core asking errors priors questions results runs samples score_kinds scores weighted_scores",
+    "sampling": "_core asking errors priors questions results runs samples scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # sums
     "posteriors": "errors frame_making graphs results",
-    "sums": "_core engines errors graphs posteriors priors results runs score_kinds scores stores weighted_scores",
+    "sums": "_core constraints engines errors graphs posteriors priors results runs score_kinds scores "
+    "stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",

@@ -263,3 +263,19 @@ def test_pruned_scores_are_refused() -> None:
 def test_wrong_values_are_refused(options: dict[str, object], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         td.sample_networks(td.example_table(), **options)
+
+
+def test_scores_chosen_for_the_best_network_are_made_anew() -> None:
+    """With BIC and 23 variables ``score`` keeps what the best network needs; other questions score again."""
+    table = td.Table(np.random.default_rng(1).integers(0, 2, size=(60, 23)))
+    scores = td.score(table, td.BIC())
+    assert scores.automatic and not scores.is_kept()
+    with pytest.raises(td.OutOfTime):
+        td.sample_networks(scores, 1, time_limit=0)
+
+
+@pytest.mark.parametrize("value", [None, "5", 1j, math.inf])
+def test_estimates_are_of_numbers(value: object) -> None:
+    drawn = td.sample_networks(td.example_table(), 3)
+    with pytest.raises(td.ScoreError, match="a finite number"):
+        drawn.estimate(lambda network: value)

@@ -15,6 +15,7 @@ from strategies import list_scores, stored, tables, tied_lists
 from sums_truth import Floats, Truth, networks
 
 import topdag as td
+from topdag.priors import Prior, log_weight_of
 from topdag.scores import Scores
 
 CLOSE = 1e-9
@@ -36,8 +37,10 @@ def by_slots(slots: list[Floats]) -> Floats:
     return found
 
 
-def assert_agrees(found: td.NetworkPosteriors, truth: Truth, columns: tuple[int, ...]) -> None:
-    assert found.log_evidence == pytest.approx(truth.log_total, abs=CLOSE)
+def assert_agrees(
+    found: td.NetworkPosteriors, truth: Truth, columns: tuple[int, ...], log_constants: float = 0.0
+) -> None:
+    assert found.log_evidence == pytest.approx(truth.log_total + log_constants, abs=CLOSE)
     place = np.ix_(columns, columns)
     assert found.edges.matrix[place] == pytest.approx(truth.edges, abs=CLOSE)
     assert found.paths is not None
@@ -83,7 +86,8 @@ def test_orders_all_alike(table: td.Table, limit: int | None) -> None:
     scores = td.score(table, td.BDeu(), max_parents=limit)
     found = td.network_posteriors(scores, prior=td.OrderModular())
     logs = logs_of(scores)
-    assert_agrees(found, Truth(logs, np.zeros_like(logs)), scores.columns)
+    anywhere = math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)
+    assert_agrees(found, Truth(logs, np.zeros_like(logs)), scores.columns, log_constants=anywhere)
 
 
 @settings(max_examples=10)
@@ -117,6 +121,49 @@ def test_listed_families_with_ties(lists: object) -> None:
                 td.network_posteriors(scores, prior=prior)
             continue
         assert_agrees(td.network_posteriors(scores, prior=prior), truth, scores.columns)
+
+
+@pytest.mark.parametrize("prior", [None, td.EdgePrior(default=-1.0), td.FairPrior(), td.OrderModular()], ids=str)
+def test_a_list_of_all_networks_covers_all_beside_constant_columns(prior: Prior | None) -> None:
+    table = td.Table({"a": [0, 1, 0, 1], "k": [0, 0, 0, 0], "b": [0, 1, 1, 1], "l": [1, 1, 1, 1], "c": [0, 0, 1, 1]})
+    scores = td.score(table, td.BDeu())
+    networks = td.networks_within(scores, 1e9, prior=prior)
+    assert len(networks) == 25
+    assert td.coverage(networks, td.log_evidence(scores, prior=prior)) == pytest.approx(1.0, abs=1e-9)
+    weights = [0.0 if prior is None else log_weight_of(prior, network, ("a", "b", "c")) for network in networks]
+    assert td.log_prior_total(scores, prior=prior) == pytest.approx(float(np.logaddexp.reduce(weights)), abs=1e-9)
+
+
+def test_families_that_score_too_little_still_count_before_the_data() -> None:
+    """BIC leaves out sets of variables that no good network has: of 13 variables with four states most large ones."""
+    rows = np.random.default_rng(0).integers(0, 4, size=(200, 13))
+    scores = td.score(td.Table(rows.tolist()), td.BIC(), keep="all")
+    assert scores.cutoff < math.inf
+    every = td.score(td.Table(rows.tolist()), td.BDeu(), keep="all")
+    for prior in (None, td.FairPrior(), td.OrderModular()):
+        assert td.log_prior_total(scores, prior=prior) == td.log_prior_total(every, prior=prior)
+
+
+def test_a_prior_that_favours_what_is_not_held_is_refused() -> None:
+    rows = np.random.default_rng(0).integers(0, 4, size=(200, 13))
+    scores = td.score(td.Table(rows.tolist()), td.BIC(), keep="all")
+    names = scores.names
+    required = td.EdgePrior({(name, names[12]): 1e5 for name in names[:3]})
+    edges = td.edge_posteriors(scores, prior=required)
+    assert all(edges[name, names[12]] == pytest.approx(1.0) for name in names[:3])
+    too_many = td.EdgePrior({(name, names[12]): 1e5 for name in names[:6]})
+    for ask in (td.edge_posteriors, td.best_network):
+        with pytest.raises(td.ScoreError, match="not held"):
+            ask(scores, prior=too_many)
+
+
+def test_scores_that_hold_a_prior_are_refused() -> None:
+    scores = td.score(td.example_table(), td.BDeu())
+    for prior in (td.EdgePrior(default=-1.0), td.OrderModular()):
+        held = td.k_best_networks(scores, 2, prior=prior).source
+        for ask in (td.log_evidence, td.log_prior_total, td.edge_posteriors, lambda s: td.sample_networks(s, 1)):
+            with pytest.raises(td.ScoreError, match="Ask the scores that the list was made from"):
+                ask(held)
 
 
 @pytest.mark.parametrize("n", range(2, 8))

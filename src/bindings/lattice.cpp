@@ -94,6 +94,8 @@ void bind_lattice(nb::module_& m) {
     nb::class_<PyLattice>(m, "Lattice", "Best parents, forward and backward tables over all sets.")
         .def_prop_ro("best_score",
                      [](const PyLattice& t) { return t.lattice->forward(n_sets(t.lattice->n_variables()) - 1); })
+        .def("best_parents", [](const PyLattice& t, double slack) { return t.lattice->read_back(slack).parents; },
+             "slack"_a, "The parents of each variable in the best network; parents that add no more are left out.")
         .def("family_bound",
              [](const PyLattice& t, int x, std::uint64_t parents) {
                  const int n = t.lattice->n_variables();

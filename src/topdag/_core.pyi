@@ -116,6 +116,11 @@ class Lattice:
     @property
     def best_score(self) -> float: ...
 
+    def best_parents(self, slack: float) -> list[int]:
+        """
+        The parents of each variable in the best network; parents that add no more are left out.
+        """
+
     def family_bound(self, x: int, parents: int) -> float:
         """The score of the best network that has this family."""
 

@@ -12,7 +12,7 @@ from topdag import _core
 from topdag.constraints import Constraints
 from topdag.engines import Engine
 from topdag.graphs import Network
-from topdag.priors import Prior, check_prior, log_weight_of
+from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
@@ -52,8 +52,12 @@ class Asked:
     def about(cls, source: Any, prior: Prior | None = None) -> Asked:
         """About scores, or about a table, frame, array or path, to be scored with BDeu(1)."""
         check_prior(prior)
+        if isinstance(source, Scores):
+            source.require_no_prior()
         asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
         asked.prior = prior
+        if isinstance(prior, EdgePrior):
+            prior.require_names(asked.known_names)
         return asked
 
     @classmethod
@@ -67,6 +71,13 @@ class Asked:
 
     def log_weight(self, network: Network) -> float:
         return 0.0 if self.prior is None else log_weight_of(self.prior, network, self.scored_names)
+
+    @property
+    def known_names(self) -> tuple[str, ...]:
+        """Of all variables, scored or constant."""
+        known = self.table if self.scores is None else self.scores
+        assert known is not None
+        return known.names
 
     @property
     def scored_names(self) -> tuple[str, ...]:
@@ -126,11 +137,10 @@ def upper_bound(asked: Asked) -> float:
 
 
 def _most_by_prior(asked: Asked) -> float:
-    """No network has a larger log weight."""
+    """No network has a larger log weight; constant columns, which are not scored, have orders too."""
     if asked.prior is None:
         return 0.0
-    every = asked.table.names if asked.scores is None and asked.table is not None else asked.scored_names
-    return asked.prior.most_log_weight(every)
+    return asked.prior.most_log_weight(asked.known_names)
 
 
 def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:

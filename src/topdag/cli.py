@@ -101,7 +101,7 @@ def texts(command: Command) -> dict[str, Any]:
     return {
         "usage": command.usage,
         "description": command.page,
-        "epilog": f"{command.ending}\n\n{exit_codes(command.exits)}",
+        "epilog": f"{command.ending}\n\n{exit_codes(command.exits, partial=command.partial)}",
         "formatter_class": Help,
         "allow_abbrev": False,
     }

@@ -93,6 +93,7 @@ def posterior(
     asked = feature if isinstance(feature, Feature) else as_feature(feature)
     if not isinstance(averaged, BestList):
         _require_no_evidence(evidence)
+        _require_networks_alike(weights)
         return _of_sample(averaged, asked)
     shares = _shares(averaged, weights)
     value = _within(float(shares @ _values(averaged, asked)), asked.between)
@@ -105,6 +106,8 @@ def coverage(averaged: BestList[Any], evidence: float, *, weights: str = "networ
     """The share of the whole posterior that a list holds; ``evidence`` is the log of the sum of all weights."""
     if not isinstance(evidence, (int, float)) or not math.isfinite(evidence):
         raise ScoreError(f"The evidence is a natural log, a finite number, not {evidence!r}.")
+    if not isinstance(averaged, BestList):
+        raise ScoreError("Only a list of networks or classes, best first, covers a share of the posterior.")
     logs = _log_weights(averaged, weights)
     behind = float(np.logaddexp.reduce(logs)) - evidence
     if behind > SLACK:
@@ -118,6 +121,7 @@ def coverage(averaged: BestList[Any], evidence: float, *, weights: str = "networ
 def edge_matrix(averaged: Averaged, *, weights: str = "networks") -> Floats:
     """How probable each edge is, by a list: at [i, j] the edge from ``names[i]`` to ``names[j]``."""
     if not isinstance(averaged, BestList):
+        _require_networks_alike(weights)
         masks = _sampled(averaged)[1]
         return _directed_matrix(masks, np.full(len(masks), 1 / len(masks)))
     shares = _shares(averaged, weights)
@@ -148,6 +152,7 @@ def weighted_networks(averaged: Averaged, weights: str) -> tuple[tuple[str, ...]
     if isinstance(averaged, BestList):
         columns = _all_columns(averaged, averaged.parents)
         return averaged.names, np.array(columns).T, _shares(averaged, weights)
+    _require_networks_alike(weights)
     names, masks = _sampled(averaged)
     return names, masks, np.full(len(masks), 1 / len(masks))
 
@@ -287,12 +292,17 @@ def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The names of networks drawn, and a row of parent masks for each."""
     if isinstance(drawn, HeldAsMasks) and len(drawn):
         return drawn.names, np.array(_all_columns(drawn, drawn.parents)).T
-    if not len(drawn) or not all(isinstance(network, Network) for network in drawn):
+    if not isinstance(drawn, Sequence) or not len(drawn) or not all(isinstance(network, Network) for network in drawn):
         raise NetworkError("Averages are over a list of networks or classes, or over one or more networks drawn.")
     names = drawn[0].names
     if any(network.names != names for network in drawn):
         raise NetworkError("The networks to average over must have the same variables in the same order.")
     return names, np.array([network.masks for network in drawn], dtype=np.uint64 if len(names) <= 64 else object)
+
+
+def _require_networks_alike(weights: str) -> None:
+    if weights != "networks":
+        raise ScoreError(f"weights={weights!r} is for lists of classes; networks drawn at random count alike.")
 
 
 def _require_no_evidence(evidence: float | None) -> None:

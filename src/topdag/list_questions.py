@@ -18,6 +18,7 @@ from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.lists import BestList, ClassList, NetworkList
+from topdag.order_prior import require_few
 from topdag.order_questions import list_by_orders
 from topdag.priors import OrderModular, Prior
 from topdag.results import Proof, Stats, Status
@@ -237,7 +238,10 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
 
 def _scored_table(asked: Asked, run: Run) -> Scores | None:
     assert asked.table is not None and asked.kind is not None
-    plan_lists(len(scored_columns(asked.table)), asked.table.n_rows, asked.kind, asked.max_parents, run)
+    n = len(scored_columns(asked.table))
+    if isinstance(asked.prior, OrderModular):
+        require_few(n, asked.prior)
+    plan_lists(n, asked.table.n_rows, asked.kind, asked.max_parents, run)
     keep: Keep | None = None if asked.prior is None else "all"
     return score_within(
         asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints

@@ -102,11 +102,15 @@ def _require_families(scores: Scores, most: int, factor: float) -> None:
     )
 
 
-def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
+def require_few(n: int, prior: OrderModular) -> None:
     if n > LATTICE_LIMIT:
         raise TooLarge(
             f"{n} variables: the {prior} takes at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or use no prior."
         )
+
+
+def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
+    require_few(n, prior)
     allowed = run.allowed_memory - (held if run.memory_limit is not None else 0)
     fits = max((m for m in range(1, n) if order_prior_bytes(m, prior, run.threads) <= allowed), default=0)
     run.require_memory(

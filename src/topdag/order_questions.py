@@ -15,6 +15,7 @@ from topdag.priors import OrderModular
 from topdag.results import Answer, Proof, Status
 from topdag.runs import Run
 from topdag.scores import Scores
+from topdag.weighted_scores import log_weight_of_constants
 
 ENGINE = "sums over orders"
 REASON = "the prior counts a network once for each of its orders"
@@ -67,8 +68,7 @@ def _search(asked: Asked, most: int, factor: float, run: Run) -> tuple[PriorFoun
     scores, prior = asked.scores, asked.prior
     assert scores is not None and isinstance(prior, OrderModular)
     asked.engine, asked.reason = ENGINE, REASON
-    all_orders, scored_orders = (math.lgamma(len(names) + 1) for names in (scores.names, scores.columns))
-    added = all_orders - scored_orders if prior.is_uniform else 0.0
+    added = log_weight_of_constants(scores, prior)
     if not scores.columns:
         only = np.zeros(1), np.empty((1, 0), np.uint64)
         return PriorFound(*only, bound=0.0, floor=-math.inf, limit=None, work={}), added

@@ -22,6 +22,8 @@ Posteriors = EdgePosteriors | PathPosteriors | NetworkPosteriors
 
 def write_posteriors(path: FilePath, posteriors: Posteriors) -> None:
     """Writes edges, paths, or all that ``network_posteriors`` gave; parent sets go into .npz only."""
+    if not isinstance(posteriors, Posteriors):
+        raise TypeError(f"Only what a function for posteriors gave is written, not {type(posteriors).__name__}.")
     header, arrays = _header(posteriors), _matrices(posteriors)
     if _suffix(path) == ".json":
         content = header | {name: matrix.tolist() for name, matrix in arrays.items()}
@@ -85,9 +87,11 @@ def _read_npz(path: FilePath) -> tuple[dict[str, Any], dict[str, Any]]:
 def _posteriors(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Posteriors:
     if (header["format"], header["version"]) != (FORMAT, VERSION):
         raise ValueError(f"format {header['format']!r}, version {header['version']!r}")
-    names = tuple(map(str, header["names"]))
+    names = _names(header["names"])
     words, numbers = ("prior", "space"), ("log_evidence", "cancellation", "defect")
     known = {word: str(header[word]) for word in words} | {name: float(header[name]) for name in numbers}
+    if not all(math.isfinite(known[name]) for name in numbers):  # type: ignore[arg-type]
+        raise ValueError("a number is not finite")
     averaged = Averaged(**known, stats=None)  # type: ignore[arg-type]
     found = {name: KINDS[name](names, _checked(arrays[name], len(names)), averaged) for name in KINDS if name in arrays}
     if header["what"] != "all":
@@ -97,9 +101,19 @@ def _posteriors(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Posteri
     return NetworkPosteriors(edges, paths, _parent_sets(header, arrays, averaged), averaged)
 
 
+def _names(found: Any) -> tuple[str, ...]:
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise ValueError("the names are no list of texts")
+    if len(set(found)) < len(found):
+        raise ValueError("a name occurs twice")
+    return tuple(found)
+
+
 def _checked(matrix: Any, n: int) -> Any:
     if matrix.shape != (n, n) or matrix.dtype != np.float64 or not ((matrix >= 0) & (matrix <= 1)).all():
         raise ValueError("a matrix is not one of probabilities")
+    if matrix.diagonal().any():
+        raise ValueError("a variable has an edge or path to itself")
     return matrix
 
 

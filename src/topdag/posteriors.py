@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -123,8 +124,11 @@ class PairPosteriors:
         return frame_of({key: [row[key] for row in rows] for key in (self.FIRST, self.SECOND, "probability")})
 
     def heat_map(self) -> Any:
-        """The matrix as a frame with named columns, and the rows named in the first."""
-        rows = {self.FIRST: list(self.names)}
+        """The matrix as a frame with named columns, and the rows named in the first, which no variable is called."""
+        first = self.FIRST
+        while first in self.names:
+            first += "_"
+        rows = {first: list(self.names)}
         return frame_of(rows | {name: self.matrix[:, j].tolist() for j, name in enumerate(self.names)})
 
     def to_dict(self) -> dict[str, Any]:
@@ -156,12 +160,14 @@ class EdgePosteriors(PairPosteriors):
 
     def consensus(self, threshold: float = 0.5) -> Consensus:
         """The edges more probable than ``threshold``; for a half the median-probability network, if it is one."""
-        edges = tuple((a, b) for a, b, _ in self.above(threshold))
+        if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
+            raise ScoreError(f"The threshold is a probability from 0 to 1, not {threshold!r}.")
+        edges = tuple((a, b) for a, b, _ in self.above(float(threshold)))
         try:
             network = Network.from_edges(self.names, edges)
         except NetworkError:  # a circle
             network = None
-        return Consensus(self.names, threshold, edges, network)
+        return Consensus(self.names, float(threshold), edges, network)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

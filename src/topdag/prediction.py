@@ -37,6 +37,8 @@ def predictive_log_density(
     >>> predictive_log_density(network, table, [{"rain": "no", "wet": "no"}]).round(3).tolist()
     [-0.575]
     """
+    if not isinstance(table, Table):
+        raise TableError(f"the table that was seen must be a Table, not {type(table).__name__}")
     BDeu(ess)  # refuses what is not an equivalent sample size
     names, masks, shares = weighted_networks([averaged] if isinstance(averaged, Network) else averaged, weights)
     order = _same_variables(names, table)

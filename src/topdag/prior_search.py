@@ -27,6 +27,7 @@ from topdag.scores import Scores, scored_again
 
 MOST_VARIABLES = _core.MOST_PRIOR_SEARCH_VARIABLES
 SHARE_OF_MEMORY = 0.8
+ROUNDING = 1e-9
 PUBLISHED_BLOCK, TREE_BLOCK = 10, 1
 
 
@@ -195,6 +196,8 @@ class _Search:
 
     def with_python_prior(self, prior: NetworkPrior, block: int) -> NetworkList:
         asked = _Asked(tuple(self.scores.names[v] for v in self.scores.columns), prior)
+        if self.lattice.best_score > -math.inf:
+            asked.try_bounds(self.lattice.best_parents(self.scores.slack))
         drawn: Any = _core.search_python_prior(
             self.lattice,
             asked.log_weight,
@@ -256,6 +259,18 @@ class _Asked:
     def log_weight_bound(self, placed: int) -> float:
         left = tuple(name for x, name in enumerate(self.names) if not placed >> x & 1)
         return _checked(self.prior.log_weight_bound(len(self.names) - len(left), left), "log_weight_bound", left)
+
+    def try_bounds(self, parents: list[int]) -> None:
+        """A bound that is too low on the way to the data's best network is told before any search relies on it."""
+        whole, placed = (1 << len(parents)) - 1, 0
+        weight = self.log_weight(whole, parents)
+        while placed != whole and weight > -math.inf:
+            begun = [mask if placed >> x & 1 else 0 for x, mask in enumerate(parents)]
+            bound, gained = self.log_weight_bound(placed), weight - self.log_weight(placed, begun)
+            if gained > bound + ROUNDING * (1 + abs(bound)):
+                raise self.bound_error(placed, begun, bound, gained)
+            ready = (x for x, mask in enumerate(parents) if not placed >> x & 1 and mask & ~placed == 0)
+            placed |= 1 << next(ready)
 
     def bound_error(self, placed: int, parents: list[int], bound: float, achieved: float) -> ScoreError:
         network = PartialNetwork(self.names, placed, tuple(parents))

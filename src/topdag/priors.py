@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from topdag.graphs import Network
 
 Floats = NDArray[np.float64]
+Masks = NDArray[np.uint64]
 SetWeight = Callable[[str, frozenset[str]], float]
 """The log weight of a variable with a set of others."""
 
@@ -45,6 +46,11 @@ class EdgePrior:
     favours_fewer_parents: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
+        if not isinstance(self.log_odds, Mapping):
+            raise ScoreError(f"log_odds must be a dictionary by (parent, child), not {self.log_odds!r}.")
+        for edge in self.log_odds:
+            if not isinstance(edge, tuple) or len(edge) != 2 or edge[0] == edge[1]:
+                raise ScoreError(f"log_odds are those of edges, (parent, child), not of {edge!r}.")
         for what, value in [*((f"of {edge!r}", v) for edge, v in self.log_odds.items()), ("by default", self.default)]:
             _require_number(f"The log odds {what}", value)
 
@@ -54,6 +60,14 @@ class EdgePrior:
         weights = np.zeros(1)
         for parent in others:
             weights = np.concatenate([weights, weights + self.log_odds.get((parent, names[x]), self.default)])
+        return weights
+
+    def listed_log_weights(self, names: Sequence[str], x: int, masks: Masks) -> Floats:
+        """Of families of ``names[x]`` with these parents, as rows of words."""
+        weights = np.zeros(len(masks))
+        for v, parent in enumerate(names):
+            is_parent = masks[:, v // 64] >> np.uint64(v % 64) & np.uint64(1)
+            weights += self.log_odds.get((parent, names[x]), self.default) * is_parent
         return weights
 
     def require_names(self, names: Sequence[str]) -> None:
@@ -83,9 +97,12 @@ class FairPrior:
     favours_fewer_parents: ClassVar[bool] = False
 
     def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
+        return self.listed_log_weights(names, x, np.arange(1 << len(names) - 1, dtype=np.uint64)[:, None])
+
+    def listed_log_weights(self, names: Sequence[str], x: int, masks: Masks) -> Floats:
         others = len(names) - 1
         by_size = -np.log([float(math.comb(others, size)) for size in range(others + 1)])
-        return np.asarray(by_size[np.bitwise_count(np.arange(1 << others, dtype=np.uint64))])
+        return np.asarray(by_size[np.bitwise_count(masks).sum(axis=1)])
 
     def most_log_weight(self, names: Sequence[str]) -> float:
         """No network weighs more: one without edges, or with all of them, weighs 1."""
@@ -112,6 +129,11 @@ class OrderModular:
     order_weight: SetWeight | None = None
     parent_weight: SetWeight | None = None
 
+    def __post_init__(self) -> None:
+        for what, weight in (("order_weight", self.order_weight), ("parent_weight", self.parent_weight)):
+            if weight is not None and not callable(weight):
+                raise ScoreError(f"{what} must be a function of a variable and a set of others, not {weight!r}.")
+
     @property
     def is_uniform(self) -> bool:
         return self.order_weight is None and self.parent_weight is None
@@ -124,6 +146,14 @@ class OrderModular:
     def family_log_weights(self, names: Sequence[str], x: int) -> Floats:
         """By the slots of ``names[x]``; zero without a ``parent_weight``."""
         return _by_slots(self.parent_weight, names, x, "parent_weight")
+
+    def listed_log_weights(self, names: Sequence[str], x: int, masks: Masks) -> Floats:
+        weight = self.parent_weight
+        if weight is None:
+            return np.zeros(len(masks))
+        sets = (sum(word << 64 * w for w, word in enumerate(words)) for words in masks.tolist())
+        chosen = (frozenset(name for v, name in enumerate(names) if mask >> v & 1) for mask in sets)
+        return np.array([_checked(weight(names[x], parents), "parent_weight", names[x]) for parents in chosen])
 
     def order_log_weights(self, names: Sequence[str], x: int) -> Floats:
         """By the slots of ``names[x]``: the earlier variables as bits; zero without an ``order_weight``."""

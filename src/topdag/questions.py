@@ -15,6 +15,7 @@ from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
+from topdag.order_prior import require_few
 from topdag.order_questions import best_by_orders
 from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Proof, Status
@@ -119,6 +120,8 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     everything = asked.prior is not None and not asked.prior.favours_fewer_parents
     choice = scores_by_lists(n, table.n_rows, kind, asked.max_parents, everything=everything)
     # What cannot be answered is not scored either.
+    if isinstance(asked.prior, OrderModular):
+        require_few(n, asked.prior)
     engine = asked.wanted_engine or choice.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)

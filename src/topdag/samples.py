@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, overload
 
 import numpy as np
@@ -199,7 +200,6 @@ def frame_of(rows: list[dict[str, Any]], names_without_rows: Sequence[str]) -> A
 
 
 def _checked(value: object) -> float:
-    number = float(value)  # type: ignore[arg-type]
-    if not math.isfinite(number):
+    if not isinstance(value, (Real, np.bool_)) or not math.isfinite(value):
         raise ScoreError(f"A feature must be True, False or a finite number for every network, not {value!r}.")
-    return number
+    return float(value)

@@ -9,12 +9,11 @@ import numpy as np
 from topdag import _core
 from topdag.asking import Asked
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
-from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
+from topdag.priors import OrderModular, Prior, check_prior
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run, is_whole, peak_memory
 from topdag.samples import NetworkSample
-from topdag.score_kinds import BDeu
-from topdag.scores import MOST_IN_A_LIST, Scores, as_table, score_within, scored_columns
+from topdag.scores import MOST_IN_A_LIST, Scores, score_within, scored_columns
 from topdag.weighted_scores import scores_with
 
 LARGEST_SAMPLED = 26
@@ -44,7 +43,9 @@ def sample_networks(
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    asked = Asked.from_scores(source) if isinstance(source, Scores) else Asked(as_table(source), BDeu())
+    asked = Asked.about(source)
+    if asked.scores is not None and asked.scores.automatic and asked.table is not None and not asked.scores.is_kept():
+        asked.scores = None  # the table is scored again
     return sample_of(asked, n_samples, seed, prior, run)
 
 
@@ -65,21 +66,24 @@ def _check(n_samples: object, seed: object, prior: object) -> None:
         raise ValueError(f"n_samples must be a whole number from 0 to {MOST_IN_A_LIST:,}, not {n_samples!r}.")
     if not is_whole(seed, 0, MOST_SEEDS - 1):
         raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
-    if prior is not None and not isinstance(prior, EdgePrior | FairPrior | OrderModular):
-        raise ScoreError(f"prior must be None, an EdgePrior, a FairPrior or OrderModular(), not {prior!r}.")
+    check_prior(prior)
 
 
 def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scores:
     if asked.scores is not None:
         asked.scores.require_local("sample_networks")
         asked.scores.require_kept("sample_networks")
+        asked.scores.require_no_prior()
         _require_room(len(asked.scores.columns), prior, n_samples, run)
         return asked.scores
     assert asked.table is not None and asked.kind is not None
     _require_room(len(scored_columns(asked.table)), prior, n_samples, run)
-    asked.scores = score_within(asked.table, asked.kind, run, max_parents=asked.max_parents, keep="all")
+    asked.scores = score_within(
+        asked.table, asked.kind, run, max_parents=asked.max_parents, keep="all", constraints=asked.constraints
+    )
     if asked.scores is None:
         raise _out_of_time(run)
+    asked.scores.require_local("sample_networks")
     return asked.scores
 
 

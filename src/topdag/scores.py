@@ -234,6 +234,14 @@ class Scores:
     def compiled_names(self) -> tuple[str, ...]:
         return tuple(self.names[v] for v in self.columns)
 
+    def require_no_prior(self) -> None:
+        """The source of a list may hold a prior in its local scores or beside them; what it would answer is neither."""
+        if self.prior is not None:
+            raise ScoreError(
+                f"These scores are the source of a list under {in_words(self.prior)}. "
+                "Ask the scores that the list was made from, with prior=."
+            )
+
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
         """The allowed parent sets of a variable with their scores on the grid."""
         require_known([variable], self.names)

@@ -11,17 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.constraints import Constraints
 from topdag.engines import LATTICE_LIMIT
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.graphs import require_known
 from topdag.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
-from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
+from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run, peak_memory
-from topdag.score_kinds import BDeu
-from topdag.scores import Scores, as_table, score_within, scored_again
-from topdag.stores import FamilyStore, families_of, slots_of
-from topdag.weighted_scores import scores_with
+from topdag.score_kinds import BDeu, ScoreKind
+from topdag.scores import Scores, as_table, score_within, scored_columns
+from topdag.stores import FamilyStore, SetStore, families_of, slots_of
+from topdag.table import Table
+from topdag.weighted_scores import log_weight_of_constants, scores_with
 
 UNIFORM = "all networks equally likely before"
 MOST_CANCELLATION = 1e7
@@ -50,9 +52,7 @@ def log_evidence(
     have no partial answer: OutOfTime when ``time_limit`` comes first.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _asked(
-        "log_evidence", run, lambda: _summed(_scored(source, run), prior, _Wanted(edges=False), run).log_total
-    )
+    return _asked("log_evidence", run, lambda: _log_total(_scored(source, prior, TOTAL, run), prior, run))
 
 
 def log_prior_total(
@@ -68,7 +68,7 @@ def log_prior_total(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def total() -> float:
-        return _summed(_without_data(_scored(source, run), run), prior, _Wanted(edges=False), run).log_total
+        return _log_total(_without_data(_scored(source, prior, TOTAL, run), run), prior, run)
 
     return _asked("log_prior_total", run, total)
 
@@ -84,7 +84,7 @@ def edge_posteriors(
 ) -> EdgePosteriors:
     """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, _Wanted(), run).edges)
+    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, Wanted(), run).edges)
 
 
 def path_posteriors(
@@ -98,7 +98,7 @@ def path_posteriors(
 ) -> PathPosteriors:
     """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, _Wanted(paths=True), run))
+    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, Wanted(paths=True), run))
     assert found.paths is not None
     return found.paths
 
@@ -115,7 +115,7 @@ def parent_set_posteriors(
 ) -> ParentSetPosteriors:
     """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = _Wanted(parent_sets_of=(variable,))
+    wanted = Wanted(parent_sets_of=(variable,))
     found = _asked("parent_set_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
     return found.parent_sets(variable)
 
@@ -136,22 +136,27 @@ def network_posteriors(
     ``parent_sets_of``: the variables whose parent sets are kept, 4 * 2**n bytes each; without it those of all.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = _Wanted(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
+    wanted = Wanted(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
     return _asked("network_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
 
 
 @dataclass(frozen=True)
-class _Wanted:
+class Wanted:
+    """What a sum is for: each takes memory of its own."""
+
     edges: bool = True
     paths: bool = False
     parent_sets_of: tuple[str, ...] | None = ()
 
-    def parent_sets(self, scores: Scores) -> int:
+    def parent_sets(self, names: Sequence[str], columns: Sequence[int]) -> int:
         """The scored variables whose parent sets are kept, as bits."""
         if self.parent_sets_of is not None:
-            require_known(self.parent_sets_of, scores.names)
-        chosen = scores.names if self.parent_sets_of is None else self.parent_sets_of
-        return sum(1 << i for i, v in enumerate(scores.columns) if scores.names[v] in chosen)
+            require_known(self.parent_sets_of, names)
+        chosen = names if self.parent_sets_of is None else self.parent_sets_of
+        return sum(1 << i for i, v in enumerate(columns) if names[v] in chosen)
+
+
+TOTAL = Wanted(edges=False)
 
 
 def _asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
@@ -167,43 +172,104 @@ class _Stopped(Exception):
     """The time is up."""
 
 
-def _scored(source: Any, run: Run) -> Scores:
+def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Scores:
     """All families of the source."""
+    check_prior(prior)
+    scores: Scores | None
     if not isinstance(source, Scores):
-        scores = score_within(as_table(source), BDeu(), run, keep="all")
+        scores = score_for_sums(as_table(source), BDeu(), None, prior, wanted, run)
     elif source.automatic and source.table is not None and source.kind is not None and not source.is_kept():
-        scores = scored_again(source, run, "all")
+        scores = score_for_sums(source.table, source.kind, source.max_parents, prior, wanted, run, source.constraints)
     else:
         scores = source
+        scores.require_kept("A sum over all networks")
+        scores.require_no_prior()
+        held = sum(array.nbytes for array in scores.store.arrays)
+        _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise _Stopped
     scores.require_local("A sum over all networks")
-    scores.require_kept("A sum over all networks")
-    if len(scores.columns) > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{len(scores.columns)} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out some, or "
-            "average over a list of networks."
-        )
     return scores
 
 
+def score_for_sums(
+    table: Table,
+    kind: ScoreKind,
+    max_parents: int | None,
+    prior: Prior | None,
+    wanted: Wanted,
+    run: Run,
+    constraints: Constraints | None = None,
+) -> Scores | None:
+    """All families, None when the time is up. What cannot be summed is not scored either."""
+    columns = scored_columns(table)
+    _require_room(table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
+    return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)
+
+
+def _require_room(
+    names: Sequence[str],
+    columns: Sequence[int],
+    prior: Prior | None,
+    wanted: Wanted,
+    run: Run,
+    *,
+    held: int = 0,
+    scored: float = 0.0,
+) -> None:
+    """Refuses what is too large. ``held``: bytes of scores there are; ``scored``: that will be, at least."""
+    n, kept = len(columns), wanted.parent_sets(names, columns)
+    over_orders = isinstance(prior, OrderModular)
+    if over_orders and wanted.paths and n > MOST_FOR_ORDER_PATHS:
+        raise TooLarge(
+            f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
+            "edges, or take another prior."
+        )
+    if n > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
+            "average over a list of networks."
+        )
+    what = f"The sum over all {'orders' if over_orders else 'networks'} of {n} variables"
+
+    def needed(m: int) -> float:
+        return _sum_bytes(m, over_orders, wanted, kept & (1 << m) - 1, run) + (held + scored) / 2.0 ** (n - m)
+
+    fits = max((m for m in range(1, n) if needed(m) <= run.allowed_memory), default=0)
+    advice = f"{fits} variables would fit" if fits else "Raise memory_limit"
+    run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
+
+
+def _sum_bytes(n: int, over_orders: bool, wanted: Wanted, kept: int, run: Run) -> float:
+    if over_orders:
+        return _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
+    return _core.network_sums_bytes(n, wanted.edges or wanted.paths, kept, False, run.threads)
+
+
 def _without_data(scores: Scores, run: Run) -> Scores:
-    """The same families, all with score zero."""
+    """The same families, all with score zero; also those that were left out because they score so little."""
     n = len(scores.columns)
     if n == 0:
         return scores
     run.require_memory(8.0 * n * 2 ** (n - 1), f"The families of {n} variables", "Use fewer variables.")
     families = np.full(n << n - 1, -math.inf)
-    for x in range(n):
-        masks, _ = families_of(scores.store, x)
-        families[(x << n - 1) + slots_of(masks, x)] = 0.0
+    if isinstance(scores.store, SetStore):
+        sizes = np.bitwise_count(np.arange(1 << n - 1, dtype=np.uint32))
+        limit = n if scores.max_parents is None else scores.max_parents
+        families.reshape(n, -1)[:, sizes <= limit] = 0.0
+    else:
+        for x in range(n):
+            masks, _ = families_of(scores.store, x)
+            families[(x << n - 1) + slots_of(masks, x)] = 0.0
     return replace(scores, store=FamilyStore(n, families), automatic=False)
 
 
-def _summed(scores: Scores, prior: Prior | None, wanted: _Wanted, run: Run) -> _core.Posteriors | _Nothing:
+def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
+    return _summed(scores, prior, TOTAL, run).log_total + log_weight_of_constants(scores, prior)
+
+
+def _summed(scores: Scores, prior: Prior | None, wanted: Wanted, run: Run) -> _core.Posteriors | _Nothing:
     """The core's sums for the scored variables."""
-    if not isinstance(prior, EdgePrior | FairPrior | OrderModular | None):
-        raise ScoreError(f"prior must be EdgePrior, FairPrior, OrderModular or None, not {prior!r}.")
     if not scores.columns:
         return _Nothing()
     weighted = scores
@@ -228,15 +294,15 @@ class _Nothing:
     log_total, cancellation, defect = 0.0, 1.0, 0.0
 
 
-def _over_networks(scores: Scores, wanted: _Wanted, run: Run) -> _core.Posteriors:
+def _over_networks(scores: Scores, wanted: Wanted, run: Run) -> _core.Posteriors:
     found = _networks_with(scores, wanted, run, extended=False)
     if found.cancellation <= MOST_CANCELLATION and found.defect <= SAFE_DEFECT:
         return found
     return _networks_with(scores, wanted, run, extended=True)
 
 
-def _networks_with(scores: Scores, wanted: _Wanted, run: Run, *, extended: bool) -> _core.Posteriors:
-    n, kept = len(scores.columns), wanted.parent_sets(scores)
+def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) -> _core.Posteriors:
+    n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
     return _finished(
@@ -244,13 +310,8 @@ def _networks_with(scores: Scores, wanted: _Wanted, run: Run, *, extended: bool)
     )
 
 
-def _over_orders(scores: Scores, prior: OrderModular, wanted: _Wanted, run: Run) -> _core.Posteriors:
-    n, kept = len(scores.columns), wanted.parent_sets(scores)
-    if wanted.paths and n > MOST_FOR_ORDER_PATHS:
-        raise TooLarge(
-            f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
-            "edges, or take another prior."
-        )
+def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
+    n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     needed = _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
     _require_memory(needed, scores, run, "orders")
     weights = None
@@ -286,13 +347,12 @@ def _check(found: _core.Posteriors, scores: Scores) -> None:
         )
 
 
-def _posteriors(source: Any, prior: Prior | None, wanted: _Wanted, run: Run) -> NetworkPosteriors:
-    scores = _scored(source, run)
-    wanted.parent_sets(scores)  # checks the names before the work
+def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> NetworkPosteriors:
+    scores = _scored(source, prior, wanted, run)
     found = _summed(scores, prior, wanted, run)
     averaged = Averaged(
         UNIFORM if prior is None else str(prior),
-        found.log_total,
+        found.log_total + log_weight_of_constants(scores, prior),
         scores.describe_space(),
         found.cancellation,
         found.defect,
@@ -314,9 +374,9 @@ def _posteriors(source: Any, prior: Prior | None, wanted: _Wanted, run: Run) -> 
 
 
 def _parent_sets(
-    scores: Scores, found: _core.Posteriors | _Nothing, wanted: _Wanted, averaged: Averaged
+    scores: Scores, found: _core.Posteriors | _Nothing, wanted: Wanted, averaged: Averaged
 ) -> dict[str, ParentSetPosteriors]:
-    kept = wanted.parent_sets(scores)
+    kept = wanted.parent_sets(scores.names, scores.columns)
     chosen = scores.names if wanted.parent_sets_of is None else wanted.parent_sets_of
     by_name = {name: ParentSetPosteriors(name, (), np.ones(1), averaged) for name in chosen}  # constant columns
     for x, v in enumerate(scores.columns):

@@ -6,13 +6,17 @@ import math
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.priors import EdgePrior, Prior
+from topdag.priors import EdgePrior, OrderModular, Prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
 from topdag.stores import FamilyStore, ListStore, families_of, slots_of
+
+FAR_BEHIND = 50.0
+"""Nats by which a family must lose to count for nothing."""
 
 
 def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
@@ -24,7 +28,8 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     if not scores.is_kept():
         raise ScoreError(
             f"With the {prior} all families count, but these scores were pruned, keep={scores.keep!r}. "
-            'Score again with keep="all", or with max_parents.'
+            'Score again with keep="all", or with max_parents; read a score file that was never pruned with keep="all" '
+            "(on the command line --keep all)."
         )
     if isinstance(prior, EdgePrior):
         prior.require_names(scores.names)
@@ -43,15 +48,51 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     for x in range(n):
         masks, values = families_of(scores.store, x)
         slots = slots_of(masks, x)
-        families[(x << n - 1) + slots] = values + prior.family_log_weights(names, x)[slots]
+        weights = prior.family_log_weights(names, x)
+        own = families[x << n - 1 : (x + 1) << n - 1]
+        own[slots] = values + weights[slots]
+        _require_nothing_lifted(scores, prior, names[x], own, weights)
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
+
+
+def _require_nothing_lifted(
+    scores: Scores, prior: Prior, name: str, own: NDArray[np.float64], weights: NDArray[np.float64]
+) -> None:
+    """Families left out score less than no parents by the cut-off; the prior must not make up for that.
+
+    Each must stay far behind one that is held and has some of its parents, so fits into every network it fits into.
+    """
+    left_out = np.isneginf(own)
+    if scores.max_parents is not None:
+        left_out &= np.bitwise_count(np.arange(len(own), dtype=np.uint64)) <= scores.max_parents
+    if scores.cutoff == math.inf or not left_out.any():
+        return
+    most = own[0] - weights[0] - scores.cutoff + weights + FAR_BEHIND
+    if not (most > own[0])[left_out].any():
+        return
+    best = own.copy()
+    for bit in range(len(own).bit_length() - 1):
+        halves = best.reshape(-1, 2, 1 << bit)
+        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+    if (most > best)[left_out].any():
+        raise ScoreError(
+            f"The {prior} may favour parent sets of {name!r} that are not held, since they score {scores.cutoff:g} "
+            "nats less than none. Use smaller weights, or a lower max_parents."
+        )
+
+
+def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
+    """What constant columns add to the log weight of every network: they can stand anywhere in an order."""
+    if not isinstance(prior, OrderModular) or not prior.is_uniform:
+        return 0.0
+    return math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)
 
 
 def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Run) -> tuple[ListStore, int]:
     weighed = store.rounded.copy()
     for x in range(store.n):
         begin, end = store.lists.offsets[x : x + 2]
-        weighed[begin:end] += prior.family_log_weights(names, x)[slots_of(store.lists.masks[begin:end, 0], x)]
+        weighed[begin:end] += prior.listed_log_weights(names, x, store.lists.masks[begin:end])
     grid = round_together([weighed], store.n, run.threads)
     return ListStore(store.n, store.lists, weighed), grid

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from topdag.commands.command import Exit, UsageError
+from topdag.commands.knowing import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.commands.options import (
     ABOUT_TABLES,
+    add_keep,
     add_limits,
     add_max_parents,
     add_prior,
@@ -19,19 +21,21 @@ from topdag.commands.options import (
     kind_from,
     prior_from,
     refuse,
+    require_all_families,
     run_from,
+    scores_from,
     table_from,
     writable,
 )
 from topdag.commands.show import as_json, labelled, mention, progress_line, say
-from topdag.commands.values import keep, number, seconds
+from topdag.commands.values import number, seconds
 from topdag.errors import OutOfTime
-from topdag.files import read_scores
 from topdag.posterior_files import write_posteriors
 from topdag.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.priors import Prior
 from topdag.runs import Run, shown_bytes
-from topdag.scores import Scores, score_within
+from topdag.scores import Scores
+from topdag.sums import Wanted, score_for_sums
 
 SUFFIXES = (".json", ".npz")
 ABOUT_PRIORS = """\
@@ -42,7 +46,7 @@ favours networks with many such orders, and what follows is not what it would be
 COSTS = """\
 costs:
   uniform and fair: time like 3^n for n variables, each further one three times as much. On two cores
-  14 variables take a tenth of a second, 17 one second, 20 half a minute or so; memory 12*n*2^n bytes
+  14 variables take a tenth of a second, 17 half a second, 20 ten seconds; memory 12*n*2^n bytes
   and more (20: 0.4 GB). order-modular: time like n^2*2^n, 23 variables take ten seconds; memory 6*n*2^n bytes;
   its paths take time like n^2*3^n, up to 18 variables. Sums are exact; they have no partial answer, so
   when --time-limit comes first nothing is printed."""
@@ -67,7 +71,8 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
         )
     add_max_parents(parser)
     parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
-    parser.add_argument("--keep", type=keep, metavar="WHAT", help="what a .jkl or .pss file holds: all")
+    add_keep(parser)
+    add_constraints(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=False)
@@ -78,9 +83,9 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
 
 
-def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors]) -> Exit:
+def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Wanted) -> Exit:
     target = _target(args)
-    found, code = _ask(args, lambda scores, run: ask(scores, prior=prior_from(args), **_limits(run)))
+    found, code = ask_all(args, lambda scores, prior, run: ask(scores, prior=prior, **limits(run)), wanted)
     if found is None:
         return code
     try:
@@ -91,22 +96,19 @@ def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteri
     return code
 
 
-def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, dict[str, Any]], Any]) -> tuple[Any, Exit]:
+def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Wanted) -> tuple[Any, Exit]:
     """The answer to a question about scores under the prior of the options, or None when the time was up."""
-    return _ask(args, lambda scores, run: ask(scores, prior_from(args), _limits(run)))
-
-
-def _ask(args: Namespace, ask: Callable[[Scores, Run], Any]) -> tuple[Any, Exit]:
     try:
         with progress_line(quiet=args.quiet) as on_progress:
             run = run_from(args, on_progress)
-            return ask(_scores(args, run), run), Exit.FINE
+            return ask(_scores(args, wanted, run), prior_from(args), run), Exit.FINE
     except OutOfTime:
         mention("topdag: the time limit came first, and exact sums have no partial answer")
         return None, Exit.STOPPED
 
 
-def _limits(run: Run) -> dict[str, Any]:
+def limits(run: Run) -> dict[str, Any]:
+    """What is left of them."""
     return {
         "time_limit": run.seconds_left,
         "memory_limit": run.memory_limit,
@@ -115,18 +117,19 @@ def _limits(run: Run) -> dict[str, Any]:
     }
 
 
-def _scores(args: Namespace, run: Run) -> Scores:
+def _scores(args: Namespace, wanted: Wanted, run: Run) -> Scores:
     if is_score_file(args.file):
-        refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
-        if args.keep is not None and args.file.lower().endswith(".npz"):
-            raise UsageError("--keep: a .npz file says itself what it holds")
-        return read_scores(args.file, keep=args.keep or "best")
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+        scores = scores_from(args)
+        require_all_families(scores, args.file, "sums")
+        return scores
     refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
     kind = kind_from(args)
-    scores = score_within(table_from(args), kind, run, max_parents=args.max_parents, keep="all")
-    if scores is None:
+    table, known = table_from(args), known_from(args)
+    scored = score_for_sums(table, kind, args.max_parents, prior_from(args), wanted, run, known)
+    if scored is None:
         raise OutOfTime("time_limit came before the table was scored.")
-    return scores
+    return scored
 
 
 def _target(args: Namespace) -> Path | None:

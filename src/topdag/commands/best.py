@@ -10,6 +10,7 @@ from topdag.commands.command import Command, Exit, UsageError, search_costs
 from topdag.commands.knowing import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.commands.options import (
     ABOUT_TABLES,
+    add_keep,
     add_limits,
     add_max_parents,
     add_prior,
@@ -20,13 +21,14 @@ from topdag.commands.options import (
     prior_from,
     refuse,
     run_from,
+    scores_from,
     table_from,
     writable,
 )
 from topdag.commands.show import answer_text, as_json, mention, progress_line, say, write_text
 from topdag.engines import Engine, named_engine
 from topdag.errors import Interrupted
-from topdag.files import read_network, read_scores
+from topdag.files import read_network
 from topdag.questions import best_of
 from topdag.results import Answer, Status
 from topdag.runs import Run
@@ -69,6 +71,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_max_parents(parser)
     add_prior(parser)
     add_constraints(parser)
+    add_keep(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=True)
@@ -119,8 +122,9 @@ def _outputs(args: Namespace) -> dict[str, Path]:
 def _asked(args: Namespace, run: Run) -> Asked:
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        asked = Asked.from_scores(read_scores(args.file))
+        asked = Asked.from_scores(scores_from(args))
     else:
+        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
         kind = kind_from(args)
         asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
     asked.prior = prior_from(args)

@@ -37,6 +37,11 @@ MEANING = {
     Exit.INTERRUPTED: "Ctrl-C; what was known was printed",
     Exit.NO_READER: "whoever read the output stopped reading",
 }
+NO_PARTIAL_ANSWER = {
+    Exit.STOPPED: "stopped by the time limit; nothing was printed",
+    Exit.INTERRUPTED: "Ctrl-C; nothing was printed",
+}
+"""Of commands that answer in full or not at all."""
 
 
 class UsageError(Exception):
@@ -45,7 +50,10 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """``page`` stands above the options in the help, ``ending`` below them, before the exit codes."""
+    """``page`` stands above the options in the help, ``ending`` below them, before the exit codes.
+
+    ``partial``: whether it prints what is known when it is stopped.
+    """
 
     name: str
     summary: str
@@ -55,10 +63,12 @@ class Command:
     exits: tuple[Exit, ...]
     add_options: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], Exit]
+    partial: bool = True
 
 
-def exit_codes(exits: tuple[Exit, ...]) -> str:
-    return "exit codes:\n" + "\n".join(f"  {code.value:<5}{MEANING[code]}" for code in exits)
+def exit_codes(exits: tuple[Exit, ...], *, partial: bool = True) -> str:
+    meaning = MEANING if partial else MEANING | NO_PARTIAL_ANSWER
+    return "exit codes:\n" + "\n".join(f"  {code.value:<5}{meaning[code]}" for code in exits)
 
 
 def search_costs() -> str:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.commands.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.commands.command import Command, Exit
-from topdag.sums import edge_posteriors
+from topdag.sums import Wanted, edge_posteriors
 
 PAGE = f"""\
 Prints how probable each edge is given the data, most probable first: the share of all networks,
@@ -34,7 +34,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def print_edges(args: Namespace) -> Exit:
-    return print_pairs(args, edge_posteriors)
+    return print_pairs(args, edge_posteriors, Wanted())
 
 
 COMMAND = Command(
@@ -43,7 +43,8 @@ COMMAND = Command(
     usage="topdag edges FILE [--prior NAME] [--threshold P] [options]",
     page=PAGE,
     ending=ENDING,
-    exits=tuple(Exit),
+    exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=print_edges,
+    partial=False,
 )

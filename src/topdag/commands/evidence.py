@@ -5,12 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
-from topdag.commands.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, ask_all
+from topdag.commands.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, ask_all, limits
 from topdag.commands.command import Command, Exit
 from topdag.commands.show import as_json, labelled, say
 from topdag.priors import Prior
+from topdag.runs import Run
 from topdag.scores import Scores
-from topdag.sums import UNIFORM, log_evidence, log_prior_total
+from topdag.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
 
 PAGE = f"""\
 Prints the evidence: the natural log of the sum, over all networks, of exp(score), each network with
@@ -36,7 +37,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def print_evidence(args: Namespace) -> Exit:
-    found, code = ask_all(args, _evidence)
+    found, code = ask_all(args, _evidence, TOTAL)
     if found is None:
         return code
     if args.json:
@@ -48,8 +49,9 @@ def print_evidence(args: Namespace) -> Exit:
     return code
 
 
-def _evidence(scores: Scores, prior: Prior | None, limits: dict[str, Any]) -> dict[str, Any]:
-    value, total = log_evidence(scores, prior=prior, **limits), log_prior_total(scores, prior=prior, **limits)
+def _evidence(scores: Scores, prior: Prior | None, run: Run) -> dict[str, Any]:
+    value = log_evidence(scores, prior=prior, **limits(run))
+    total = log_prior_total(scores, prior=prior, **limits(run))
     return {
         "format": "topdag-evidence",
         "version": 1,
@@ -77,7 +79,8 @@ COMMAND = Command(
     usage="topdag evidence FILE [--prior NAME] [options]",
     page=PAGE,
     ending=ENDING,
-    exits=tuple(Exit),
+    exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=print_evidence,
+    partial=False,
 )

@@ -6,8 +6,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 
 from topdag.commands.command import SIZES_SHOWN, search_costs
 from topdag.commands.knowing import add_constraints
-from topdag.commands.options import add_limits, add_max_parents, add_prior, add_reading, add_score
-from topdag.commands.values import keep, number, seconds, whole
+from topdag.commands.options import add_keep, add_limits, add_max_parents, add_prior, add_reading, add_score
+from topdag.commands.values import number, seconds, whole
 from topdag.list_files import SUFFIXES
 from topdag.list_questions import LARGEST_FACTOR
 from topdag.planning import bytes_for_all_sets
@@ -51,12 +51,7 @@ def add_what(parser: ArgumentParser) -> None:
         metavar="S",
         help="stop after S seconds, reading and scoring included; the list is then complete above a floor",
     )
-    parser.add_argument(
-        "--keep",
-        type=keep,
-        metavar="WHAT",
-        help="what a .jkl or .pss file holds: all (any family that can matter), within(FACTOR) or kbest(K)",
-    )
+    add_keep(parser)
 
 
 def add_rest(parser: ArgumentParser) -> None:

@@ -20,12 +20,12 @@ from topdag.commands.options import (
     prior_from,
     refuse,
     run_from,
+    scores_from,
     table_from,
     writable,
 )
 from topdag.commands.show import progress_line, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
-from topdag.files import read_scores
 from topdag.list_files import SUFFIXES, list_lines, write_list
 from topdag.list_lattices import Wanted
 from topdag.list_questions import count_of, list_of, require_score_equivalent
@@ -95,9 +95,7 @@ def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
 
 
 def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
-    if args.keep is not None and path.lower().endswith(".npz"):
-        raise UsageError("--keep: a .npz file says itself what it holds")
-    scores = read_scores(path, keep=args.keep or "best")
+    scores = scores_from(args)
     try:
         _wanted(wanted).require_kept(scores)
     except ScoreError as error:

@@ -11,6 +11,7 @@ from topdag.commands.command import UsageError
 from topdag.commands.values import (
     PRIORS,
     RULES,
+    keep,
     number,
     prior_name,
     rule,
@@ -21,10 +22,12 @@ from topdag.commands.values import (
     whole,
 )
 from topdag.errors import FileError, ScoreError
+from topdag.files import read_scores
 from topdag.priors import Prior
 from topdag.reading import read_table
 from topdag.runs import MOST_THREADS, OnProgress, Run
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
+from topdag.scores import Scores
 from topdag.table import Table
 
 DEFAULT_SCORE = "bdeu"
@@ -87,6 +90,15 @@ def prior_from(args: Namespace) -> Prior | None:
     return PRIORS[args.prior]
 
 
+def add_keep(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep",
+        type=keep,
+        metavar="WHAT",
+        help="what a .jkl or .pss file holds: all (any family that can matter), within(FACTOR) or kbest(K)",
+    )
+
+
 def add_max_parents(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--max-parents",
@@ -139,6 +151,13 @@ def kind_from(args: Namespace) -> ScoreKind:
     return kind
 
 
+def scores_from(args: Namespace) -> Scores:
+    """The scores in ``args.file``; a file of some kinds does not say what it was pruned for, but --keep may."""
+    if args.keep is not None and args.file.lower().endswith(".npz"):
+        raise UsageError("--keep: a .npz file says itself what it holds")
+    return read_scores(args.file, keep=args.keep or "best")
+
+
 def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
     """Starts the clock."""
     return Run(
@@ -159,6 +178,14 @@ def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
     given = [option for option, value in values.items() if value is not None and value is not False]
     if given:
         raise UsageError(f"{', '.join(given)}: {why}")
+
+
+def require_all_families(scores: Scores, path: str, what: str) -> None:
+    if not scores.is_kept():
+        raise ScoreError(
+            f"{path}: {what} need all families, but these scores were pruned. Score again with topdag score "
+            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
+        )
 
 
 def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:

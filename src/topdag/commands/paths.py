@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.commands.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.commands.command import Command, Exit
-from topdag.sums import path_posteriors
+from topdag.sums import Wanted, path_posteriors
 
 PAGE = f"""\
 Prints how probable it is, given the data, that one variable is an ancestor of another, most
@@ -32,7 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def print_paths(args: Namespace) -> Exit:
-    return print_pairs(args, path_posteriors)
+    return print_pairs(args, path_posteriors, Wanted(paths=True))
 
 
 COMMAND = Command(
@@ -41,7 +41,8 @@ COMMAND = Command(
     usage="topdag paths FILE [--prior NAME] [--threshold P] [options]",
     page=PAGE,
     ending=ENDING,
-    exits=tuple(Exit),
+    exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=print_paths,
+    partial=False,
 )

@@ -12,8 +12,10 @@ from typing import Any
 
 from topdag.asking import Asked
 from topdag.commands.command import Command, Exit, UsageError
+from topdag.commands.knowing import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.commands.options import (
     ABOUT_TABLES,
+    add_keep,
     add_limits,
     add_max_parents,
     add_prior,
@@ -23,14 +25,15 @@ from topdag.commands.options import (
     kind_from,
     prior_from,
     refuse,
+    require_all_families,
     run_from,
+    scores_from,
     table_from,
     writable,
 )
 from topdag.commands.show import as_json, labelled, mention, progress_line, say, table_in_words, write_text
 from topdag.commands.values import seconds, whole
-from topdag.errors import OutOfTime, ScoreError
-from topdag.files import read_scores
+from topdag.errors import OutOfTime
 from topdag.runs import shown_bytes
 from topdag.samples import NetworkSample
 from topdag.sampling import MOST_SEEDS, sample_of
@@ -74,7 +77,8 @@ def add_options(parser: ArgumentParser) -> None:
     add_prior(parser)
     add_max_parents(parser)
     parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds, all included")
-    parser.add_argument("--keep", choices=("all",), help="a .jkl or .pss file that holds every family that counts")
+    add_keep(parser)
+    add_constraints(parser)
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=False)
@@ -115,14 +119,10 @@ def _target(args: Namespace) -> Path | None:
 def _asked(args: Namespace) -> Asked:
     if not is_score_file(args.file):
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-        return Asked(table_from(args), kind_from(args), args.max_parents)
-    refuse(args, ABOUT_TABLES, "this is for tables, and FILE holds scores already")
-    scores = read_scores(args.file, keep=args.keep or "best")
-    if not scores.is_kept():
-        raise ScoreError(
-            f"{args.file}: samples need all families, but these scores were pruned. Score again with topdag score "
-            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
-        )
+        return Asked(table_from(args), kind_from(args), args.max_parents, constraints=known_from(args))
+    refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+    scores = scores_from(args)
+    require_all_families(scores, args.file, "samples")
     return Asked.from_scores(scores)
 
 
@@ -199,4 +199,5 @@ COMMAND = Command(
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=sample,
+    partial=False,
 )
