@@ -28,7 +28,7 @@ def test_paths_as_json(topdag: Topdag, asia: Path) -> None:
     ran = topdag("paths", asia, "--json", "--max-parents", "2", "--score", "bic")
     paths = td.path_posteriors(td.score(td.read_table(asia), td.BIC(), max_parents=2))
     content = json.loads(ran.out)
-    assert (ran.code, content["matrix"]) == (0, paths.matrix.tolist())
+    assert (ran.code, content["paths"]) == (0, paths.matrix.tolist())
     assert content["log_evidence"] == paths.log_evidence
 
 
@@ -90,3 +90,12 @@ def test_what_cannot_be_summed_is_refused_at_once(topdag: Topdag, tmp_path: Path
         ran = topdag(command, tmp_path / "wide.csv", "--memory-limit", "1MB")
         assert (ran.code, ran.out) == (5, "")
         assert "Leave out 2" in ran.err
+
+
+def test_what_is_printed_as_json_is_what_is_written(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    ran = topdag("edges", asia, "--json", "-o", tmp_path / "edges.json")
+    assert json.loads(ran.out) == json.loads((tmp_path / "edges.json").read_text())
+    (tmp_path / "printed.json").write_text(ran.out)
+    again = td.read_posteriors(tmp_path / "printed.json")
+    assert isinstance(again, td.EdgePosteriors)
+    assert again.matrix.tolist() == td.edge_posteriors(asia).matrix.tolist()

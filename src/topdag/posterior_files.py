@@ -11,11 +11,19 @@ from typing import Any
 import numpy as np
 
 from topdag.errors import FileError
-from topdag.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
+from topdag.posteriors import (
+    FORMAT,
+    VERSION,
+    Averaged,
+    EdgePosteriors,
+    NetworkPosteriors,
+    ParentSetPosteriors,
+    PathPosteriors,
+    file_header,
+)
 from topdag.writing import write_whole
 
 FilePath = str | os.PathLike[str]
-FORMAT, VERSION = "topdag-posteriors", 1
 KINDS: dict[str, type[EdgePosteriors] | type[PathPosteriors]] = {"edges": EdgePosteriors, "paths": PathPosteriors}
 Posteriors = EdgePosteriors | PathPosteriors | NetworkPosteriors
 
@@ -60,8 +68,7 @@ def _suffix(path: FilePath) -> str:
 
 def _header(posteriors: Posteriors) -> dict[str, Any]:
     what = "all" if isinstance(posteriors, NetworkPosteriors) else posteriors.WHAT + "s"
-    own = {"format": FORMAT, "version": VERSION, "what": what, "names": list(posteriors.names)}
-    return own | posteriors.averaged.to_dict()
+    return file_header(what, posteriors.names, posteriors.averaged)
 
 
 def _matrices(posteriors: Posteriors) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from topdag.graphs import Network, require_known
 from topdag.results import Stats
 
 Floats = NDArray[np.float64]
+FORMAT, VERSION = "topdag-posteriors", 1
 ROWS_SHOWN = 10
 
 
@@ -42,6 +43,11 @@ class Averaged:
             "cancellation": self.cancellation,
             "defect": self.defect,
         }
+
+
+def file_header(what: str, names: tuple[str, ...], averaged: Averaged) -> dict[str, Any]:
+    """What a file of posteriors says before the numbers."""
+    return {"format": FORMAT, "version": VERSION, "what": what, "names": list(names)} | averaged.to_dict()
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,13 +138,8 @@ class PairPosteriors:
         return frame_of(rows | {name: self.matrix[:, j].tolist() for j, name in enumerate(self.names)})
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "format": f"topdag-{self.WHAT}-posteriors",
-            "version": 1,
-            "names": list(self.names),
-            "matrix": self.matrix.tolist(),
-            **self.averaged.to_dict(),
-        }
+        """For JSON: what ``write_posteriors`` writes."""
+        return file_header(self.WHAT + "s", self.names, self.averaged) | {self.WHAT + "s": self.matrix.tolist()}
 
     def __str__(self) -> str:
         pairs = self.above()
