@@ -97,7 +97,7 @@ ROOMS = {
     "order_questions priors results runs scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
-    "prior_search": "_core errors lattices list_lattices list_questions lists priors results runs scores",
+    "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs scores",
     "rule_splits": "closure compiled_constraints rules statements",
     "constrained_search": "part_bounds part_stores rule_splits runs scores",
     "part_stores": "pruning rule_splits stores",
@@ -114,8 +114,8 @@ ROOMS = {
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # sums
     "posteriors": "errors frame_making graphs results",
-    "sums": "_core constraints engines errors graphs posteriors priors results runs score_kinds scores "
-    "stores table weighted_scores",
+    "sums": "_core asking constraints engines errors graphs posteriors priors results runs score_kinds "
+    "scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",

@@ -98,20 +98,27 @@ def space_of(asked: Asked) -> str:
 
 
 def stats_of(asked: Asked, run: Run) -> Stats:
-    phases = dict(run.phases)
-    if asked.scores is not None and "counting" not in phases:
-        phases["counting"] = asked.scores.seconds
+    """What a question about the best network cost so far."""
+    work = {} if asked.standing is None else asked.standing.work
+    return run_stats(asked.scores, run, asked.engine, work, asked.reason)
+
+
+def run_stats(
+    scores: Scores | None, run: Run, engine: str, work: Mapping[str, int] | None = None, reason: str = ""
+) -> Stats:
+    """What a run cost, and what it worked on."""
+    counting = {} if scores is None else {"counting": scores.seconds}
     return Stats(
         seconds=run.seconds,
-        phases=phases,
+        phases=counting | run.phases,
         threads=run.threads,
         memory=run.memory,
         peak_memory=peak_memory(),
-        sets=0 if asked.scores is None else asked.scores.n_sets,
-        families=0 if asked.scores is None else asked.scores.n_families,
-        engine=asked.engine,
-        reason=asked.reason,
-        work=dict(asked.counted or {}) if asked.standing is None else dict(asked.standing.work),
+        sets=0 if scores is None else scores.n_sets,
+        families=0 if scores is None else scores.n_families,
+        engine=engine,
+        reason=reason,
+        work=dict(work or {}),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any, Generic, TypeVar, cast
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 
 from topdag import _core
-from topdag.asking import Asked, space_of, upper_bound
+from topdag.asking import Asked, run_stats, space_of, upper_bound
 from topdag.constrained_lists import list_classes, list_constrained
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
@@ -21,8 +21,8 @@ from topdag.lists import BestList, ClassList, NetworkList
 from topdag.order_prior import require_few
 from topdag.order_questions import list_by_orders
 from topdag.priors import OrderModular, Prior
-from topdag.results import Proof, Stats, Status
-from topdag.runs import OnProgress, Run, available_memory, peak_memory
+from topdag.results import Proof, Status
+from topdag.runs import OnProgress, Run, available_memory
 from topdag.scores import MOST_IN_A_LIST, Keep, Scores, score_within, scored_columns, scores_from_lists
 from topdag.weighted_scores import scores_with
 
@@ -215,7 +215,7 @@ class _Reading(Generic[AnyList]):
     def _constrained(self, scores: Scores) -> AnyList:
         """Of classes, those of networks that obey."""
         if self.make is not ClassList:
-            return cast(AnyList, list_constrained(scores, self.wanted, self.run, list_stats))
+            return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
 
         def list_networks(wanted: Wanted) -> NetworkList:
             return list_of(NetworkList, self.asked, wanted, self.run)
@@ -279,7 +279,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     proof = Proof(status, best, 0.0, limit, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
-    found = make(scores, values, parents, floor, proof, list_stats(scores, run, engine, work))
+    found = make(scores, values, parents, floor, proof, run_stats(scores, run, engine, work))
     if interrupted:
         raise _interrupted(found, run)
     return found
@@ -287,9 +287,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
     proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
-    return make(
-        scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, list_stats(scores, run, LISTING, {})
-    )
+    return make(scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, run_stats(scores, run, LISTING, {}))
 
 
 def _room_for(n: int, run: Run) -> int:
@@ -302,7 +300,7 @@ def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyLi
     """Every choice of listed families has a cycle."""
     proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
-    return make(scores, np.empty(0), none, -math.inf, proof, list_stats(scores, run, LISTING, {}))
+    return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, LISTING, {}))
 
 
 def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
@@ -317,7 +315,7 @@ def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> 
     proof = Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked))
     scores = asked.scores or _without_scores(asked)
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
-    return make(scores, np.empty(0), none, bound, proof, list_stats(scores, run, LISTING, {}))
+    return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, LISTING, {}))
 
 
 def _without_scores(asked: Asked) -> Scores:
@@ -433,21 +431,6 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
             return
         if len(values) < STREAM_BATCH:
             raise out_of_time(wanted, run, given)
-
-
-def list_stats(scores: Scores, run: Run, engine: str, work: Mapping[str, int]) -> Stats:
-    phases = {"counting": scores.seconds, **run.phases}
-    return Stats(
-        seconds=run.seconds,
-        phases=phases,
-        threads=run.threads,
-        memory=run.memory,
-        peak_memory=peak_memory(),
-        sets=scores.n_sets,
-        families=scores.n_families,
-        engine=engine,
-        work=dict(work),
-    )
 
 
 def checked_k(k: int) -> int:

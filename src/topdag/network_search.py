@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.asking import Asked
+from topdag.asking import Asked, run_stats
 from topdag.engines import SMALL
 from topdag.errors import Interrupted
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted, further_reach, wide_enough
-from topdag.list_questions import checked_k, list_stats, only_the_empty_network, out_of_time, scores_for
+from topdag.list_questions import checked_k, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.order_search import cluster_bound
 from topdag.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
@@ -168,7 +168,7 @@ def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -
     some = best > -math.inf
     status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, found.limit, scores.describe_space())
-    stats = list_stats(scores, run, engine, work)
+    stats = run_stats(scores, run, engine, work)
     networks = NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)
     if found.limit == "Ctrl-C":
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {len(networks):,} found", networks)

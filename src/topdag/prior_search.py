@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.asking import run_stats
 from topdag.errors import Interrupted, ScoreError, TooLarge
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted
-from topdag.list_questions import list_stats, only_the_empty_network, out_of_time
+from topdag.list_questions import only_the_empty_network, out_of_time
 from topdag.lists import NetworkList
 from topdag.priors import OrderModular
 from topdag.results import Proof, Status
@@ -229,7 +230,7 @@ class _Search:
         limit = None if finished else "Ctrl-C" if interrupted else "memory_limit" if memory_hit else "time_limit"
         values, floor = values + offset, min(floor, upper) + offset
         proof = _proof(values, floor, limit, self.scores.describe_space())
-        stats = list_stats(self.scores, self.run, engine, work)
+        stats = run_stats(self.scores, self.run, engine, work)
         networks = NetworkList(self.scores, values, parents, floor, proof, stats)
         if interrupted:
             raise Interrupted(f"Interrupted after {self.run.seconds:.1f} s; none is worth more than {floor}", networks)

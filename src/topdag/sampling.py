@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
-from topdag.asking import Asked
+from topdag.asking import Asked, run_stats
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.priors import OrderModular, Prior, check_prior
-from topdag.results import Stats
-from topdag.runs import OnProgress, Run, is_whole, peak_memory
+from topdag.runs import OnProgress, Run, is_whole
 from topdag.samples import NetworkSample
 from topdag.scores import MOST_IN_A_LIST, Scores, score_within, scored_columns
 from topdag.weighted_scores import scores_with
@@ -105,7 +104,7 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
     n = len(scores.columns)
     if n == 0:  # the empty network is the only one
         return NetworkSample(
-            scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, _stats(scores, run, "none", {})
+            scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, run_stats(scores, run, "none", {})
         )
     core = _weighted(scores, prior, run).store.core()
     limits = run.threads, run.seconds_left, run.on_tick
@@ -130,7 +129,7 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         "in higher precision": known.redone,
         "cancellation": round(known.cancellation),
     }
-    return NetworkSample(scores, parents, prior, seed, known.error, _stats(scores, run, engine, work))
+    return NetworkSample(scores, parents, prior, seed, known.error, run_stats(scores, run, engine, work))
 
 
 def _weighted(scores: Scores, prior: Prior | None, run: Run) -> Scores:
@@ -153,18 +152,4 @@ def _out_of_time(run: Run) -> OutOfTime:
     return OutOfTime(
         f"sample_networks: time_limit came after {run.seconds:.1f} s; no samples are given, since those that end first "
         "are not typical. Ask for fewer, or allow more time."
-    )
-
-
-def _stats(scores: Scores, run: Run, engine: str, work: dict[str, int]) -> Stats:
-    return Stats(
-        seconds=run.seconds,
-        phases={"counting": scores.seconds, **run.phases},
-        threads=run.threads,
-        memory=run.memory,
-        peak_memory=peak_memory(),
-        sets=scores.n_sets,
-        families=scores.n_families,
-        engine=engine,
-        work=work,
     )

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.asking import run_stats
 from topdag.constraints import Constraints
 from topdag.engines import LATTICE_LIMIT
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
@@ -18,7 +19,7 @@ from topdag.graphs import require_known
 from topdag.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
 from topdag.results import Stats
-from topdag.runs import OnProgress, Run, peak_memory
+from topdag.runs import OnProgress, Run
 from topdag.score_kinds import BDeu, ScoreKind
 from topdag.scores import Scores, as_table, score_within, scored_columns
 from topdag.stores import FamilyStore, SetStore, families_of, slots_of
@@ -388,13 +389,4 @@ def _parent_sets(
 
 def _stats(scores: Scores, prior: Prior | None, run: Run) -> Stats:
     over = "orders" if isinstance(prior, OrderModular) else "networks"
-    return Stats(
-        seconds=run.seconds,
-        phases=dict(run.phases),
-        threads=run.threads,
-        memory=run.memory,
-        peak_memory=peak_memory(),
-        sets=scores.n_sets,
-        families=scores.n_families,
-        engine=f"exact sum over all {over}",
-    )
+    return run_stats(scores, run, f"exact sum over all {over}")
