@@ -138,7 +138,7 @@ private:
         std::vector<Work> works = taken();
         double level = is_full ? Candidates::no_family : 0.0;
         for (const Work& work : works) level = std::max(level, work.stack.back().bound);
-        const std::uint64_t left = (question_.most_steps - result_.steps) / works.size() + 1;
+        const std::uint64_t left = std::max<std::uint64_t>(1, (question_.most_steps - result_.steps) / works.size());
         const Reach near{level, false, std::min(steps_a_case, left)}, deep{level, true, std::min(steps_a_dive, left)};
         const std::uint64_t first = n_taken_;
         n_taken_ += works.size();
