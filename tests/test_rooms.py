@@ -82,8 +82,8 @@ ROOMS = {
     "branching": "_core runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
-    "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search relaxation runs "
-    "stores",
+    "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
+    "relaxation runs stores",
     # questions
     "greedy": "",
     "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",

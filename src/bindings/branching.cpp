@@ -12,12 +12,12 @@ using NetworkOut = std::pair<double, std::vector<std::uint64_t>>;
 using MarksOut = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 
 std::pair<BranchingResult, bool> branch(const Candidates& candidates, double upper, std::optional<std::uint64_t> steps,
-                                        std::optional<std::size_t> memory, int threads, bool adds_cycles,
+                                        std::optional<std::size_t> memory, int threads,
                                         std::optional<double> seconds, nb::object on_tick) {
     require(!std::isnan(upper), "upper is not a number");
     require(threads >= 1, "at least one thread");
-    const BranchingQuestion question{upper, steps.value_or(~std::uint64_t{0}), memory.value_or(~std::size_t{0}), threads,
-                                     adds_cycles};
+    const std::uint64_t most_steps = steps.value_or(~std::uint64_t{0});
+    const BranchingQuestion question{upper, most_steps, memory.value_or(~std::size_t{0}), threads};
     bool interrupted = false;
     BranchingResult result = watched(
         watch_of(seconds, std::move(on_tick)),
@@ -58,7 +58,7 @@ void bind_branching(nb::module_& m) {
         .def_ro("networks", &BranchingResult::networks)
         .def_ro("bytes", &BranchingResult::bytes);
     m.def("branch_on_cycles", &branch, "candidates"_a, "upper"_a, "steps"_a.none(), "memory"_a.none(), "threads"_a,
-          "adds_cycles"_a, "seconds"_a.none(), "on_tick"_a.none(),
+          "seconds"_a.none(), "on_tick"_a.none(),
           "Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.");
     m.def("sample_orders", &sample, "candidates"_a, "orders"_a, "seed"_a, "climbs"_a, "seconds"_a.none() = nb::none(),
           "on_tick"_a.none() = nb::none(),

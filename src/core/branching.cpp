@@ -25,7 +25,7 @@ struct Work {
     std::uint64_t networks = 0;
 };
 
-// How far cases are followed before they go back: up to `level` in bound, and `dives` down to a network.
+// How far cases are followed before they go back: up to a cost of `level`, and `dives` down to a network.
 struct Reach {
     double level;
     bool dives;
@@ -34,50 +34,47 @@ struct Reach {
 
 class Explorer {
 public:
-    Explorer(const Candidates& candidates, bool adds_cycles) : breaker_(candidates), adds_cycles_(adds_cycles) {}
+    explicit Explorer(const Candidates& candidates) : breaker_(candidates) {}
 
     void explore(Work& work, const Reach& reach, Limits& limits) const {
         while (!work.stack.empty() && work.steps < reach.most_steps && !limits.reached()) {
-            Case next = std::move(work.stack.back());
+            const Case next = std::move(work.stack.back());
             work.stack.pop_back();
-            if (next.bound < work.cost) take_up(std::move(next), work, reach);
+            if (next.cost < work.cost) take_up(next, work, reach);
         }
     }
 
 private:
-    void take_up(Case c, Work& work, const Reach& reach) const {
+    void take_up(const Case& c, Work& work, const Reach& reach) const {
         ++work.steps;
-        std::vector<Cycle> cycles = breaker_.cycles(c);
+        const std::vector<Cycle> cycles = breaker_.cycles(c);
         if (cycles.empty()) {
             ++work.networks;
             work.cost = c.cost;
             work.parents = breaker_.chosen_parents(c);
             return;
         }
-        if (adds_cycles_) c.bound = std::max(c.bound, c.cost + CycleBreaker::price_of_all(cycles));
-        if (c.bound >= work.cost) return;
         keep(breaker_.split(c, CycleBreaker::dearest(cycles)), work, reach);
     }
 
     // The cheapest comes next where the case is followed; what lies beyond the level waits.
     static void keep(std::vector<Case> cases, Work& work, const Reach& reach) {
-        std::stable_sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.bound > b.bound; });
+        std::stable_sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.cost > b.cost; });
         for (std::size_t i = 0; i < cases.size(); ++i) {
-            if (cases[i].bound >= work.cost) continue;
-            const bool is_followed = cases[i].bound <= reach.level || (reach.dives && i + 1 == cases.size());
+            if (cases[i].cost >= work.cost) continue;
+            const bool is_followed = cases[i].cost <= reach.level || (reach.dives && i + 1 == cases.size());
             (is_followed ? work.stack : work.open).push_back(std::move(cases[i]));
         }
     }
 
     CycleBreaker breaker_;
-    bool adds_cycles_;
 };
 
-// Cases by bound, then by the order in which they came.
+// Cases by cost, then by the order in which they came.
 class Waiting {
 public:
     bool empty() const { return heap_.empty(); }
-    double least_bound() const { return heap_.front().first.bound; }
+    double least_cost() const { return heap_.front().first.cost; }
     std::size_t bytes() const { return bytes_; }
 
     void push(Case c) {
@@ -98,7 +95,7 @@ private:
     using Numbered = std::pair<Case, std::uint64_t>;
 
     static bool is_later(const Numbered& a, const Numbered& b) {
-        return a.first.bound != b.first.bound ? a.first.bound > b.first.bound : a.second > b.second;
+        return a.first.cost != b.first.cost ? a.first.cost > b.first.cost : a.second > b.second;
     }
 
     std::vector<Numbered> heap_;
@@ -109,14 +106,18 @@ private:
 class Branching {
 public:
     Branching(const Candidates& candidates, const BranchingQuestion& question, Limits& limits)
-        : candidates_(candidates), question_(question), limits_(limits), explorer_(candidates, question.adds_cycles) {
+        : candidates_(candidates), question_(question), limits_(limits), explorer_(candidates) {
         result_.cost = question.upper;
         waiting_.push(CycleBreaker(candidates).everything());
     }
 
     BranchingResult run() {
         limits_.begin(Phase::searching, 0);
-        while (tell(), result_.bound < result_.cost && result_.steps < question_.most_steps && !limits_.reached()) round();
+        tell();
+        while (result_.bound < result_.cost && result_.steps < question_.most_steps && !limits_.reached()) {
+            round();
+            tell();
+        }
         result_.finished = result_.bound >= result_.cost;
         return std::move(result_);
     }
@@ -124,8 +125,8 @@ public:
 private:
     // Bound and best network, true at this moment.
     void tell() {
-        double least = waiting_.empty() ? Candidates::no_family : waiting_.least_bound();
-        for (const Case& c : newest_) least = std::min(least, c.bound);
+        double least = waiting_.empty() ? Candidates::no_family : waiting_.least_cost();
+        for (const Case& c : newest_) least = std::min(least, c.cost);
         result_.bound = std::min(least, result_.cost);
         limits_.done.store(result_.steps);
         const double most = candidates_.best_possible();
@@ -137,7 +138,7 @@ private:
         const bool is_full = waiting_.bytes() >= question_.most_bytes;
         std::vector<Work> works = taken();
         double level = is_full ? Candidates::no_family : 0.0;
-        for (const Work& work : works) level = std::max(level, work.stack.back().bound);
+        for (const Work& work : works) level = std::max(level, work.stack.back().cost);
         const std::uint64_t left = std::max<std::uint64_t>(1, (question_.most_steps - result_.steps) / works.size());
         const Reach near{level, false, std::min(steps_a_case, left)}, deep{level, true, std::min(steps_a_dive, left)};
         const std::uint64_t first = n_taken_;
@@ -148,7 +149,7 @@ private:
         for (Work& work : works) merge(std::move(work), is_full);
     }
 
-    // The next cases: those that came last where memory is short, else those with the least bounds.
+    // The next cases: those that came last where memory is short, else those that cost least.
     std::vector<Work> taken() {
         std::vector<Work> works;
         while (works.size() < cases_a_round && !(newest_.empty() && waiting_.empty())) {
@@ -174,7 +175,7 @@ private:
         }
         for (std::vector<Case>* cases : {&work.open, &work.stack})
             for (Case& c : *cases)
-                if (c.bound < result_.cost) keep(std::move(c), is_full);
+                if (c.cost < result_.cost) keep(std::move(c), is_full);
         result_.bytes = std::max(result_.bytes, waiting_.bytes());
     }
 

@@ -1,6 +1,6 @@
 // branching.h: the best network by breaking cycles, one at a time, with a bound at any moment.
 //
-// Branch and bound of de Campos, Zeng & Ji 2009, section 4: cases wait in a queue, least bound first; a case whose best
+// Branch and bound of de Campos, Zeng & Ji 2009, section 4: cases wait in a queue, least cost first; a case whose best
 // families are a network is done; another is split by one of its cycles. In rounds of a fixed number of cases, each
 // taken up by whichever thread is free and merged in order, so answer and counts do not depend on the threads.
 #pragma once
@@ -15,11 +15,10 @@
 namespace topdag {
 
 struct BranchingQuestion {
-    double upper;                // what the network known costs; only better ones are looked for
-    std::uint64_t most_steps;    // cases taken up, about
-    std::size_t most_bytes;      // of waiting cases; beyond, cases are taken up depth first
+    double upper;              // what the network known costs; only better ones are looked for
+    std::uint64_t most_steps;  // cases taken up, about
+    std::size_t most_bytes;    // of waiting cases; beyond, cases are taken up depth first
     int threads;
-    bool adds_cycles;            // whether cycles without common variables add up in bounds; false: as published
 };
 
 struct BranchingResult {

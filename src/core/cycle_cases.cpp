@@ -32,9 +32,10 @@ std::vector<Edge> cycle_through(int v, VarSet among, const std::vector<VarSet>& 
         VarSet next = 0;
         for (; layer; layer &= layer - 1) {
             const int child = first_of(layer);
-            for (VarSet fresh = parents[child] & among & ~met; fresh; fresh &= fresh - 1) child_of[first_of(fresh)] = child;
-            next |= parents[child] & among & ~met;
-            met |= next;
+            const VarSet fresh = parents[child] & among & ~met;
+            for (VarSet rest = fresh; rest; rest &= rest - 1) child_of[first_of(rest)] = child;
+            next |= fresh;
+            met |= fresh;
         }
         layer = next;
     }
@@ -70,12 +71,6 @@ VarSet with_descendants(const Case& c, int v) {
     return found;
 }
 
-VarSet variables_of(const Cycle& cycle) {
-    VarSet found = 0;
-    for (const Edge& edge : cycle.edges) found |= only(edge.child);
-    return found;
-}
-
 }  // namespace
 
 Case CycleBreaker::everything() const {
@@ -107,28 +102,12 @@ const Cycle& CycleBreaker::dearest(const std::vector<Cycle>& cycles) {
     });
 }
 
-double CycleBreaker::price_of_all(std::vector<Cycle>& cycles) {
-    std::stable_sort(cycles.begin(), cycles.end(), [](const Cycle& a, const Cycle& b) { return a.least > b.least; });
-    double total = 0.0;
-    VarSet taken = 0;
-    for (const Cycle& cycle : cycles) {
-        const VarSet own = variables_of(cycle);
-        if (own & taken) continue;
-        taken |= own;
-        total += cycle.least;
-    }
-    return total;
-}
-
 std::vector<Case> CycleBreaker::split(const Case& c, const Cycle& cycle) const {
     std::vector<Case> cases;
     Case with_earlier = c;
     for (const Edge& edge : cycle.edges) {
         Case own = with_earlier;
-        if (forbid(own, edge)) {
-            own.bound = std::max(own.bound, own.cost);
-            cases.push_back(std::move(own));
-        }
+        if (forbid(own, edge)) cases.push_back(std::move(own));
         if (!demand(with_earlier, edge)) break;
     }
     return cases;
@@ -169,9 +148,10 @@ bool CycleBreaker::choose(Case& c, int x) const {
 
 std::size_t CycleBreaker::first_fitting(int x, const Marks& marks) const {
     const std::vector<Candidate>& families = candidates_.of(x);
-    std::size_t i = marks.chosen;
-    while (i < families.size() && ((families[i].parents & marks.without) || !is_subset(marks.must, families[i].parents))) ++i;
-    return i;
+    const auto fits = [&](const Candidate& family) {
+        return (family.parents & marks.without) == 0 && is_subset(marks.must, family.parents);
+    };
+    return std::find_if(families.begin() + marks.chosen, families.end(), fits) - families.begin();
 }
 
 // What the child pays for doing without this parent; infinite when it cannot.
@@ -192,11 +172,8 @@ Cycle CycleBreaker::priced(const Case& c, std::vector<Edge> edges) const {
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return prices[a] > prices[b]; });
     Cycle cycle;
-    for (const std::size_t i : order) {
-        cycle.edges.push_back(edges[i]);
-        cycle.prices.push_back(prices[i]);
-    }
-    cycle.least = cycle.prices.back();
+    for (const std::size_t i : order) cycle.edges.push_back(edges[i]);
+    cycle.least = prices[order.back()];
     return cycle;
 }
 

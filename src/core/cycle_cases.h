@@ -22,8 +22,7 @@ struct Marks {
 };
 
 struct Case {
-    double cost = 0.0;   // of the chosen families
-    double bound = 0.0;  // no network of the case costs less; at least `cost`
+    double cost = 0.0;  // of the chosen families; no network of the case costs less
     std::vector<Marks> of;
 
     std::size_t bytes() const { return sizeof(Case) + of.capacity() * sizeof(Marks); }
@@ -36,7 +35,6 @@ struct Edge {
 // The edges of a cycle, dearest to do without first; `least`: what a network must pay at least for lacking one.
 struct Cycle {
     std::vector<Edge> edges;
-    std::vector<double> prices;
     double least = 0.0;
 };
 
@@ -52,9 +50,6 @@ public:
     std::vector<Cycle> cycles(const Case& c) const;
     // The one that is dearest to break; of such the shortest, then the first.
     static const Cycle& dearest(const std::vector<Cycle>& cycles);
-    // What breaking all cycles costs at least. Cycles without common variables change families of different variables,
-    // so their prices add up. Admissible: yes.
-    static double price_of_all(std::vector<Cycle>& cycles);
 
     // The cases of a cycle that have a family for each variable, in the order of its edges.
     std::vector<Case> split(const Case& c, const Cycle& cycle) const;

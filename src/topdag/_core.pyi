@@ -675,7 +675,7 @@ class BranchingResult:
     @property
     def bytes(self) -> int: ...
 
-def branch_on_cycles(candidates: Candidates, upper: float, steps: int | None, memory: int | None, threads: int, adds_cycles: bool, seconds: float | None, on_tick: object | None) -> tuple[BranchingResult, bool]:
+def branch_on_cycles(candidates: Candidates, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[BranchingResult, bool]:
     """
     Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.
     """

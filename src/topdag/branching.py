@@ -57,12 +57,10 @@ def branch_on_cycles(
     incumbent: tuple[float, Sequence[int]] | None = None,
     *,
     steps: int | None = None,
-    adds_cycles: bool = True,
 ) -> Branched:
     """The best network within the limits of ``run``; when memory is short, cases are taken up depth first.
 
     ``incumbent``: cost and parents of a network to begin with. ``steps``: about so many cases are taken up at most.
-    ``adds_cycles``: cycles without common variables add up in bounds; without it bounds are those of the paper.
     """
     first = first_network(store, run)
     if first is None:
@@ -73,7 +71,7 @@ def branch_on_cycles(
     memory = int(SHARE_OF_MEMORY * run.allowed_memory)
     begin = run.seconds
     found, interrupted = _core.branch_on_cycles(
-        store.candidates, cost, steps, memory, run.threads, adds_cycles, run.seconds_left, run.on_tick
+        store.candidates, cost, steps, memory, run.threads, run.seconds_left, run.on_tick
     )
     run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
