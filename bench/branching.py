@@ -140,7 +140,7 @@ def search(name: str) -> dict[str, Any]:
         "orders": {"score": most - sampled, "seconds": seconds},
         "branching": branched(scores.store, most),
         "lattice": proved(scores, "dense lattice") if n <= 22 else None,
-        "search": proved(scores, "search"),
+        "search": proved(scores),
     }
 
 
