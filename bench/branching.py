@@ -102,7 +102,7 @@ def scoring(name: str) -> dict[str, Any]:
     table = td.read_table(DATA / f"{name}.csv")
     found, seconds = timed(lambda: score_pruned(table, scored_columns(table), td.BIC(), None, Pruning(), Run()))
     n = table.n_variables
-    full = math.log2(n) + n
+    full = math.log2(n) + n - 1
     return {"steps": found.scored, "sets": found.sets, "kept": found.kept, "seconds": seconds, "full": full}
 
 
@@ -235,7 +235,7 @@ def table_2() -> None:
         r = in_fresh_process("bench.branching", what="search", name=name)
         best = r["search"]["score"]
         dense, sampled = r["lattice"], r["orders"]
-        behind = 100 * (best - sampled["score"]) / abs(best)
+        behind = max(0.0, 100 * (best - sampled["score"]) / abs(best))
         by_lattice = "none" if dense is None else f"{dense['score']:.1f}, {dense['seconds']:.2f} s"
         print(
             f"  {name:13} n {r['n']} space 2^{r['space']:.0f} (2^{space})\n"
