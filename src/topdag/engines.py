@@ -31,8 +31,8 @@ SPARSE = 16
 class Engine(enum.Enum):
     """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
     order search for a while, then branch and cut; ORDERS and CUTS: just one of the two after the relaxation.
-    CYCLES: branch and bound over cycles, as published in 2009; never chosen, since SEARCH needs less everywhere
-    (docs/beyond.md)."""
+    CYCLES: branch and bound over cycles, as published in 2009; never chosen, since it wins fractions of a second where
+    all is quick, and loses elsewhere (docs/beyond.md)."""
 
     DENSE = "dense lattice"
     BLOCKS = "block lattice"
