@@ -79,10 +79,11 @@ ROOMS = {
     "family_program": "_core errors runs stores",
     "relaxation": "_core family_program runs stores",
     "branch_and_cut": "_core family_program relaxation runs stores",
+    "branching": "_core runs stores",
     "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
-    "searching": "_core branch_and_cut checkpoints components engines family_program order_search relaxation runs "
-    "stores",
+    "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
+    "relaxation runs stores",
     # questions
     "greedy": "",
     "asking": "_core constraints engines graphs priors results runs score_kinds scores searching stores table",
@@ -224,6 +225,8 @@ CORE_ROOMS = {
     "draws": "",
     "cut_pool": "clusters draws var_set",
     "order_climbing": "candidates clusters draws run_limits",
+    "cycle_cases": "candidates var_set",
+    "branching": "candidates cycle_cases parallel run_limits",
 }
 
 

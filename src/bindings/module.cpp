@@ -16,4 +16,5 @@ NB_MODULE(_core, m) {
     topdag::bind_prior_search(m);
     topdag::bind_sums(m);
     topdag::bind_sampling(m);
+    topdag::bind_branching(m);
 }

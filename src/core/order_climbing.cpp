@@ -100,6 +100,19 @@ void disturb(std::vector<int>& order, Draws& draws) {
     for (int i = 0; i < swaps; ++i) std::swap(order[draws.below(n)], order[draws.below(n)]);
 }
 
+// At each place comes the first variable left that has a family that fits; false when there is none.
+bool put_in_place(std::vector<int>& order, const Candidates& candidates) {
+    VarSet placed = 0;
+    for (auto place = order.begin(); place != order.end(); ++place) {
+        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < Candidates::no_family; };
+        const auto next = std::find_if(place, order.end(), fits);
+        if (next == order.end()) return false;
+        std::rotate(place, next, next + 1);
+        placed |= only(*place);
+    }
+    return true;
+}
+
 }  // namespace
 
 Candidates undominated(const Candidates& candidates) {
@@ -161,6 +174,22 @@ OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, s
         limits.done.fetch_add(1);
     }
     return network_of_order(candidates, std::move(best));
+}
+
+OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
+    const int n = candidates.n_variables();
+    OrderedNetwork best{Candidates::no_family, std::vector<VarSet>(n, 0), first_order(n)};
+    Draws draws(seed);
+    limits.begin(Phase::searching, static_cast<std::uint64_t>(orders));
+    for (std::int64_t i = 0; i < orders && !(i > 0 && limits.reached()); ++i) {
+        std::vector<int> order = first_order(n);
+        draws.shuffle(order);
+        if (!put_in_place(order, candidates)) return best;
+        OrderedNetwork found = network_of_order(candidates, std::move(order));
+        if (found.cost < best.cost) best = std::move(found);
+        limits.done.fetch_add(1);
+    }
+    return best;
 }
 
 std::vector<int> order_of_weights(const Candidates& candidates, const Support& support) {

@@ -33,6 +33,10 @@ OrderedNetwork climb_from(const Candidates& candidates, std::vector<int> order, 
 // a random order. The same seed gives the same network, whenever no limit is reached.
 OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits);
 
+// The best network of several random orders. Each next variable is drawn among those that have a family that fits, so
+// every order gives a network if there is any at all: one that fits now fits ever after. Infinite cost: there is none.
+OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits);
+
 // The order in which each next variable has most weight on families among those placed, least cost first among equals.
 std::vector<int> order_of_weights(const Candidates& candidates, const Support& support);
 

@@ -654,3 +654,43 @@ def next_layers(scores: LocalScores, past: int, last: int, tolerance: float) -> 
 
 def sampling_bytes(n: int, by_orders: bool) -> float:
     """What the tables take."""
+
+class BranchingResult:
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def cost(self) -> float: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def steps(self) -> int: ...
+
+    @property
+    def made(self) -> int: ...
+
+    @property
+    def networks(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+def branch_on_cycles(candidates: Candidates, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[BranchingResult, bool]:
+    """
+    Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.
+    """
+
+def sample_orders(candidates: Candidates, orders: int, seed: int, climbs: bool, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+    """
+    Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.
+    """
+
+def finished_cases(candidates: Candidates) -> list[list[tuple[int, int]]]:
+    """
+    For each case in which nothing is left to break, by variable: parents that must be, and not.
+    """

@@ -47,8 +47,9 @@ def best_network(
     ``prior``: OrderModular(), EdgePrior(...) or FairPrior(); then ``answer.score`` and the bound are data score plus
     log weight of the prior, and ``answer.network.score`` stays the data's. Without one all networks weigh the same.
     ``start``: a network to begin with; a search never answers with a worse one. ``engine``: one of "dense lattice",
-    "block lattice", "search", "order search" and "branch and cut", in place of the one chosen. ``checkpoint``: a file
-    in which a search leaves how it stands every few seconds, and from which it goes on when asked the same again.
+    "block lattice", "search", "order search", "branch and cut" and "branching", in place of the one chosen.
+    ``checkpoint``: a file in which a search leaves how it stands every few seconds, and from which it goes on when
+    asked the same again.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     asked = Asked.about(source, prior)
@@ -133,12 +134,17 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
 
 def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once; on Ctrl-C raises Interrupted with it."""
-    for what, given in (("engine", asked.wanted_engine), ("checkpoint", asked.checkpoint)):
-        if given is not None:
+    wanted = asked.wanted_engine
+    for what, is_given in (
+        ("engine", wanted is not None and not (wanted in ON_LISTS and isinstance(scores.store, ListStore))),
+        ("checkpoint", asked.checkpoint is not None),
+    ):
+        if is_given:
             raise ScoreError(f"{what} does not go with constraints on several variables at once.")
 
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         own = Asked.from_scores(part)
+        own.wanted_engine = wanted
         answer = _proved(own, run)
         asked.engine = own.engine
         if answer is None or answer.network is None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.branch_and_cut import OpenParts, prove_best
+from topdag.branching import branch_on_cycles
 from topdag.checkpoints import Checkpoint, State
 from topdag.components import Part, parts_of
 from topdag.engines import Engine
@@ -138,6 +139,8 @@ def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: E
 
 
 def _search_whole(standing: Standing, run: Run, engine: Engine = Engine.SEARCH) -> bool:
+    if engine is Engine.CYCLES:
+        return _by_cycles(standing, run)
     standing.root = root = solve_root(standing.store, run, known=standing.known)
     standing.method = "relaxation"
     standing.counted(rounds=root.rounds, cuts=root.cuts)
@@ -206,6 +209,21 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | 
         standing.limit = found.limit or standing.limit
     if found.finished:
         known.raise_bound(known.cost)
+    return found.finished
+
+
+def _by_cycles(standing: Standing, run: Run) -> bool:
+    standing.method = "branch and bound over cycles"
+    known = standing.known
+    incumbent = None if known.incumbent is None else (known.incumbent.cost, known.incumbent.masks)
+    found = branch_on_cycles(standing.store, run, incumbent)
+    standing.counted(**found.work)
+    if found.masks is not None:
+        known.offer(found.cost, list(found.masks))
+    known.raise_bound(found.bound)
+    if found.limit == "Ctrl-C":
+        raise KeyboardInterrupt
+    standing.limit = found.limit or standing.limit
     return found.finished
 
 
