@@ -11,14 +11,18 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import count
 
+from topdag.engines import SMALL
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
+from topdag.row_search import RowSearch
 from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
 from topdag.scores import Scores, Within, scored_again
+from topdag.search_results import Found, Network
+from topdag.stores import ListStore
 
 FIRST_LISTED = 256
 """So many networks of a part are listed at first, when lists are asked for."""
@@ -29,8 +33,6 @@ MOST_RANKED = 10**8
 FIRST_REACH, LARGEST_REACH = 2.0, 690.0
 """How far behind the best network without constraints the first look goes, and the last one, in nats."""
 
-Network = tuple[int, ...]
-
 
 @dataclass(frozen=True)
 class Listed:
@@ -39,22 +41,6 @@ class Listed:
     values: Sequence[float]
     masks: Sequence[Network]
     is_whole: bool
-
-
-@dataclass
-class Found:
-    """What a search knows. ``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``:
-    what stopped it, None when it ended by itself; ``parts``: how many were looked at."""
-
-    networks: dict[Network, float] = field(default_factory=dict)
-    bound: float = math.inf
-    limit: str | None = None
-    parts: int = 0
-
-    def best(self, most: int) -> list[tuple[float, Network]]:
-        """Best first; of those that tie, by parents."""
-        ordered = sorted(self.networks.items(), key=lambda item: (-item[1], item[0]))
-        return [(value, masks) for masks, value in ordered[:most]]
 
 
 List = Callable[[Scores, int, float], Listed | None]
@@ -119,18 +105,16 @@ class ConstrainedSearch:
         return True
 
     @property
+    def best_met(self) -> float:
+        """What the best network met is worth."""
+        return self._best
+
+    @property
     def has_all(self) -> bool:
         """Whether nothing worth less than ``lowest`` was asked for."""
         if self.lowest == -math.inf or (self.epsilon < math.inf and self._best - self.epsilon >= self.lowest):
             return True
         return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
-
-    def next_reach(self, best: float, reach: float) -> float:
-        """How far behind ``best`` to look next: twice as far, but no further than what is known already asks for."""
-        if self.most > 1 and self.epsilon == math.inf:
-            return 2 * reach
-        needed = best - self._best + (self.epsilon if self.most > 1 else 0.0)
-        return needed if reach < needed <= 2 * reach else 2 * reach
 
     @property
     def threshold(self) -> float:
@@ -211,9 +195,18 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
     the best one without constraints.
     """
     assert scores.compiled is not None
-    if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
+    by_rows = most == 1 and scores.store.n > SMALL and _can_be_listed(scores)
+
+    def search_for(own: Scores, lowest: float) -> ConstrainedSearch | RowSearch:
+        if by_rows and isinstance(own.store, ListStore):
+            assert own.compiled is not None
+            return RowSearch(own.store, own.compiled, run, lowest)
+        return ConstrainedSearch(own, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
+
+    is_enough = most == 1 and isinstance(scores.store, ListStore) and scores.compiled.rest.is_closed_under_removal
+    if is_enough or not (scores.automatic or (by_rows and not isinstance(scores.store, ListStore))):
         lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
-        search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
+        search = search_for(scores, lowest)
         found = search.go()
         if found.limit is None and not search.has_all:
             found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
@@ -221,17 +214,34 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
     if best == -math.inf:
         return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
+    parts = rows = 0
     while True:
         wide = widened(scores, reach, run)
         if wide is None:
-            return Found(bound=best, limit="time_limit")
-        search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
+            return Found(bound=best, limit="time_limit", parts=parts, rows=rows)
+        search = search_for(wide, best - reach)
         found = search.go()
+        parts, rows = parts + found.parts, rows + found.rows
+        found.parts, found.rows = parts, rows
         if found.limit is not None or search.has_all:
             return found
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
-        reach = min(LARGEST_REACH, search.next_reach(best, reach))
+        reach = min(LARGEST_REACH, _next_reach(reach, best - search.best_met, most, epsilon))
+
+
+def _can_be_listed(scores: Scores) -> bool:
+    """Whether the families that matter stand in lists, or can be put there from the table."""
+    is_plain = scores.table is not None and scores.kind is not None and scores.prior is None and scores.keep == "all"
+    return isinstance(scores.store, ListStore) or is_plain
+
+
+def _next_reach(reach: float, needed: float, most: int, epsilon: float) -> float:
+    """How far behind the best to look next: twice as far, but no further than what is met already asks for."""
+    if most > 1 and epsilon == math.inf:
+        return 2 * reach
+    needed += epsilon if most > 1 else 0.0
+    return needed if reach < needed <= 2 * reach else 2 * reach
 
 
 def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
