@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints, Rest, has_cycle

@@ -17,7 +17,7 @@ from itertools import count
 from topdag.engines import SMALL
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
-from topdag.row_search import RowSearch
+from topdag.row_search import search_by_rows
 from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
 from topdag.scores import Scores, Within, scored_again
@@ -32,6 +32,9 @@ MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
 FIRST_REACH, LARGEST_REACH = 2.0, 690.0
 """How far behind the best network without constraints the first look goes, and the last one, in nats."""
+NEAR_REACH, FAR_REACH, FURTHER = 8.0, 128.0, 4.0
+"""Branch and cut goes no further at first where no network that obeys is known, where one is, and then so many times
+further."""
 
 
 @dataclass(frozen=True)
@@ -105,16 +108,18 @@ class ConstrainedSearch:
         return True
 
     @property
-    def best_met(self) -> float:
-        """What the best network met is worth."""
-        return self._best
-
-    @property
     def has_all(self) -> bool:
         """Whether nothing worth less than ``lowest`` was asked for."""
         if self.lowest == -math.inf or (self.epsilon < math.inf and self._best - self.epsilon >= self.lowest):
             return True
         return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
+
+    def next_reach(self, best: float, reach: float) -> float:
+        """How far behind ``best`` to look next: twice as far, but no further than what is known already asks for."""
+        if self.most > 1 and self.epsilon == math.inf:
+            return 2 * reach
+        needed = best - self._best + (self.epsilon if self.most > 1 else 0.0)
+        return needed if reach < needed <= 2 * reach else 2 * reach
 
     @property
     def threshold(self) -> float:
@@ -195,39 +200,76 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
     the best one without constraints.
     """
     assert scores.compiled is not None
-    by_rows = most == 1 and scores.store.n > SMALL and _can_be_listed(scores)
-
-    def search_for(own: Scores, lowest: float) -> ConstrainedSearch | RowSearch:
-        if by_rows and isinstance(own.store, ListStore):
-            assert own.compiled is not None
-            return RowSearch(own.store, own.compiled, run, lowest)
-        return ConstrainedSearch(own, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
-
-    is_enough = most == 1 and isinstance(scores.store, ListStore) and scores.compiled.rest.is_closed_under_removal
-    if is_enough or not (scores.automatic or (by_rows and not isinstance(scores.store, ListStore))):
+    if most == 1 and scores.store.n > SMALL and _can_be_listed(scores):
+        return _best_by_rows(scores, list_part, run)
+    if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
-        search = search_for(scores, lowest)
+        search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
         found = search.go()
         if found.limit is None and not search.has_all:
             found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
         return found
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
     if best == -math.inf:
-        return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
-    parts = rows = 0
+        return _nothing(run)
     while True:
         wide = widened(scores, reach, run)
         if wide is None:
-            return Found(bound=best, limit="time_limit", parts=parts, rows=rows)
-        search = search_for(wide, best - reach)
+            return Found(bound=best, limit="time_limit")
+        search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
         found = search.go()
-        parts, rows = parts + found.parts, rows + found.rows
-        found.parts, found.rows = parts, rows
         if found.limit is not None or search.has_all:
             return found
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
-        reach = min(LARGEST_REACH, _next_reach(reach, best - search.best_met, most, epsilon))
+        reach = min(LARGEST_REACH, search.next_reach(best, reach))
+
+
+def _nothing(run: Run) -> Found:
+    return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
+
+
+def _best_by_rows(scores: Scores, list_part: List, run: Run) -> Found:
+    """By branch and cut: on lists as they stand, where smaller families may stand for larger ones or all were kept.
+
+    Else on lists for networks ever further behind, as far as a network that obeys has been met.
+    """
+    assert scores.compiled is not None
+    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run)
+    if listed is None:
+        return Found(limit="time_limit")
+    is_whole = isinstance(scores.store, ListStore) and not scores.automatic
+    if is_whole or scores.compiled.rest.is_closed_under_removal:
+        return _by_rows(listed, run)
+    best, reach = _relaxed_best(scores, list_part), 0.0
+    if best == -math.inf:
+        return _nothing(run)
+    found = Found(bound=best)
+    while listed is not None:
+        met = found.best(1)
+        own = _by_rows(listed, run, met[0][1] if met else None)
+        value = max(own.networks.values(), default=-math.inf)
+        found.networks |= own.networks
+        found.parts, found.rows, found.limit = found.parts + own.parts, found.rows + own.rows, own.limit
+        found.bound = max(own.bound, best - reach)
+        if found.limit is not None or value >= best - reach:
+            return found
+        if reach == LARGEST_REACH:
+            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
+        reach = _next_reach(reach, best - value)
+        listed = widened(scores, reach, run)
+    return replace(found, limit="time_limit")
+
+
+def _by_rows(listed: Scores, run: Run, start: Network | None = None) -> Found:
+    assert isinstance(listed.store, ListStore) and listed.compiled is not None
+    return search_by_rows(listed.store, listed.compiled, run, start)
+
+
+def _next_reach(reach: float, needed: float) -> float:
+    """As far as a network that was met asks for, if that is not much further."""
+    far = max(FAR_REACH, FURTHER * reach) if needed < math.inf else max(NEAR_REACH, FURTHER * reach)
+    return min(LARGEST_REACH, far, needed)
 
 
 def _can_be_listed(scores: Scores) -> bool:
@@ -236,17 +278,10 @@ def _can_be_listed(scores: Scores) -> bool:
     return isinstance(scores.store, ListStore) or is_plain
 
 
-def _next_reach(reach: float, needed: float, most: int, epsilon: float) -> float:
-    """How far behind the best to look next: twice as far, but no further than what is met already asks for."""
-    if most > 1 and epsilon == math.inf:
-        return 2 * reach
-    needed += epsilon if most > 1 else 0.0
-    return needed if reach < needed <= 2 * reach else 2 * reach
-
-
 def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
-    wide = scored_again(scores, run, Within(math.exp(reach) * (1 + 1e-9)), relaxed=True)
+    keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
+    wide = scored_again(scores, run, keep, relaxed=True)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
 

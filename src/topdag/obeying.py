@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -24,24 +25,21 @@ FEW_CLIMBS = 10  # where an order that fits the weights leaves no network
 
 
 class Obeying(Known):
-    """As ``Known``, of networks that obey what is known of several variables at once, and cost at most ``most``."""
+    """As ``Known``, of networks that obey what is known of several variables at once; none costs more than ``most``."""
 
-    def __init__(self, store: ListStore, run: Run, known: CompiledConstraints, most: float | None) -> None:
+    def __init__(self, store: ListStore, run: Run, known: CompiledConstraints) -> None:
         super().__init__(store, run)
-        self.rest, self.names = known.rest, known.names
+        self.rest, self.names, self.before = known.rest, known.names, known.before
         families = Families.of_store(store)
-        worst = float(np.maximum.reduceat(families.costs, families.offsets[:-1]).sum())
-        self.most = worst if most is None else min(most, worst)
-        self.least_met = np.inf  # what a network that obeys costs, wanted or not
+        self.most = float(np.maximum.reduceat(families.costs, families.offsets[:-1]).sum())
         self._wait, self._skipped = 0, 0
 
     def offer(self, cost: float, masks: list[int]) -> bool:
-        if not masks or cost >= self.least_met or not self.rest.allows(masks, self.names):
+        is_better = cost < self.cost or (self.incumbent is None and cost == self.most)
+        if not is_better or not self.rest.allows(masks, self.names):
             return False
-        self.least_met = cost
-        if cost <= self.most:
-            self.incumbent = Incumbent(tuple(masks), cost)
-        return cost <= self.most
+        self.incumbent = Incumbent(tuple(masks), cost)
+        return True
 
     def climb(self, climbs: int = CLIMBS) -> None:
         """The root mends what it rounds; blind climbs hardly ever obey."""
@@ -63,31 +61,39 @@ class Obeying(Known):
         """Takes families away until the best network found by local search obeys; False when it never does or costs
         too much."""
         allowed = np.ones(families.size, dtype=np.bool_)
+        above = list(self.before)
         for _ in range(MOST_MENDED):
             masks = _climbed(families, weights, allowed)
             if masks is None:
                 return False
             cost = float(families.costs[families.places(masks)].sum())
-            if cost >= self.least_met:
+            if cost >= self.cost:
                 return False
             if self.rest.allows(masks, self.names):
                 return self.offer(cost, masks)
-            for literal in self._wanted(families, allowed, masks):
+            for literal in self._wanted(families, allowed, masks, above):
                 own = slice(families.offsets[literal.child], families.offsets[literal.child + 1])
                 allowed[own] &= literal.admit(families.parents[own])
+                if isinstance(literal, Meets) and not literal.negated and literal.variables.bit_count() == 1:
+                    above[literal.child] |= literal.variables
             if not np.logical_or.reduceat(allowed, families.offsets[:-1]).all():
                 return False
         return False
 
-    def _wanted(self, families: Families, allowed: Marks, masks: Sequence[int]) -> list[Literal]:
-        """A path that must be and is not, as its edges; or of something else that is broken the cheapest way out."""
-        above = transitive(masks)
-        missing = [(a, b) for a, b in self.rest.paths if not above[b] >> a & 1]
+    def _wanted(self, families: Families, allowed: Marks, masks: Sequence[int], above: Sequence[int]) -> list[Literal]:
+        """A path that must be and is not, as its edges, against none of which something comes ``above`` it already; or
+        of something else that is broken the cheapest way out."""
+        at_least = transitive(above)
+        ancestors = transitive(masks)
+        missing = [(a, b) for a, b in self.rest.paths if not ancestors[b] >> a & 1]
         costs = np.where(allowed, families.costs, np.inf)
         if missing:
-            way = cheapest_way(_edge_costs(families, costs, masks), *missing[0])
+            lengths = _edge_costs(families, costs, masks)
+            for child in range(families.n):
+                lengths[child, bits(at_least[child])] = np.inf
+            way = cheapest_way(lengths, *missing[0])
             if way is not None:
-                return [Meets(child, 1 << parent) for parent, child in zip(way, way[1:], strict=False)]
+                return [Meets(child, 1 << parent) for parent, child in pairwise(way)]
         literals = broken_clauses(self.rest, masks, self.names)[0]
         return [min(literals, key=lambda literal: _least(families, costs, literal))]
 

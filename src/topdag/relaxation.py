@@ -54,8 +54,8 @@ class Incumbent:
 class Known:
     """What is known at any moment, also after an interruption: no network costs less than ``bound``.
 
-    ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite. Networks that cost
-    more than ``most`` are not asked for.
+    ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite. No network costs
+    more than ``most``.
     """
 
     most = math.inf

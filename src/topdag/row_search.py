@@ -15,43 +15,36 @@ from topdag.compiled_constraints import CompiledConstraints
 from topdag.obeying import Obeying
 from topdag.relaxation import solve_root
 from topdag.runs import Run
-from topdag.search_results import Found
+from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 
 
-class RowSearch:
-    """For the best network of listed families that obeys and is worth at least ``lowest``."""
+def search_by_rows(store: ListStore, known: CompiledConstraints, run: Run, start: Network | None = None) -> Found:
+    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
 
-    def __init__(self, store: ListStore, known: CompiledConstraints, run: Run, lowest: float = -math.inf) -> None:
-        self.store, self.run, self.lowest = store, run, lowest
+    ``start``: a network of such families that obeys.
+    """
+    search = _RowSearch(store, known, run, start)
+    try:
+        search.found.limit = None if search.is_finished() else "time_limit"
+    except KeyboardInterrupt:
+        search.found.limit = "Ctrl-C"
+    return search.result()
+
+
+class _RowSearch:
+    def __init__(self, store: ListStore, known: CompiledConstraints, run: Run, start: Network | None) -> None:
+        self.store, self.run = store, run
         self.found = Found()
         self._clauses = Clauses(known)
-        self.known = Obeying(store, run, known, None)
-        if lowest > -math.inf:
-            self.known.most = min(self.known.most, self.known.best_score - lowest)
+        self.known = Obeying(store, run, known)
+        if start is not None:
+            self.known.offer(self.known.best_score - sum(map(store.value, range(store.n), start)), list(start))
 
-    def go(self) -> Found:
-        """Until all is known or a limit comes; on Ctrl-C with what is known by then."""
-        found, known = self.found, self.known
-        finished = False
-        try:
-            finished = self._is_finished()
-            found.limit = None if finished else "time_limit"
-        except KeyboardInterrupt:
-            found.limit = "Ctrl-C"
-        best = known.incumbent
-        if best is not None:
-            found.networks[best.masks] = known.best_score - best.cost
-        if not finished:
-            found.bound = known.best_score - min(known.bound, known.cost)
-        else:
-            found.bound = self.lowest if best is None else known.best_score - best.cost
-        return found
-
-    def _is_finished(self) -> bool:
+    def is_finished(self) -> bool:
         root = solve_root(self.store, self.run, known=self.known, rows=self._clauses)
         self.found.rows, self.found.parts = root.cuts, 1
-        if self.known.bound == math.inf or self.known.bound > self.known.cutoff:
+        if self.known.bound > self.known.cutoff:
             return True
         if self.run.is_over:
             return False
@@ -59,12 +52,12 @@ class RowSearch:
         self.found.rows, self.found.parts = result.cuts, 1 + result.nodes
         return result.finished
 
-    @property
-    def has_all(self) -> bool:
-        """Whether the best network is not worth less than ``lowest``."""
-        return self.lowest == -math.inf or self.known.incumbent is not None
-
-    @property
-    def best_met(self) -> float:
-        """What some network that obeys is worth, perhaps less than was asked for."""
-        return self.known.best_score - self.known.least_met
+    def result(self) -> Found:
+        found, known, best = self.found, self.known, self.known.incumbent
+        if best is not None:
+            found.networks[best.masks] = known.best_score - best.cost
+        if found.limit is None:
+            found.bound = -math.inf if best is None else known.best_score - best.cost
+        else:
+            found.bound = known.best_score - min(known.bound, known.cost)
+        return found
