@@ -241,13 +241,16 @@ def _best_by_rows(scores: Scores, list_part: List, run: Run) -> Found:
     is_whole = isinstance(scores.store, ListStore) and not scores.automatic
     if is_whole or scores.compiled.rest.is_closed_under_removal:
         return _by_rows(listed, run)
-    best, reach = _relaxed_best(scores, list_part), 0.0
-    if best == -math.inf:
+    relaxed = list_part(scores.relaxed, 1, -math.inf)
+    if relaxed is None or not len(relaxed.values):
         return _nothing(run)
-    found = Found(bound=best)
+    best, reach = relaxed.values[0], 0.0
+    found = Found(bound=best, parts=1)
+    if scores.compiled.rest.allows(relaxed.masks[0], scores.compiled.names):
+        return replace(found, networks={relaxed.masks[0]: best})
     while listed is not None:
         met = found.best(1)
-        own = _by_rows(listed, run, met[0][1] if met else None)
+        own = _by_rows(listed, run, met[0][1] if met else None, best)
         value = max(own.networks.values(), default=-math.inf)
         found.networks |= own.networks
         found.parts, found.rows, found.limit = found.parts + own.parts, found.rows + own.rows, own.limit
@@ -261,9 +264,9 @@ def _best_by_rows(scores: Scores, list_part: List, run: Run) -> Found:
     return replace(found, limit="time_limit")
 
 
-def _by_rows(listed: Scores, run: Run, start: Network | None = None) -> Found:
+def _by_rows(listed: Scores, run: Run, start: Network | None = None, most: float = math.inf) -> Found:
     assert isinstance(listed.store, ListStore) and listed.compiled is not None
-    return search_by_rows(listed.store, listed.compiled, run, start)
+    return search_by_rows(listed.store, listed.compiled, run, start, most)
 
 
 def _next_reach(reach: float, needed: float) -> float:

@@ -201,7 +201,7 @@ class _Root:
 
     def goes_on(self) -> bool:
         """Until the best network is proved, no cut is violated or the bound hardly moves."""
-        if self.bound > self.known.cutoff or (self._is_separated and self._is_priced):
+        if max(self.bound, self.known.bound) > self.known.cutoff or (self._is_separated and self._is_priced):
             return False
         if len(self._history) <= PATIENCE:
             return True

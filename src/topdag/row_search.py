@@ -19,12 +19,19 @@ from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 
 
-def search_by_rows(store: ListStore, known: CompiledConstraints, run: Run, start: Network | None = None) -> Found:
+def search_by_rows(
+    store: ListStore,
+    known: CompiledConstraints,
+    run: Run,
+    start: Network | None = None,
+    most: float = math.inf,
+) -> Found:
     """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
 
-    ``start``: a network of such families that obeys.
+    ``start``: a network of such families that obeys; ``most``: no network is worth more.
     """
     search = _RowSearch(store, known, run, start)
+    search.known.raise_bound(search.known.best_score - most)
     try:
         search.found.limit = None if search.is_finished() else "time_limit"
     except KeyboardInterrupt:
