@@ -244,10 +244,16 @@ def _best_by_rows(scores: Scores, list_part: List, run: Run) -> Found:
     relaxed = list_part(scores.relaxed, 1, -math.inf)
     if relaxed is None or not len(relaxed.values):
         return _nothing(run)
-    best, reach = relaxed.values[0], 0.0
-    found = Found(bound=best, parts=1)
+    best = relaxed.values[0]
     if scores.compiled.rest.allows(relaxed.masks[0], scores.compiled.names):
-        return replace(found, networks={relaxed.masks[0]: best})
+        return Found({relaxed.masks[0]: best}, best, parts=1)
+    return _ever_wider(scores, listed, best, run)
+
+
+def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run) -> Found:
+    """On these lists and then on longer ones, until what they lack is worse than a network found; ``best``: what the
+    best network without constraints is worth."""
+    found, reach = Found(bound=best, parts=1), 0.0
     while listed is not None:
         met = found.best(1)
         own = _by_rows(listed, run, met[0][1] if met else None, best)
@@ -284,7 +290,7 @@ def _can_be_listed(scores: Scores) -> bool:
 def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
     keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True)
+    wide = scored_again(scores, run, keep, relaxed=True, listed=scores.store.n > SMALL)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
 
