@@ -256,7 +256,9 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run) ->
     found, reach = Found(bound=best, parts=1), 0.0
     while listed is not None:
         met = found.best(1)
-        own = _by_rows(listed, run, met[0][1] if met else None, best)
+        own = _by_rows(
+            listed, run, met[0][1] if met else None, best, best - reach if reach < LARGEST_REACH else -math.inf
+        )
         value = max(own.networks.values(), default=-math.inf)
         found.networks |= own.networks
         found.parts, found.rows, found.limit = found.parts + own.parts, found.rows + own.rows, own.limit
@@ -270,9 +272,9 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run) ->
     return replace(found, limit="time_limit")
 
 
-def _by_rows(listed: Scores, run: Run, start: Network | None = None, most: float = math.inf) -> Found:
+def _by_rows(listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
     assert isinstance(listed.store, ListStore) and listed.compiled is not None
-    return search_by_rows(listed.store, listed.compiled, run, start, most)
+    return search_by_rows(listed.store, listed.compiled, run, start, *bounds)
 
 
 def _next_reach(reach: float, needed: float) -> float:

@@ -8,6 +8,7 @@ bound.
 from __future__ import annotations
 
 import math
+from itertools import count
 
 from topdag.branch_and_cut import prove_best
 from topdag.clauses import Clauses
@@ -18,6 +19,8 @@ from topdag.runs import Run
 from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 
+FEW_PARTS = 50
+
 
 def search_by_rows(
     store: ListStore,
@@ -25,18 +28,26 @@ def search_by_rows(
     run: Run,
     start: Network | None = None,
     most: float = math.inf,
+    wanted: float = -math.inf,
 ) -> Found:
     """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
 
-    ``start``: a network of such families that obeys; ``most``: no network is worth more.
+    ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth
+    ``wanted`` is met, the search ends after a few parts.
     """
     search = _RowSearch(store, known, run, start)
     search.known.raise_bound(search.known.best_score - most)
     try:
-        search.found.limit = None if search.is_finished() else "time_limit"
+        search.found.limit = None if search.is_finished(wanted) else "time_limit"
+    except _Enough:
+        return search.result(is_proved=False)
     except KeyboardInterrupt:
         search.found.limit = "Ctrl-C"
-    return search.result()
+    return search.result(is_proved=search.found.limit is None)
+
+
+class _Enough(Exception):
+    """Other lists should be looked at."""
 
 
 class _RowSearch:
@@ -48,22 +59,28 @@ class _RowSearch:
         if start is not None:
             self.known.offer(self.known.best_score - sum(map(store.value, range(store.n), start)), list(start))
 
-    def is_finished(self) -> bool:
+    def is_finished(self, wanted: float) -> bool:
+        parts = count()
+
+        def on_split(_: object) -> None:
+            if next(parts) >= FEW_PARTS and self.known.best_score - self.known.cost < wanted:
+                raise _Enough
+
         root = solve_root(self.store, self.run, known=self.known, rows=self._clauses)
         self.found.rows, self.found.parts = root.cuts, 1
         if self.known.bound > self.known.cutoff:
             return True
         if self.run.is_over:
             return False
-        result = prove_best(self.store, self.run, root=root, known=self.known, rows=self._clauses)
+        result = prove_best(self.store, self.run, root=root, known=self.known, rows=self._clauses, on_split=on_split)
         self.found.rows, self.found.parts = result.cuts, 1 + result.nodes
         return result.finished
 
-    def result(self) -> Found:
+    def result(self, *, is_proved: bool) -> Found:
         found, known, best = self.found, self.known, self.known.incumbent
         if best is not None:
             found.networks[best.masks] = known.best_score - best.cost
-        if found.limit is None:
+        if is_proved:
             found.bound = -math.inf if best is None else known.best_score - best.cost
         else:
             found.bound = known.best_score - min(known.bound, known.cost)
