@@ -201,7 +201,10 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
     """
     assert scores.compiled is not None
     if most == 1 and scores.store.n > SMALL and _can_be_listed(scores):
-        return _best_by_rows(scores, list_part, run)
+        found = _best_by_rows(scores, list_part, run)
+        is_settled = bool(found.networks) or found.limit in ("time_limit", "Ctrl-C")
+        if is_settled or isinstance(scores.store, ListStore):
+            return found  # else no list has a network that obeys, but all families are at hand
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
         search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
@@ -286,7 +289,8 @@ def _next_reach(reach: float, needed: float) -> float:
 def _can_be_listed(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there from the table."""
     is_plain = scores.table is not None and scores.kind is not None and scores.prior is None and scores.keep == "all"
-    return isinstance(scores.store, ListStore) or is_plain
+    is_complete = scores.automatic or scores.cutoff == math.inf
+    return is_complete if isinstance(scores.store, ListStore) else is_plain
 
 
 def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
