@@ -171,6 +171,13 @@ void bind_relaxation(nb::module_& m) {
                     cuts.pool.add({{cluster}, 0});
             },
             "members"_a, "ks"_a)
+        .def(
+            "add_clause",
+            [](PyCuts& cuts, const Flags& marks) {
+                require(marks.shape(0) == cuts.families.size(), "sizes differ");
+                cuts.pool.add_clause(span_of(marks));
+            },
+            "marks"_a, "Every network that is asked for has one of the marked families.")
         .def("add_halves", &add_halves, "weights"_a, "most_cuts"_a, "least_violation"_a,
              "Adds halved sums of tight clusters that these weights violate; how many.")
         .def(

@@ -10,6 +10,7 @@
 namespace topdag {
 
 int Cut::limit() const {
+    if (is_clause()) return 1;
     int sum = size_of(variables);
     for (const Cluster& cluster : clusters) sum += cluster.k;
     return is_halved() ? (sum + 1) / 2 : sum;
@@ -34,6 +35,16 @@ void CutPool::add(Cut cut) {
         row.push_back({size + v, cut.coefficient(v, 0)});
     }
     cuts_.push_back(std::move(cut));
+    rows_.push_back(std::move(row));
+}
+
+void CutPool::add_clause(std::span<const std::uint8_t> marks) {
+    std::vector<Entry> row;
+    const auto size = static_cast<std::int32_t>(families_.parents.size());
+    for (std::int32_t i = 0; i < size; ++i)
+        if (marks[static_cast<std::size_t>(i)]) row.push_back({i, 1});
+    for (std::int32_t v = 0; v < families_.n_variables(); ++v) row.push_back({size + v, 1});
+    cuts_.push_back({});
     rows_.push_back(std::move(row));
 }
 
@@ -132,7 +143,8 @@ public:
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (weights[i] > tiny_weight) column_of_[i] = static_cast<int>(n_columns_++);
         for (std::size_t c = 0; c < pool.size(); ++c)
-            if (!pool.cut(c).is_halved() && weight_of(pool.row(c)) < pool.cut(c).limit() + tiny_weight)
+            if (pool.cut(c).clusters.size() == 1 && !pool.cut(c).is_halved() &&
+                weight_of(pool.row(c)) < pool.cut(c).limit() + tiny_weight)
                 tight_.push_back(c);
         n_variables_ = static_cast<std::size_t>(families.n_variables());
     }

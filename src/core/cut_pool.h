@@ -15,11 +15,13 @@ namespace topdag {
 // One cluster: its families count once. Otherwise the cuts of the clusters are added up, with the equation that each
 // of `variables` has one family; all is halved and rounded up. That is safe for the coefficients because weights are
 // not negative, and for the limit because networks have whole numbers on the left [Caprara & Fischetti 1996].
+// A clause has no clusters: its families are given, and every network that is asked for has one of them.
 struct Cut {
     std::vector<Cluster> clusters;
     VarSet variables = 0;
 
     bool operator==(const Cut&) const = default;
+    bool is_clause() const { return clusters.empty() && variables == 0; }
     bool is_halved() const { return clusters.size() > 1 || variables != 0; }
     int limit() const;
     int coefficient(int v, VarSet parents) const;
@@ -42,6 +44,8 @@ public:
     explicit CutPool(const FamilyView& families) : families_(families) {}
 
     void add(Cut cut);
+    // One of the marked families must be there; the further families count too.
+    void add_clause(std::span<const std::uint8_t> marks);
     void keep(std::span<const std::uint8_t> kept);
     std::size_t size() const { return cuts_.size(); }
     const Cut& cut(std::size_t c) const { return cuts_[c]; }

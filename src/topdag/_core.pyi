@@ -323,6 +323,9 @@ class Cuts:
 
     def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
+    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Every network that is asked for has one of the marked families."""
+
     def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
         """
         Adds halved sums of tight clusters that these weights violate; how many.

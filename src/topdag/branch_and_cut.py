@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.family_program import Families, Marks, Program, Solution
+from topdag.family_program import Families, Marks, Program, Rows, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
@@ -106,24 +106,26 @@ def prove_best(
     known: Known | None = None,
     resumed: OpenParts | None = None,
     on_split: Callable[[Callable[[], OpenParts]], None] | None = None,
+    rows: Rows | None = None,
 ) -> BranchResult:
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date.
 
     ``resumed``: where an earlier search with this root stood; ``on_split`` is called again and again with a function
-    that says where this one stands.
+    that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that obey.
     """
     known = known_from(store, run, known, incumbent)
-    root = solve_root(store, run, known=known) if root is None else root
+    root = solve_root(store, run, known=known, rows=rows) if root is None else root
     known = known_from(store, run, known, root.incumbent)
     known.raise_bound(root.bound)
-    if known.incumbent is None:
+    if known.incumbent is None and known.most == math.inf:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
-    search = _Search(store, run, root, known, resumed)
+    search = _Search(store, run, root, known, resumed, rows)
     finished = search.run(on_split)
     if finished:
         known.raise_bound((math.floor(known.cutoff / known.step) + 1) * known.step)
     best = known.incumbent
-    return BranchResult(finished, best.masks, best.cost, known.bound, search.parts, search.cuts, search.rounds, root)
+    masks, cost = (None, math.inf) if best is None else (best.masks, best.cost)
+    return BranchResult(finished, masks, cost, known.bound, search.parts, search.cuts, search.rounds, root)
 
 
 class _Stopped(Exception):
@@ -134,8 +136,15 @@ class _Search:
     """The parts still open, and the one linear program they share."""
 
     def __init__(
-        self, store: ListStore, run: Run, root: Relaxation, known: Known, resumed: OpenParts | None = None
+        self,
+        store: ListStore,
+        run: Run,
+        root: Relaxation,
+        known: Known,
+        resumed: OpenParts | None = None,
+        rows: Rows | None = None,
     ) -> None:
+        self.rows = rows
         everything = Families.of_store(store)
         may_improve = root.kept_families(known.cutoff) if resumed is None else resumed.kept
         self._may_improve = may_improve
@@ -179,6 +188,8 @@ class _Search:
         if self.root.clusters:
             members, ks = zip(*self.root.clusters, strict=True)
             self.program.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+        if self.root.rows:
+            self.program.add_rows(self.root.rows)
         promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_FAMILIES]
         self.program.admit(np.isin(np.arange(self.families.size), promising))
 
@@ -254,8 +265,13 @@ class _Search:
     def _cut(self, solution: Solution) -> bool:
         """Adds violated clusters or, when there are none, violated halves of sums of them."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
+        rows = [] if self.rows is None else self.rows.broken(self.families, solution.weights, members.tolist())
         self.program.drop_slack_cuts(SLACK_SOLVES)
-        added = self.program.add_clusters(members, ks) if len(ks) else self.program.add_halves(solution.weights)
+        added = self.program.add_rows(rows) if rows else 0
+        if len(ks):
+            added += self.program.add_clusters(members, ks)
+        elif not rows:
+            added += self.program.add_halves(solution.weights)
         self.cuts += added
         return added > 0
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,6 +131,20 @@ def candidates_of(store: ListStore) -> _core.Candidates:
     return _core.undominated(_core.Candidates(store.n, store.lists.offsets, parents_of(store), store.rounded))
 
 
+class Row(Protocol):
+    """Every network that is asked for has one of some families."""
+
+    def marks(self, families: Families) -> Marks:
+        """These."""
+
+
+class Rows(Protocol):
+    """Rows beside the clusters, too many to add them all."""
+
+    def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> Sequence[Row]:
+        """Rows that the weights break; ``clusters`` (masks) are broken too."""
+
+
 @dataclass(frozen=True)
 class Solution:
     """What the linear program says: weights of families and multipliers of cuts. Only a hint."""
@@ -151,6 +165,7 @@ class Program:
 
         self.families = families
         self.cuts = _core.Cuts(families.core)
+        self.rows: list[Row | None] = []  # by cut: the row it stands for; None: clusters
         self._slack_rounds: Whole = np.zeros(0, dtype=np.int64)
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
@@ -212,6 +227,12 @@ class Program:
         self.cuts.add_clusters(members, ks)
         return self._add_rows()
 
+    def add_rows(self, rows: Sequence[Row]) -> int:
+        for row in rows:
+            self.cuts.add_clause(row.marks(self.families).view(np.uint8))
+        self.rows += rows
+        return self._add_rows()
+
     def add_halves(self, weights: Floats) -> int:
         """Adds halved sums of tight clusters that the weights violate; how many that were."""
         self.cuts.add_halves(weights, HALVES_A_ROUND, LEAST_HALF_VIOLATION)
@@ -220,6 +241,7 @@ class Program:
     def _add_rows(self) -> int:
         """For the cuts that have none yet."""
         first, last = len(self._slack_rounds), len(self.cuts)
+        self.rows += [None] * (last - len(self.rows))
         marks = np.concatenate([self.is_in, np.ones(self.families.n, dtype=np.bool_)]).view(np.uint8)
         cuts, counted, values = self.cuts.entries(first, marks)
         starts = np.searchsorted(cuts, np.arange(first, last)).astype(np.int32)
@@ -236,6 +258,7 @@ class Program:
             self._solver.deleteRows(len(rows), rows)
             self.cuts.keep(kept.view(np.uint8))
             self._slack_rounds = self._slack_rounds[kept]
+            self.rows = [row for row, stays in zip(self.rows, kept.tolist(), strict=True) if stays]
 
     def allow(self, allowed: Marks) -> None:
         """Only these families may have weight."""

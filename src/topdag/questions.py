@@ -154,8 +154,9 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
         return Listed((value,), (masks,), is_whole=False)
 
     found = search_constrained(scores, best_of_part, run, most=1)
-    asked.engine, asked.reason = f"splitting, {asked.engine}", "constraints speak of several variables at once"
-    asked.counted = {"parts": found.parts}
+    asked.engine = "branch and cut with rows" if found.rows else f"splitting, {asked.engine}"
+    asked.reason = "constraints speak of several variables at once"
+    asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     best = [scores.network(masks) for _, masks in found.best(1)]
     network = best[0] if best else _given_network(asked) if found.limit is not None else None
     if found.limit is None:

@@ -19,6 +19,8 @@ from topdag.family_program import (
     Families,
     Marks,
     Program,
+    Row,
+    Rows,
     Solution,
     best_scores,
     candidates_of,
@@ -52,8 +54,11 @@ class Incumbent:
 class Known:
     """What is known at any moment, also after an interruption: no network costs less than ``bound``.
 
-    ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite.
+    ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite. No network costs
+    more than ``most``.
     """
+
+    most = math.inf
 
     def __init__(self, store: ListStore, run: Run) -> None:
         self.incumbent: Incumbent | None = None
@@ -67,7 +72,7 @@ class Known:
 
     @property
     def cost(self) -> float:
-        return math.inf if self.incumbent is None else self.incumbent.cost
+        return self.most if self.incumbent is None else self.incumbent.cost
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         """Takes a network that is better than the best so far."""
@@ -86,10 +91,10 @@ class Known:
     @property
     def cutoff(self) -> float:
         """What a better network may cost at most; nearer ones count as equally good."""
-        return self.cost - max(self.step, CLOSE + CLOSE_SHARE * self.cost) if self.incumbent else math.inf
+        return self.cost - max(self.step, CLOSE + CLOSE_SHARE * self.cost) if self.incumbent else self.most
 
     def raise_bound(self, bound: float) -> None:
-        self.bound = max(self.bound, min(bound, self.cost))
+        self.bound = max(self.bound, bound if self.incumbent is None else min(bound, self.incumbent.cost))
 
     def tick(self, done: int, total: int) -> None:
         """Tells who watches, a few times a second."""
@@ -125,6 +130,7 @@ class Relaxation:
     rounds: int
     cuts: int
     incumbent: Incumbent | None
+    rows: tuple[Row, ...] = ()  # other cuts that have multipliers
 
     @property
     def reduced_costs(self) -> Floats:
@@ -143,14 +149,15 @@ def solve_root(
     incumbent: Incumbent | None = None,
     epsilon: float = 0.0,
     known: Known | None = None,
+    rows: Rows | None = None,
 ) -> Relaxation:
     """The relaxation with cuts added until none is violated, the bound meets the best network or the clock runs out.
 
     Keeps all families of networks that cost up to ``epsilon`` more than the best network met. ``known`` is kept up to
-    date all the while.
+    date all the while. ``rows``: further cuts that networks must obey to be asked for.
     """
     known = known_from(store, run, known, incumbent)
-    root = _Root(Families.of_store(store), known, epsilon)
+    root = _Root(Families.of_store(store), known, epsilon, rows)
     if not root.has_network():
         known.bound = math.inf
         return root.relaxation()
@@ -165,8 +172,10 @@ def solve_root(
 class _Root:
     """The root while it is solved."""
 
-    def __init__(self, families: Families, known: Known, epsilon: float) -> None:
+    def __init__(self, families: Families, known: Known, epsilon: float, more: Rows | None) -> None:
         self.families = families
+        self.more = more
+        self.rows: tuple[Row, ...] = ()
         self.known = known
         self.epsilon = epsilon
         self.family_bounds = np.zeros(families.size)
@@ -192,7 +201,7 @@ class _Root:
 
     def goes_on(self) -> bool:
         """Until the best network is proved, no cut is violated or the bound hardly moves."""
-        if self.bound > self.known.cutoff or (self._is_separated and self._is_priced):
+        if max(self.bound, self.known.bound) > self.known.cutoff or (self._is_separated and self._is_priced):
             return False
         if len(self._history) <= PATIENCE:
             return True
@@ -223,8 +232,12 @@ class _Root:
         if bound >= self.bound:
             self.bound = bound
             multipliers = self.families.on_grid(solution.multipliers, self.program.cuts)
-            self.clusters = [self.program.cuts[c][0][0] for c in np.flatnonzero(multipliers).tolist()]
-            self.multipliers = multipliers[multipliers > 0]
+            used = np.flatnonzero(multipliers)
+            of_rows = [self.program.rows[c] for c in used]
+            self.rows = tuple(row for row in of_rows if row is not None)
+            used = used[[row is None for row in of_rows]] if len(used) else used
+            self.clusters = [self.program.cuts[c][0][0] for c in used.tolist()]
+            self.multipliers = multipliers[used]
             self.known.raise_bound(bound)
         if self._is_priced or self.bound > 0:  # before that, families come in and the bound must wait
             self._history.append(self.bound)
@@ -234,12 +247,15 @@ class _Root:
 
     def _cut(self, solution: Solution) -> None:
         found = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
-        self._is_separated = len(found[0]) == 0
+        rows = [] if self.more is None else self.more.broken(self.families, solution.weights, found[0].tolist())
+        self._is_separated = len(found[0]) == 0 and not rows
         self.program.drop_slack_cuts()
-        if not self._is_separated:
+        if len(found[0]):
             self.n_cuts += self.program.add_clusters(*found)
+        if rows:
+            self.n_cuts += self.program.add_rows(rows)
 
     def relaxation(self) -> Relaxation:
         known = self.known
         described = self.clusters, self.multipliers, self.family_bounds, self.rounds, self.n_cuts
-        return Relaxation(known.bound, self.threshold, *described, known.incumbent)
+        return Relaxation(known.bound, self.threshold, *described, known.incumbent, self.rows)

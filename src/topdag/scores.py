@@ -25,7 +25,7 @@ from topdag.priors import Prior, in_words
 from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
-from topdag.score_kinds import ScoreKind
+from topdag.score_kinds import AIC, BIC, ScoreKind
 from topdag.scoring import fill_store, round_store, round_together
 from topdag.stores import ListStore, SetStore, Store, families_of
 from topdag.table import Table
@@ -328,8 +328,10 @@ def score_within(
     keep: Keep | None = None,
     constraints: Constraints | None = None,
     relaxed: bool = False,
+    listed: bool = False,
 ) -> Scores | None:
-    """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts."""
+    """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
+    ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
     check_kind(kind)
     check_max_parents(max_parents)
     if keep is not None:
@@ -342,7 +344,7 @@ def score_within(
     require_keepable(keep, known)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
-    by_lists = choice.engine is Engine.SEARCH
+    by_lists = choice.engine is Engine.SEARCH or (listed and isinstance(kind, (BIC, AIC)))
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
     found = score_them(table, columns, kind, max_parents, purpose, known, run)
@@ -445,7 +447,9 @@ def _cutoff(store: Store, max_parents: int) -> float:
     return math.inf if store.n_allowed_sets == allowed else HOPELESS_NATS
 
 
-def scored_again(scores: Scores, run: Run, keep: Keep, *, relaxed: bool | None = None) -> Scores | None:
+def scored_again(
+    scores: Scores, run: Run, keep: Keep, *, relaxed: bool | None = None, listed: bool = False
+) -> Scores | None:
     """The same table scored with more families kept; None when the time is up."""
     assert scores.table is not None and scores.kind is not None
     return score_within(
@@ -456,6 +460,7 @@ def scored_again(scores: Scores, run: Run, keep: Keep, *, relaxed: bool | None =
         keep=keep,
         constraints=scores.constraints,
         relaxed=scores.is_relaxed if relaxed is None else relaxed,
+        listed=listed,
     )
 
 

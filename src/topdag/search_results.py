@@ -1,0 +1,25 @@
+"""What a search under constraints on several variables at once knows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+Network = tuple[int, ...]
+
+
+@dataclass
+class Found:
+    """``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``: what stopped it, None
+    when it ended by itself; ``parts``: how many were looked at; ``rows``: how many cuts that took."""
+
+    networks: dict[Network, float] = field(default_factory=dict)
+    bound: float = math.inf
+    limit: str | None = None
+    parts: int = 0
+    rows: int = 0
+
+    def best(self, most: int) -> list[tuple[float, Network]]:
+        """Best first; of those that tie, by parents."""
+        ordered = sorted(self.networks.items(), key=lambda item: (-item[1], item[0]))
+        return [(value, masks) for masks, value in ordered[:most]]
