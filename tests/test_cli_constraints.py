@@ -84,7 +84,7 @@ def test_sums_and_samples_take_constraints(topdag: Topdag, asia: Path) -> None:
     evidence = json.loads(topdag("evidence", asia, "--json", *options).out)
     assert evidence["log_evidence"] == pytest.approx(td.log_evidence(scores))
     edges = json.loads(topdag("edges", asia, "--json", *options).out)
-    assert np.array(edges["matrix"]) == pytest.approx(td.edge_posteriors(scores).matrix)
+    assert np.array(edges["edges"]) == pytest.approx(td.edge_posteriors(scores).matrix)
     drawn = json.loads(topdag("sample", asia, "-k", 200, "--json", *options).out)
     shares = {(row["parent"], row["child"]): row["frequency"] for row in drawn["edges"]}
     assert shares["smoke", "lung"] == 1.0

@@ -99,7 +99,7 @@ def space_of(asked: Asked) -> str:
 
 def stats_of(asked: Asked, run: Run) -> Stats:
     """What a question about the best network cost so far."""
-    work = {} if asked.standing is None else asked.standing.work
+    work = asked.counted if asked.standing is None else asked.standing.work
     return run_stats(asked.scores, run, asked.engine, work, asked.reason)
 
 
