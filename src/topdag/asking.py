@@ -82,7 +82,7 @@ class Asked:
     @property
     def scored_names(self) -> tuple[str, ...]:
         if self.scores is not None:
-            return tuple(self.scores.names[v] for v in self.scores.columns)
+            return self.scores.scored_names
         assert self.table is not None
         return tuple(self.table.names[v] for v in scored_columns(self.table))
 
@@ -127,7 +127,7 @@ def upper_bound(asked: Asked) -> float:
 
     Values on the grid may lie below the scores in full precision that answers report, by a step each.
     """
-    slack = 0.0 if asked.scores is None else len(asked.scores.columns) * math.ldexp(1.0, -asked.scores.grid)
+    slack = 0.0 if asked.scores is None else asked.scores.rounding
     if asked.most < math.inf:
         return asked.most + slack
     if asked.standing is not None:

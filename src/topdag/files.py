@@ -32,7 +32,7 @@ def write_scores(path: FilePath, scores: Scores) -> None:
     """Writes scores: .npz keeps everything, .jkl (GOBNILP) and .pss (URLearning) list the families; .gz compresses."""
     kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
     if kind != ".npz" and scores.rest is not None:
-        said = "; ".join(scores.rest.lines(scores.compiled_names))
+        said = "; ".join(scores.rest.lines(scores.scored_names))
         raise FileError(f"{os.fspath(path)}: a list of families cannot say this; write .npz: {said}")
     if kind == ".npz":
         write_whole(path, lambda file: np.savez(file, **_arrays_of(scores)))
@@ -116,7 +116,7 @@ def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[s
 
 
 def _families(scores: Scores, masks: Any, values: Any) -> Iterator[tuple[float, tuple[str, ...]]]:
-    names = [scores.names[v] for v in scores.columns]
+    names = list(scores.scored_names)
     for at in np.lexsort((masks, np.bitwise_count(masks), -values)):
         mask = int(masks[at])
         yield float(values[at]), tuple(name for i, name in enumerate(names) if mask >> i & 1)

@@ -191,7 +191,7 @@ class _Items:
     def __init__(self, source: Scores, *, with_size: bool) -> None:
         self.source = source
         self.sizes: list[int] = []
-        self._names = [source.names[c] for c in source.columns]
+        self._names = list(source.scored_names)
         self._keys = ("score", "parents", "size") if with_size else ("score", "parents")
         self._scores, self._masks = array("d"), array("Q")
         self._local = _local_scores(source)

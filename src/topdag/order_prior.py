@@ -60,7 +60,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
         return PriorFound(np.zeros(1), np.zeros((1, 0), np.uint64), 0.0, 0.0, None, {})
     held = sum(array.nbytes for array in scores.store.arrays)
     _require_room(n, prior, held, run)
-    names = tuple(scores.names[v] for v in scores.columns)
+    names = scores.scored_names
     weights = [] if prior.order_weight is None else [prior.order_log_weights(names, x) for x in range(n)]
     log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
     left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)

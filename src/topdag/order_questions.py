@@ -14,7 +14,6 @@ from topdag.order_prior import PriorFound, search_order_prior
 from topdag.priors import OrderModular
 from topdag.results import Answer, Proof, Status
 from topdag.runs import Run
-from topdag.scores import Scores
 from topdag.weighted_scores import log_weight_of_constants
 
 ENGINE = "sums over orders"
@@ -35,7 +34,7 @@ def best_by_orders(asked: Asked, run: Run) -> Answer | None:
     network = asked.scores.network(found.parents[0].tolist())
     value = asked.worth(network)
     status = Status.PROVED if found.limit is None else Status.STOPPED
-    bound = value if status is Status.PROVED else max(value, found.bound + added + _slack(asked.scores))
+    bound = value if status is Status.PROVED else max(value, found.bound + added + asked.scores.rounding)
     proof = Proof(status, bound, bound - value, found.limit, _space(asked))
     notes = asked.table.notes if asked.table is not None else ()
     stats = replace(stats_of(asked, run), work=found.work)
@@ -53,7 +52,7 @@ def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkL
     some = len(found.values) > 0
     status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
     best = float(found.values[0]) + added if some else -math.inf
-    bound = best if status is not Status.STOPPED else max(best, found.bound + added + _slack(scores))
+    bound = best if status is not Status.STOPPED else max(best, found.bound + added + scores.rounding)
     proof = Proof(status, bound, bound - best if some else math.inf, found.limit, _space(asked))
     stats = replace(stats_of(asked, run), work=found.work)
     source = replace(scores, prior=asked.prior)
@@ -73,11 +72,6 @@ def _search(asked: Asked, most: int, factor: float, run: Run) -> tuple[PriorFoun
         only = np.zeros(1), np.empty((1, 0), np.uint64)
         return PriorFound(*only, bound=0.0, floor=-math.inf, limit=None, work={}), added
     return search_order_prior(scores, prior, most=most, factor=factor, run=run), added
-
-
-def _slack(scores: Scores) -> float:
-    """Scores in full precision may lie above those on the grid by a step for each variable."""
-    return len(scores.columns) * math.ldexp(1.0, -scores.grid)
 
 
 def _space(asked: Asked) -> str:

@@ -73,17 +73,9 @@ class Consensus:
         return "\n".join([*lines, f"{len(self.edges)} edges more probable than {self.threshold:g}, {said}"])
 
 
-@dataclass(frozen=True, eq=False)
-class PairPosteriors:
-    """A probability for each pair of variables: ``matrix[i, j]`` is that of ``names[i]`` to ``names[j]``; also
-    ``posteriors["a", "b"]``. The diagonal is zero."""
+class FromSums:
+    """What all that one sum gave says of the sum."""
 
-    WHAT: ClassVar[str] = "pair"
-    FIRST: ClassVar[str] = "from"
-    SECOND: ClassVar[str] = "to"
-
-    names: tuple[str, ...]
-    matrix: Floats
     averaged: Averaged
 
     @property
@@ -103,6 +95,20 @@ class PairPosteriors:
     @property
     def stats(self) -> Stats | None:
         return self.averaged.stats
+
+
+@dataclass(frozen=True, eq=False)
+class PairPosteriors(FromSums):
+    """A probability for each pair of variables: ``matrix[i, j]`` is that of ``names[i]`` to ``names[j]``; also
+    ``posteriors["a", "b"]``. The diagonal is zero."""
+
+    WHAT: ClassVar[str] = "pair"
+    FIRST: ClassVar[str] = "from"
+    SECOND: ClassVar[str] = "to"
+
+    names: tuple[str, ...]
+    matrix: Floats
+    averaged: Averaged
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -219,7 +225,7 @@ class ParentSetPosteriors(Mapping[tuple[str, ...], float]):
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkPosteriors:
+class NetworkPosteriors(FromSums):
     """All that one sum over networks gives. ``paths`` is None where they were not asked for."""
 
     edges: EdgePosteriors
@@ -230,22 +236,6 @@ class NetworkPosteriors:
     @property
     def names(self) -> tuple[str, ...]:
         return self.edges.names
-
-    @property
-    def log_evidence(self) -> float:
-        return self.averaged.log_evidence
-
-    @property
-    def prior(self) -> str:
-        return self.averaged.prior
-
-    @property
-    def cancellation(self) -> float:
-        return self.averaged.cancellation
-
-    @property
-    def stats(self) -> Stats | None:
-        return self.averaged.stats
 
     def parent_sets(self, variable: str) -> ParentSetPosteriors:
         require_known([variable], self.names)

@@ -196,7 +196,7 @@ class _Search:
         return self._answer(drawn, "best-first search over partial networks, paths counted", **self._of_orders())
 
     def with_python_prior(self, prior: NetworkPrior, block: int) -> NetworkList:
-        asked = _Asked(tuple(self.scores.names[v] for v in self.scores.columns), prior)
+        asked = _Asked(self.scores.scored_names, prior)
         if self.lattice.best_score > -math.inf:
             asked.try_bounds(self.lattice.best_parents(self.scores.slack))
         drawn: Any = _core.search_python_prior(

@@ -81,7 +81,7 @@ class NetworkSample(Sequence[Network]):
     @property
     def scored_names(self) -> tuple[str, ...]:
         """The variables that the masks speak of: all but the constant ones."""
-        return tuple(self.names[v] for v in self.source.columns)
+        return self.source.scored_names
 
     def __len__(self) -> int:
         return len(self.parents)

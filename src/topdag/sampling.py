@@ -141,7 +141,7 @@ def _weighted(scores: Scores, prior: Prior | None, run: Run) -> Scores:
 def _order_weights(scores: Scores, prior: OrderModular) -> np.ndarray[Any, np.dtype[np.float64]] | None:
     if prior.order_weight is None:
         return None
-    names = tuple(scores.names[v] for v in scores.columns)
+    names = scores.scored_names
     weights = np.concatenate([prior.order_log_weights(names, x) for x in range(len(names))])
     if np.abs(weights).max() > LARGEST_LOG_WEIGHT:
         raise ScoreError(f"order_weight must be a natural log between plus and minus {LARGEST_LOG_WEIGHT:g}.")

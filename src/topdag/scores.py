@@ -113,6 +113,11 @@ class Scores:
         return self.kind is not None and self.kind.score_equivalent and self.prior is None
 
     @property
+    def scored_names(self) -> tuple[str, ...]:
+        """The variables that masks speak of: all but the constant ones."""
+        return tuple(self.names[v] for v in self.columns)
+
+    @property
     def n_families(self) -> int:
         """How many families are allowed."""
         return self.store.n_families
@@ -140,6 +145,11 @@ class Scores:
     def slack(self) -> float:
         """How far rounding can move a difference of two local scores of one variable: two grid steps."""
         return math.ldexp(2.0, -self.grid)
+
+    @property
+    def rounding(self) -> float:
+        """How far the score of a network may lie above its value on the grid: a step for each variable."""
+        return math.ldexp(len(self.columns), -self.grid)
 
     def breakdown(self, network: Network) -> MappingProxyType[str, float]:
         """The local score of each variable in a network."""
@@ -226,13 +236,9 @@ class Scores:
         if self.rest is not None:
             raise ConstraintError(
                 f"{asked_by} does not yet understand constraints on several variables at once, as here: "
-                f"{'; '.join(self.rest.lines(self.compiled_names))}. best_network, k_best_networks and "
+                f"{'; '.join(self.rest.lines(self.scored_names))}. best_network, k_best_networks and "
                 "networks_within do."
             )
-
-    @property
-    def compiled_names(self) -> tuple[str, ...]:
-        return tuple(self.names[v] for v in self.columns)
 
     def require_no_prior(self) -> None:
         """The source of a list may hold a prior in its local scores or beside them; what it would answer is neither."""

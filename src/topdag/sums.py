@@ -317,7 +317,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) 
     _require_memory(needed, scores, run, "orders")
     weights = None
     if prior.order_weight is not None:
-        names = tuple(scores.names[v] for v in scores.columns)
+        names = scores.scored_names
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
     core = scores.store.core()
     return _finished(

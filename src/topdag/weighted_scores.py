@@ -33,7 +33,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         )
     if isinstance(prior, EdgePrior):
         prior.require_names(scores.names)
-    names = tuple(scores.names[v] for v in scores.columns)
+    names = scores.scored_names
     if isinstance(scores.store, ListStore):
         store, grid = _listed_with(scores.store, names, prior, run)
         return replace(scores, store=store, grid=grid, automatic=False, prior=prior)
