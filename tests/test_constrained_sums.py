@@ -111,3 +111,13 @@ def test_the_evidence_of_what_is_allowed_is_less() -> None:
         known = td.score(table(), td.BDeu(), constraints=td.Constraints(**arguments))
         assert td.log_evidence(known) < free
         assert math.isfinite(td.log_evidence(known))
+
+
+def test_the_number_of_networks_does_not_depend_on_the_score() -> None:
+    """BIC leaves families with a hopeless penalty out, which count before the data all the same."""
+    table = td.random_network(13, max_parents=2, seed=1).sample(40, seed=1)
+    names = table.names
+    known = td.Constraints(required_edges=[(names[0], names[5])], forbidden_edges=[(names[3], names[4])])
+    by_bic, by_bdeu = (td.score(table, kind, constraints=known) for kind in (td.BIC(), td.BDeu()))
+    assert by_bic.cutoff < math.inf == by_bdeu.cutoff
+    assert td.log_prior_total(by_bic) == pytest.approx(td.log_prior_total(by_bdeu), abs=1e-9)

@@ -121,8 +121,8 @@ ROOMS = {
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # sums
     "posteriors": "errors frame_making graphs results",
-    "sums": "_core asking constraints engines errors graphs posteriors priors results runs score_kinds "
-    "scores stores table weighted_scores",
+    "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
+    "runs score_kinds scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "errors graphs results score_kinds table",

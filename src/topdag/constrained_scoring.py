@@ -54,7 +54,7 @@ def allowed_only(
     is_rounded = True
     for x, own in enumerate(rules):
         masks, values = families_of(store, x)
-        allowed = _admitted(own, masks)
+        allowed = admitted(own, masks)
         masks, values = masks[allowed], values[allowed]
         if isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
@@ -103,7 +103,7 @@ def score_allowed(
     for x, own in enumerate(rules):
         if own.is_closed_under_removal:
             masks, values = families_of(whole.store, x)
-            allowed = _admitted(own, masks)
+            allowed = admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
             continue
         found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run).families()
@@ -127,7 +127,7 @@ def _joined(whole: PrunedScores, kept: Sequence[Families], run: Run) -> PrunedSc
     return replace(whole, store=store, grid=grid, kept=lists.n_families)
 
 
-def _admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Part by part, so that what is made on the way stays small."""
     parts = [own.admit(masks[begin : begin + PART]) for begin in range(0, len(masks), PART)]
     return np.concatenate(parts) if parts else np.zeros(0, bool)
@@ -138,7 +138,7 @@ def _left_out(own: FamilyRules, scored: NDArray[np.uint64], n: int, x: int) -> N
     slots = np.arange(1 << n - 1, dtype=np.uint64)
     low = np.uint64((1 << x) - 1)
     every = slots & low | (slots & ~low) << np.uint64(1)
-    return np.setdiff1d(every[_admitted(own, every)], scored)
+    return np.setdiff1d(every[admitted(own, every)], scored)
 
 
 def _can_do_without(own: FamilyRules, store: SetStore, x: int, table: Table, column: int) -> bool:

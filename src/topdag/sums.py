@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.asking import run_stats
+from topdag.constrained_scoring import admitted
 from topdag.constraints import Constraints
 from topdag.engines import LATTICE_LIMIT
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
@@ -22,7 +23,7 @@ from topdag.results import Stats
 from topdag.runs import OnProgress, Run
 from topdag.score_kinds import BDeu, ScoreKind
 from topdag.scores import Scores, as_table, score_within, scored_columns
-from topdag.stores import FamilyStore, SetStore, families_of, slots_of
+from topdag.stores import FamilyStore, families_of, slots_of
 from topdag.table import Table
 from topdag.weighted_scores import log_weight_of_constants, scores_with
 
@@ -254,15 +255,19 @@ def _without_data(scores: Scores, run: Run) -> Scores:
         return scores
     run.require_memory(8.0 * n * 2 ** (n - 1), f"The families of {n} variables", "Use fewer variables.")
     families = np.full(n << n - 1, -math.inf)
-    if isinstance(scores.store, SetStore):
-        sizes = np.bitwise_count(np.arange(1 << n - 1, dtype=np.uint32))
-        limit = n if scores.max_parents is None else scores.max_parents
-        families.reshape(n, -1)[:, sizes <= limit] = 0.0
-    else:
-        for x in range(n):
-            masks, _ = families_of(scores.store, x)
-            families[(x << n - 1) + slots_of(masks, x)] = 0.0
+    for x in range(n):
+        families[(x << n - 1) + slots_of(_allowed_parents(scores, x), x)] = 0.0
     return replace(scores, store=FamilyStore(n, families), automatic=False)
+
+
+def _allowed_parents(scores: Scores, x: int) -> NDArray[np.uint64]:
+    """All allowed parent sets of a scored variable, also those left out for their score."""
+    if scores.cutoff == math.inf:
+        return families_of(scores.store, x)[0]
+    every = np.arange(1 << len(scores.columns), dtype=np.uint64)
+    limit = len(scores.columns) if scores.max_parents is None else scores.max_parents
+    sets: NDArray[np.uint64] = every[((every >> np.uint64(x) & np.uint64(1)) == 0) & (np.bitwise_count(every) <= limit)]
+    return sets if scores.compiled is None else sets[admitted(scores.compiled.families[x], sets)]
 
 
 def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
