@@ -54,8 +54,17 @@ ROOMS = {
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
     "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
-    "scores": "_core engines errors family_lists graphs lattices priors pruned_scoring pruning reading runs "
-    "score_kinds scoring searching stores table",
+    # what is known about probabilities
+    "parameter_constraints": "errors messages",
+    "isotonic": "",
+    "parameter_regions": "errors isotonic parameter_constraints",
+    "constrained_likelihood": "errors isotonic parameter_regions",
+    "constrained_scores": "constrained_likelihood errors graphs parameter_constraints parameter_regions "
+    "parameters score_kinds table",
+    "constrained_scoring": "_core constrained_scores engines errors family_lists pruned_scoring runs "
+    "score_kinds scoring stores table",
+    "scores": "_core constrained_scores constrained_scoring engines errors family_lists graphs lattices priors "
+    "pruned_scoring pruning reading runs score_kinds scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core engines errors priors runs scores weighted_scores",
     "mdl_pruning": "",
@@ -95,7 +104,7 @@ ROOMS = {
     "sums": "_core engines errors graphs posteriors priors results runs score_kinds scores stores weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
-    "checking": "errors graphs results score_kinds table",
+    "checking": "constrained_scores errors graphs results score_kinds table",
     "files": "errors family_lists graphs score_files score_kinds scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",

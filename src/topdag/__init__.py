@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from topdag.alternatives import EdgeAlternatives, edge_alternatives
     from topdag.classes import EquivalenceClass
     from topdag.comparing import Comparison, ListSummary, compare, summary
+    from topdag.constrained_scores import Constrained, constrained_fit
     from topdag.discretize import Quantile, Uniform
     from topdag.errors import FileError, Interrupted, NetworkError, OutOfTime, ScoreError, TableError, TooLarge
     from topdag.example import example_network, example_table
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     )
     from topdag.lists import ClassList, NetworkList
     from topdag.network_search import search_networks
+    from topdag.parameter_constraints import ParameterConstraint, influence, probability, synergy
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
@@ -82,6 +84,7 @@ _PLACES = {
     "alternatives": "EdgeAlternatives edge_alternatives",
     "classes": "EquivalenceClass",
     "comparing": "Comparison ListSummary compare summary",
+    "constrained_scores": "Constrained constrained_fit",
     "discretize": "Quantile Uniform",
     "errors": "FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
@@ -94,6 +97,7 @@ _PLACES = {
     "k_best_networks networks_within",
     "lists": "ClassList NetworkList",
     "network_search": "search_networks",
+    "parameter_constraints": "ParameterConstraint influence probability synergy",
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
@@ -138,6 +142,7 @@ __all__ = [
     "ClassList",
     "Comparison",
     "Consensus",
+    "Constrained",
     "CustomScore",
     "EdgeAlternatives",
     "EdgeFrequencies",
@@ -160,6 +165,7 @@ __all__ = [
     "NetworkSample",
     "OrderModular",
     "OutOfTime",
+    "ParameterConstraint",
     "ParentBound",
     "ParentSetPosteriors",
     "PathPosteriors",
@@ -181,6 +187,7 @@ __all__ = [
     "classes_within",
     "compare",
     "compelled_edge",
+    "constrained_fit",
     "count_classes_within",
     "count_networks_within",
     "coverage",
@@ -194,6 +201,7 @@ __all__ = [
     "fNML",
     "feature",
     "in_markov_blanket",
+    "influence",
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
@@ -208,6 +216,7 @@ __all__ = [
     "plan",
     "posterior",
     "predictive_log_density",
+    "probability",
     "qNML",
     "random_network",
     "read_list",
@@ -219,6 +228,7 @@ __all__ = [
     "score",
     "search_networks",
     "summary",
+    "synergy",
     "v_structure",
     "write_list",
     "write_network",

@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 
 from topdag import _core
+from topdag.constrained_scores import Constrained
+from topdag.constrained_scoring import fill_constrained, score_pruned_constrained
 from topdag.engines import Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
@@ -24,7 +26,7 @@ from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import fill_store, round_store, round_together
-from topdag.stores import ListStore, SetStore, Store, families_of
+from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of
 from topdag.table import Table
 
 MOST_IN_A_LIST = 10**9
@@ -227,6 +229,8 @@ class Scores:
         most = n * (math.ldexp(1.0, -self.grid) + self.slack)
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
+        if self.kind is not None and self.kind.unconstrained is not self.kind:
+            limit += " that satisfy the parameter constraints"
         return (
             f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{cut}{prior}; "
             f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
@@ -283,7 +287,7 @@ def score_within(
     columns = scored_columns(table)
     choice = scores_by_lists(len(columns), table.n_rows, kind, max_parents, everything=keep == "all")
     if choice.engine is Engine.SEARCH:
-        pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep or "best"), run)
+        pruned = _score_lists(table, columns, kind, max_parents, pruning_for(keep or "best"), run)
         return (
             None
             if pruned is None
@@ -307,7 +311,7 @@ def score_within(
     store: Store | None = SetStore(0, np.zeros(1), ())
     grid = 40
     if columns:
-        store = filled = fill_store(table, columns, kind, limit, run)
+        store = filled = _fill(table, columns, kind, limit, run)
         if filled is None:
             return None
         grid = round_store(filled, run)
@@ -316,6 +320,22 @@ def score_within(
     if store is None:
         return None
     return Scores(table.names, kind, table, max_parents, keep, columns, store, grid, run.seconds - begin, table.notes)
+
+
+def _score_lists(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int | None, keep: Pruning, run: Run
+) -> PrunedScores | None:
+    if isinstance(kind, Constrained):
+        return score_pruned_constrained(table, columns, kind, max_parents, keep, run)
+    return score_pruned(table, columns, kind, max_parents, keep, run)
+
+
+def _fill(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, limit: int, run: Run
+) -> SetStore | FamilyStore | None:
+    if isinstance(kind, Constrained):
+        return fill_constrained(table, columns, kind, limit, run)
+    return fill_store(table, columns, kind, limit, run)
 
 
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:

@@ -153,3 +153,9 @@ def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
     masks = store.lists.masks[begin:end, 0]
     order = np.argsort(masks, kind="stable")
     return masks[order], store.rounded[begin:end][order]
+
+
+def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
+    """Sets without x as numbers with its bit left out."""
+    low = np.uint64((1 << x) - 1)
+    return ((masks & low) | (masks >> np.uint64(1) & ~low)).astype(np.int64)

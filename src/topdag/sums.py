@@ -20,8 +20,8 @@ from topdag.results import Stats
 from topdag.runs import OnProgress, Run, peak_memory
 from topdag.score_kinds import BDeu
 from topdag.scores import Scores, as_table, score_within
-from topdag.stores import FamilyStore, families_of
-from topdag.weighted_scores import scores_with, slots_of
+from topdag.stores import FamilyStore, families_of, slots_of
+from topdag.weighted_scores import scores_with
 
 UNIFORM = "all networks equally likely before"
 MOST_CANCELLATION = 1e7

@@ -6,14 +6,13 @@ import math
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
 from topdag.priors import EdgePrior, Prior
 from topdag.runs import Run
 from topdag.scores import Scores
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, families_of
+from topdag.stores import FamilyStore, ListStore, families_of, slots_of
 
 
 def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
@@ -47,12 +46,6 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         families[(x << n - 1) + slots] = values + prior.family_log_weights(names, x)[slots]
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
-
-
-def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
-    """Sets without x as numbers with its bit left out."""
-    low = np.uint64((1 << x) - 1)
-    return ((masks & low) | (masks >> np.uint64(1) & ~low)).astype(np.int64)
 
 
 def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Run) -> tuple[ListStore, int]:

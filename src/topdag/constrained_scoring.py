@@ -1,0 +1,256 @@
+"""Scores of all families, or of those worth keeping, under parameter constraints.
+
+Only variables that are constrained are scored anew; the families of the others are those of the score without
+constraints. That score bounds the constrained one from above, so it decides what need not be optimised.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag.constrained_scores import ChildKnowledge, Constrained, knowledge_of
+from topdag.engines import family_bytes, set_bytes
+from topdag.errors import ScoreError
+from topdag.family_lists import FamilyLists
+from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
+from topdag.runs import Run
+from topdag.score_kinds import coded
+from topdag.scoring import fill_store, round_together
+from topdag.stores import FamilyStore, Floats, ListStore, families_of, slots_of
+from topdag.table import Table
+
+SLACK = 1e-9
+"""Rules that cut leave so much, as a share, for rounding."""
+
+
+def fill_constrained(
+    table: Table, columns: tuple[int, ...], kind: Constrained, max_parents: int, run: Run
+) -> FamilyStore | None:
+    """Every family's score; None when the time limit came first."""
+    known = scored_knowledge(table, columns, kind, max_parents)
+    n = len(columns)
+    advice = 'Use fewer variables, or keep="best".'
+    run.require_memory(
+        family_bytes(n) + 3 * set_bytes(n), f"Constrained scores of all families of {n} variables", advice
+    )
+    base = fill_store(table, columns, kind.base, max_parents, run)
+    if base is None:
+        return None
+    families = np.full(n << n - 1, -math.inf)
+    total, done = sum(_n_supersets(n, child, max_parents) for child in known.values()), 0
+    for x in range(n):
+        if x not in known:
+            masks, values = families_of(base, x)
+            families[(x << n - 1) + slots_of(masks, x)] = values
+            continue
+        for mask in _supersets(n, x, known[x].needed, max_parents):
+            if run.is_over:
+                return None
+            if done % 64 == 0:
+                run.tick("counting", done, total)
+            done += 1
+            families[(x << n - 1) + int(slots_of(np.array([mask], np.uint64), x)[0])] = known[x].score(
+                mask, base.value(x, mask)
+            )
+    return FamilyStore(n, families)
+
+
+def score_pruned_constrained(
+    table: Table, columns: tuple[int, ...], kind: Constrained, max_parents: int | None, keep: Pruning, run: Run
+) -> PrunedScores | None:
+    """The families that ``keep`` asks for; None when the time limit came first."""
+    n = len(columns)
+    limit = n - 1 if max_parents is None else min(max_parents, n - 1)
+    known = scored_knowledge(table, columns, kind, limit)
+    base = score_pruned(table, columns, kind.base, max_parents, keep, run)
+    if base is None:
+        return None
+    lists, offsets = base.store.lists, base.store.lists.offsets
+    masks = [lists.masks[begin:end, 0] for begin, end in itertools.pairwise(offsets)]
+    scores = [lists.scores[begin:end] for begin, end in itertools.pairwise(offsets)]
+    work = []
+    for x, child in known.items():
+        found = _walked(child, n, limit, keep, run)
+        if found is None:
+            return None
+        masks[x], scores[x] = found.arrays
+        work.append(found)
+    together = FamilyLists(
+        lists.names,
+        np.cumsum([0, *(len(own) for own in scores)]),
+        np.concatenate(masks)[:, np.newaxis],
+        np.concatenate(scores),
+    )
+    rounded = together.scores.copy()
+    grid = round_together([rounded], n, run.threads)
+    return replace(
+        base,
+        store=ListStore(n, replace(together, scores=rounded), rounded),
+        grid=grid,
+        limit=max([base.limit, *(found.largest for found in work)]),
+        scored=base.scored + sum(found.scored for found in work),
+        kept=together.n_families,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredChild:
+    """A constrained variable among the scored columns; ``needed``: its named parents as a mask over them."""
+
+    known: ChildKnowledge
+    table: Table
+    kind: Constrained
+    columns: tuple[int, ...]
+    needed: int
+
+    def parents(self, mask: int) -> list[int]:
+        return [v for i, v in enumerate(self.columns) if mask >> i & 1]
+
+    def unconstrained(self, mask: int) -> float:
+        return self.kind.base.local(self.table, self.known.x, self.parents(mask))
+
+    def score(self, mask: int, unconstrained: float) -> float:
+        """The constrained score; sets so hopeless that no table holds them are scored too, as they may be needed."""
+        if unconstrained == -math.inf:
+            unconstrained = self.unconstrained(mask)
+        return unconstrained - self.known.loss(self.table, self.parents(mask))
+
+    def penalty(self, mask: int) -> float:
+        """What a family pays for its parameters; more parents never pay less."""
+        configurations = math.prod(int(self.table.arities[v]) for v in self.parents(mask))
+        return self.kind.base.least_penalty(self.table.n_rows, int(self.table.arities[self.known.x])) * configurations
+
+    def most_likely(self) -> float:
+        """The log likelihood given all other variables, which no parents exceed."""
+        view, formula = coded(self.table), _core.SetFormula(_core.CellKind.N_LOG_N)
+        every = list(range(self.table.n_variables))
+        others = [v for v in every if v != self.known.x]
+        return _core.score_set(view, formula, every) - _core.score_set(view, formula, others)
+
+
+def scored_knowledge(
+    table: Table, columns: tuple[int, ...], kind: Constrained, max_parents: int
+) -> dict[int, ScoredChild]:
+    """By place among the columns; refused where columns or the limit leave out what constraints name."""
+    found = {}
+    for x, child in knowledge_of(kind.constraints, table).items():
+        if left_out := [table.names[v] for v in (x, *child.named) if v not in columns]:
+            raise ScoreError(
+                f"Parameter constraints name {left_out[0]!r}, a constant column, which stays isolated; read the table "
+                "with keep_constant=True."
+            )
+        if len(child.named) > max_parents:
+            raise ScoreError(
+                f"The constraints on {table.names[x]!r} name {len(child.named)} parents, more than the {max_parents} "
+                "that max_parents allows."
+            )
+        needed = sum(1 << columns.index(v) for v in child.named)
+        found[columns.index(x)] = ScoredChild(child, table, kind, columns, needed)
+    return found
+
+
+def _supersets(n: int, x: int, needed: int, max_parents: int) -> Iterator[int]:
+    """The parent sets of x that hold the needed ones, small ones first."""
+    others = [v for v in range(n) if v != x and not needed >> v & 1]
+    for size in range(max_parents - needed.bit_count() + 1):
+        for more in itertools.combinations(others, size):
+            yield needed | sum(1 << v for v in more)
+
+
+def _n_supersets(n: int, child: ScoredChild, max_parents: int) -> int:
+    free = n - 1 - child.needed.bit_count()
+    return sum(math.comb(free, size) for size in range(max_parents - child.needed.bit_count() + 1))
+
+
+@dataclass
+class _Walk:
+    """The families of one variable kept so far."""
+
+    keep: Pruning
+    masks: list[int] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    scored: int = 0
+    largest: int = 0
+    _held: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(1024, np.uint64))
+    _values: Floats = field(default_factory=lambda: np.zeros(1024))
+
+    @property
+    def arrays(self) -> tuple[NDArray[np.uint64], Floats]:
+        return np.array(self.masks, np.uint64), np.array(self.scores)
+
+    def add(self, mask: int, score: float) -> None:
+        count = len(self.masks)
+        if count == len(self._held):
+            self._held = np.concatenate([self._held, np.zeros_like(self._held)])
+            self._values = np.concatenate([self._values, np.zeros_like(self._values)])
+        self._held[count], self._values[count] = mask, score
+        self.masks.append(mask)
+        self.scores.append(score)
+
+    def beats(self, mask: int, most: float) -> bool:
+        """Whether the kept subsets show that a family worth ``most`` or less, or a larger one, is not needed."""
+        count = len(self.masks)
+        inner = self._values[:count][(self._held[:count] & ~np.uint64(mask)) == 0]
+        if self.keep.k is not None:
+            return int((inner > most).sum()) >= self.keep.k
+        margin = max(self.keep.epsilon, 0.0)
+        return bool((inner > most + margin).any() if self.keep.epsilon >= 0 else (inner >= most).any())
+
+
+def _walked(child: ScoredChild, n: int, max_parents: int, keep: Pruning, run: Run) -> _Walk | None:
+    """Layer by layer from the needed parents up; sets whose penalty rules out all supersets end there."""
+    walk, x = _Walk(keep), child.columns.index(child.known.x)
+    most_likely, total = child.most_likely(), _n_supersets(n, child, max_parents)
+    others = [v for v in range(n) if v != x and not child.needed >> v & 1]
+    layer = {child.needed}
+    while layer:
+        alive: set[int] = set()
+        for mask in sorted(layer):
+            if run.is_over:
+                return None
+            if walk.scored % 64 == 0:
+                run.tick("counting", walk.scored, total)
+            if not walk.beats(mask, _raised(most_likely - child.penalty(mask))):
+                alive.add(mask)
+                _consider(walk, child, mask)
+        layer = _next_layer(alive, others, child.needed) if _size_of(alive) < max_parents else set()
+    return walk
+
+
+def _consider(walk: _Walk, child: ScoredChild, mask: int) -> None:
+    """Adds a family unless its score without constraints, or then its score, shows that it is not needed."""
+    walk.scored += 1
+    most = child.unconstrained(mask)
+    if walk.beats(mask, _raised(most)):
+        return
+    score = child.score(mask, most)
+    if not walk.beats(mask, score):
+        walk.add(mask, score)
+        walk.largest = max(walk.largest, mask.bit_count())
+
+
+def _next_layer(alive: set[int], others: list[int], needed: int) -> set[int]:
+    """Sets with one variable more, all of whose sets with one less are alive."""
+    found = set()
+    for mask in alive:
+        highest = (mask & ~needed).bit_length()
+        for v in others:
+            larger = mask | 1 << v
+            if v >= highest and all(larger ^ 1 << w in alive for w in others if larger >> w & 1):
+                found.add(larger)
+    return found
+
+
+def _size_of(layer: set[int]) -> int:
+    return next(iter(layer)).bit_count() if layer else 0
+
+
+def _raised(bound: float) -> float:
+    return bound + SLACK * (1 + abs(bound))

@@ -1,0 +1,319 @@
+"""The probabilities that parameter constraints allow a variable, given the parents they name, split into parts.
+
+A region is over q configurations of the named parents with r states each, as vectors of q * r cells. Configurations
+that no row joins are independent, so each part of a region is settled by itself, by the simplest way that is exact.
+"""
+
+from __future__ import annotations
+
+import enum
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag.errors import ScoreError
+from topdag.isotonic import Arc
+from topdag.parameter_constraints import ParameterConstraint, States
+
+Floats = NDArray[np.float64]
+Places = NDArray[np.int64]
+
+MOST_CELLS = 4096
+"""Of one variable given its named parents; linear algebra on more would take minutes for each family."""
+LARGEST_SCALE = 1e6
+"""Rows that cannot hold with more than one part in so many to spare count as equalities."""
+LP_TOLERANCE = 1e-10
+
+
+class Way(enum.Enum):
+    """How a part is settled. All but CONVEX are closed forms."""
+
+    FREE = "frequencies"
+    POOLED = "pooled frequencies"
+    BOX = "frequencies cut to bounds"
+    CHAIN = "pool adjacent violators"
+    ORDER = "isotonic regression on a partial order"
+    CONVEX = "convex optimisation"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """upper @ p <= limit and equal @ p == value, beside p >= 0 and the sum 1 of each configuration."""
+
+    upper: Floats
+    limit: Floats
+    equal: Floats
+    value: Floats
+
+    def on(self, cells: Places) -> Rows:
+        """The rows that have a coefficient at these cells, over just them."""
+        upper, equal = (matrix[:, cells] for matrix in (self.upper, self.equal))
+        some_upper, some_equal = upper.any(axis=1), equal.any(axis=1)
+        return Rows(upper[some_upper], self.limit[some_upper], equal[some_equal], self.value[some_equal])
+
+    def excess(self, p: Floats) -> float:
+        """How far the rows are from holding; 0 when all hold."""
+        over = (self.upper @ p - self.limit).max(initial=0.0)
+        return float(max(over, np.abs(self.equal @ p - self.value).max(initial=0.0)))
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Configurations joined by rows. ``inside``: probabilities that all rows allow, with as much to spare as can be.
+
+    ``arcs``: for CHAIN and ORDER, rate[a] <= rate[b] of the second state, places counted in the part; ``bounds``: for
+    BOX. ``live``: cells that are not forced to 0. ``strict``: the rows of ``rows.upper`` that can hold strictly; all
+    else that always holds with equality, sums included, is ``basis @ p == basis @ inside`` (orthonormal rows).
+    """
+
+    configurations: Places
+    rows: Rows
+    way: Way
+    inside: Floats
+    live: NDArray[np.bool_]
+    strict: NDArray[np.bool_]
+    basis: Floats
+    arcs: tuple[Arc, ...] = ()
+    bounds: tuple[float, float] = (0.0, 1.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Region:
+    """What is allowed: ``q`` configurations of the named parents, ``r`` states, rows, and independent parts."""
+
+    q: int
+    r: int
+    rows: Rows
+    parts: tuple[Part, ...]
+    solved: dict[bytes, float] = field(default_factory=dict, repr=False)
+
+    @property
+    def inside(self) -> Floats:
+        p = np.full((self.q, self.r), 1.0 / self.r)
+        for part in self.parts:
+            p[part.configurations] = part.inside.reshape(-1, self.r)
+        return p
+
+
+def region_of(child: str, named: Sequence[str], said: Sequence[ParameterConstraint], states: States) -> Region:
+    """The region of a child; ScoreError naming constraints that contradict each other."""
+    shape = tuple(len(states[name]) for name in (*named, child))
+    if math.prod(shape) > MOST_CELLS:
+        raise ScoreError(
+            f"The constraints on {child!r} name parents with {math.prod(shape):,} cells; at most {MOST_CELLS:,}."
+        )
+    rows = rows_of(named, said, states, shape)
+    q, r = math.prod(shape[:-1]), shape[-1]
+    parts = [_part(rows, places, r) for places in _joined(rows, q, r)]
+    if any(part is None for part in parts) or _says_nonsense(rows):
+        raise ScoreError(f"No probabilities of {child!r} satisfy " + _conflict(named, said, states, shape) + ".")
+    return Region(q, r, rows, tuple(part for part in parts if part is not None))
+
+
+def rows_of(named: Sequence[str], said: Sequence[ParameterConstraint], states: States, shape: tuple[int, ...]) -> Rows:
+    """All rows over the cells of the child given all named parents, for each configuration of those not in a row."""
+    matrices: dict[bool, list[Floats]] = {False: [], True: []}
+    bounds: dict[bool, list[float]] = {False: [], True: []}
+    for constraint in said:
+        others = [name for name in named if name not in constraint.parents]
+        own_rows = constraint.rows(states)
+        for rest in itertools.product(*(range(len(states[name])) for name in others)):
+            at = dict(zip(others, rest, strict=True))
+            for row in own_rows:
+                coefficients = np.zeros(shape)
+                for cell, weight in row.terms:
+                    codes = {**at, **dict(zip(constraint.parents, cell[:-1], strict=True))}
+                    coefficients[(*(codes[name] for name in named), cell[-1])] += weight
+                matrices[row.is_equal].append(coefficients.ravel())
+                bounds[row.is_equal].append(row.bound)
+    size = math.prod(shape)
+    upper, equal = (np.array(matrices[is_equal]).reshape(-1, size) for is_equal in (False, True))
+    return Rows(upper, np.array(bounds[False]), equal, np.array(bounds[True]))
+
+
+def _conflict(named: Sequence[str], said: Sequence[ParameterConstraint], states: States, shape: tuple[int, ...]) -> str:
+    """Constraints that contradict each other, no one of which can be left out for that."""
+    needed = list(said)
+    for constraint in said:
+        fewer = [other for other in needed if other is not constraint]
+        if _strictly_inside(rows_of(named, fewer, states, shape), shape[-1]) is None:
+            needed = fewer
+    return " and ".join(map(str, needed)) + (" together" if len(needed) > 1 else "")
+
+
+def _says_nonsense(rows: Rows) -> bool:
+    """Whether a row whose terms cancel asks a number to be what it is not; such a row is in no part."""
+    wrong_upper = ~rows.upper.any(axis=1) & (rows.limit < 0)
+    return bool(wrong_upper.any() or (~rows.equal.any(axis=1) & (rows.value != 0)).any())
+
+
+def _joined(rows: Rows, q: int, r: int) -> list[Places]:
+    """The configurations in groups that rows join; those in no row are left out."""
+    group = list(range(q))
+    touched = np.zeros(q, dtype=bool)
+    for row in (*rows.upper, *rows.equal):
+        places = np.flatnonzero(row.reshape(q, r).any(axis=1)).tolist()
+        touched[places] = True
+        joined = {group[place] for place in places}
+        group = [min(joined) if own in joined else own for own in group]
+    heads = sorted({group[place] for place in np.flatnonzero(touched)})
+    return [np.array([place for place in range(q) if group[place] == head]) for head in heads]
+
+
+def _part(rows: Rows, places: Places, r: int) -> Part | None:
+    """One part with all that is known about it beforehand; None when it is empty."""
+    cells = (places[:, np.newaxis] * r + np.arange(r)).ravel()
+    own = rows.on(cells)
+    found = _strictly_inside(own, r)
+    if found is None:
+        return None
+    inside, live, strict = found
+    way, arcs, bounds = _simplest_way(own, len(places), r)
+    basis = _equalities(own, live, strict, r)
+    return Part(places, own, way, inside, live, strict, basis, arcs, bounds)
+
+
+def _simplest_way(rows: Rows, q: int, r: int) -> tuple[Way, tuple[Arc, ...], tuple[float, float]]:
+    if _is_pooling(rows, q, r):
+        return Way.POOLED, (), (0.0, 1.0)
+    if r != 2:
+        return Way.CONVEX, (), (0.0, 1.0)
+    upper, limit = _rates(rows.upper, rows.limit)
+    equal, value = _rates(rows.equal, rows.value)
+    if q == 1:
+        return Way.BOX, (), _interval(upper[:, 0], limit, equal[:, 0], value)
+    arcs: list[Arc] = []
+    for row, bound, both in (*zip(upper, limit, itertools.repeat(False)), *zip(equal, value, itertools.repeat(True))):
+        low, high = np.flatnonzero(row > 0), np.flatnonzero(row < 0)
+        if bound != 0 or len(low) != 1 or len(high) != 1 or row.sum() != 0:
+            return Way.CONVEX, (), (0.0, 1.0)
+        arcs += [(int(low[0]), int(high[0]))] + [(int(high[0]), int(low[0]))] * both
+    unique = tuple(sorted(set(arcs)))
+    return (Way.CHAIN if _is_chain(unique, q) else Way.ORDER), unique, (0.0, 1.0)
+
+
+def _rates(matrix: Floats, bound: Floats) -> tuple[Floats, Floats]:
+    """Rows over two states as rows over the probability of the second."""
+    pairs = matrix.reshape(len(matrix), matrix.shape[1] // 2, 2)
+    return pairs[:, :, 1] - pairs[:, :, 0], bound - pairs[:, :, 0].sum(axis=1)
+
+
+def _interval(upper: Floats, limit: Floats, equal: Floats, value: Floats) -> tuple[float, float]:
+    """Where one probability can be; not empty, as that has been looked at before."""
+    low, high = [0.0], [1.0]
+    for weight, bound in zip(upper, limit, strict=True):
+        if weight:
+            (high if weight > 0 else low).append(float(bound / weight))
+    for weight, bound in zip(equal, value, strict=True):
+        if weight:
+            low.append(float(bound / weight))
+            high.append(float(bound / weight))
+    least = max(low)
+    return least, max(least, min(high))
+
+
+def _is_pooling(rows: Rows, q: int, r: int) -> bool:
+    """Whether all that is said is that whole distributions are the same."""
+    if len(rows.upper) or rows.value.any():
+        return False
+    said: set[tuple[int, int, int]] = set()
+    for row in rows.equal.reshape(len(rows.equal), q, r):
+        places, codes = np.nonzero(row)
+        if len(places) != 2 or codes[0] != codes[1] or row.sum() != 0:
+            return False
+        said.add((int(places[0]), int(places[1]), int(codes[0])))
+    return all((a, b, k) in said for a, b, _ in said for k in range(r))
+
+
+def _is_chain(arcs: tuple[Arc, ...], q: int) -> bool:
+    """Whether the arcs are a single path over all places; they join all of them, so counting is enough."""
+    starts, ends = {a for a, _ in arcs}, {b for _, b in arcs}
+    return len(arcs) == q - 1 and len(starts) == len(ends) == q - 1
+
+
+def _strictly_inside(rows: Rows, r: int) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]] | None:
+    """Probabilities as far from the edge as can be, cells that need not be 0, rows that can be strict. None: empty.
+
+    First a point scaled up until each row that can be strict has 1 to spare; then the most that all can have at once.
+    """
+    m, size = rows.upper.shape
+    if size == 0:
+        return np.zeros(0), np.zeros(0, dtype=bool), np.zeros(m, dtype=bool)
+    sums = _sum_rows(size, r)
+    equal, value = np.vstack([sums, rows.equal]), np.concatenate([np.ones(len(sums)), rows.value])
+    demands = np.vstack([rows.upper, -np.eye(size)])  # at most these, cells last
+    limits = np.concatenate([rows.limit, np.zeros(size)])
+    scaled = np.block(
+        [
+            [demands, np.eye(m + size), -limits[:, np.newaxis]],
+            [equal, np.zeros((len(equal), m + size)), -value[:, np.newaxis]],
+        ]
+    )
+    low = np.concatenate([np.full(m + size, -math.inf), np.zeros(len(equal))])
+    bounds = [(0.0, math.inf)] * size + [(0.0, 1.0)] * (m + size) + [(1.0, LARGEST_SCALE)]
+    reward = np.concatenate([np.zeros(size), np.ones(m + size), [0.0]])
+    found = most(reward, scaled, low, np.zeros(len(low)), bounds)
+    if found is None:
+        return None
+    is_strict = found[size:-1] > 0.5
+    to_spare = np.hstack([demands, is_strict[:, np.newaxis].astype(float)])
+    low = np.where(is_strict, -math.inf, limits)
+    to_spare = np.vstack([to_spare, np.hstack([equal, np.zeros((len(equal), 1))])])
+    reward = np.concatenate([np.zeros(size), [1.0]])
+    best = most(
+        reward,
+        to_spare,
+        np.concatenate([low, value]),
+        np.concatenate([limits, value]),
+        [(0.0, 1.0)] * size + [(0.0, 1.0)],
+    )
+    inside = found[:size] / found[-1] if best is None else best[:size]
+    return np.where(is_strict[m:], inside, 0.0), is_strict[m:], is_strict[:m]
+
+
+def _sum_rows(size: int, r: int) -> Floats:
+    return np.kron(np.eye(size // r), np.ones(r))
+
+
+def _equalities(rows: Rows, live: NDArray[np.bool_], strict: NDArray[np.bool_], r: int) -> Floats:
+    """Orthonormal rows that span all that always holds with equality, over the live cells."""
+    every = np.vstack([_sum_rows(len(live), r), rows.equal, rows.upper[~strict]])[:, live]
+    _, sizes, directions = np.linalg.svd(every, full_matrices=False)
+    return np.asarray(directions[sizes > 1e-10 * sizes.max(initial=1.0)], dtype=np.float64)
+
+
+def most(
+    reward: Floats, matrix: Floats, low: Floats, high: Floats, bounds: Sequence[tuple[float, float]]
+) -> Floats | None:
+    """The point of the greatest reward with low <= matrix @ x <= high, inside its bounds; None when there is none."""
+    import highspy
+
+    program: Any = highspy.HighsLp()
+    program.num_row_, program.num_col_ = matrix.shape
+    program.col_cost_ = -reward
+    program.col_lower_ = np.array([own for own, _ in bounds])
+    program.col_upper_ = np.array([own for _, own in bounds])
+    program.row_lower_, program.row_upper_ = low, high
+    columns, rows = np.nonzero(matrix.T)
+    program.a_matrix_.start_ = np.searchsorted(columns, np.arange(matrix.shape[1] + 1)).astype(np.int32)
+    program.a_matrix_.index_ = rows.astype(np.int32)
+    program.a_matrix_.value_ = matrix.T[columns, rows]
+    solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
+    options: Mapping[str, Any] = {
+        "output_flag": False,
+        "threads": 1,
+        "primal_feasibility_tolerance": LP_TOLERANCE,
+        "dual_feasibility_tolerance": LP_TOLERANCE,
+    }
+    for option, setting in options.items():
+        solver.setOptionValue(option, setting)
+    solver.passModel(program)
+    solver.run()
+    if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+        return None
+    return np.array(solver.getSolution().col_value)
