@@ -8,6 +8,8 @@ is exact for the closed forms; where a convex solver is needed, no other allowed
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -20,6 +22,9 @@ CERTIFIED = 1e-7
 """The largest share of a part's log likelihood that its dual bound may leave open."""
 HOLDS = 1e-12
 """Frequencies that break a row by less satisfy it, but for rounding."""
+MARGIN = 1e-12
+"""By so much the convex solver must stay clear of the edge."""
+MOST_STEPS = 20
 MOST_REMEMBERED = 1 << 16
 TOLERANCES = (1e-11, 1e-9, 1e-8)
 """What the convex solver is asked for, one after the other until its answer is certified; 1e-11 nearly always is."""
@@ -54,16 +59,22 @@ def settled(part: Part, counts: Places) -> Floats:
         completed = _completed(part, counts)
         return _convex(part, counts) if completed is None else completed
     hits, trials = counts[:, 1].tolist(), counts.sum(axis=1).tolist()
-    if part.way is Way.BOX:
-        rate = min(max(hits[0] / trials[0], part.bounds[0]), part.bounds[1])
-        return np.array([[1 - rate, rate]])
     if part.way is Way.CHAIN:
         order = _path(part)
         found = pooled_rates([hits[place] for place in order], [trials[place] for place in order])
         rates = [found[order.index(place)] for place in range(len(order))]
     else:
         rates = monotone_rates(hits, trials, part.arcs)
-    return np.array([[float(1 - rate), float(rate)] for rate in rates if rate is not None])
+    return np.array([_within(part.bounds, rate) for rate in rates if rate is not None])
+
+
+def _within(bounds: tuple[float, float], rate: Fraction) -> tuple[float, float]:
+    """The distribution over two states; bounds that hold everywhere only cut the isotonic rates off."""
+    low, high = bounds
+    if low <= rate <= high:
+        return float(1 - rate), float(rate)
+    cut = low if rate < low else high
+    return 1.0 - cut, cut
 
 
 def loss_of(counts: Places, p: Floats) -> float:
@@ -146,22 +157,33 @@ def _completed(part: Part, counts: Places) -> Floats | None:
 
 
 def _convex(part: Part, counts: Places) -> Floats:
-    """By the convex solver, moved inside the region, with a dual bound that shows how good it is."""
+    """By the convex solver, made sharper and moved inside the region; a dual bound shows how good it is."""
     open_share = math.inf
     for tolerance in TOLERANCES:
-        raw, equal_prices, prices = _ask_solver(part, counts, tolerance)
-        p = moved_inside(part, counts, raw)
-        open_share = dual_gap(part, counts, p, equal_prices, prices)
-        if open_share <= CERTIFIED:
-            return p.reshape(counts.shape)
+        found = _ask_solver(part, counts, tolerance)
+        for point in (_sharpened(part, counts, found), found):
+            p = moved_inside(part, counts, point.p)
+            open_share = dual_gap(part, counts, p, point)
+            if open_share <= CERTIFIED:
+                return p.reshape(counts.shape)
     raise ScoreError(
-        f"The convex solver left {open_share:.1e} of a log likelihood open, more than {CERTIFIED:g}; coefficients of "
-        "very different size make this hard. Counts: " + str(counts.tolist())
+        f"The convex solver left {open_share:.1e} of a log likelihood open, more than {CERTIFIED:g}; bounds "
+        "near 0 that the data break by far make this hard. Counts: " + str(counts.tolist())
     )
 
 
-def _ask_solver(part: Part, counts: Places, tolerance: float) -> tuple[Floats, Floats, Floats]:
-    """Probabilities of the live cells and the prices of equalities and strict rows.
+@dataclass(frozen=True, eq=False)
+class Priced:
+    """Probabilities of the live cells with the prices of equalities, strict rows and (for zero counts) cells at 0."""
+
+    p: Floats
+    equal: Floats
+    upper: Floats
+    cells: Floats
+
+
+def _ask_solver(part: Part, counts: Places, tolerance: float) -> Priced:
+    """What the convex solver says, with weights for counts.
 
     Variables: the live probabilities p, then a log t for each cell with counts; (t, 1, p) in the exponential cone.
     """
@@ -176,9 +198,10 @@ def _ask_solver(part: Part, counts: Places, tolerance: float) -> tuple[Floats, F
     linear = np.vstack([part.basis, upper, -np.eye(size)[unseen]])
     matrix = np.vstack([np.hstack([linear, np.zeros((len(linear), len(seen)))]), cones])
     inside = part.inside[part.live]
-    right = np.concatenate(
-        [part.basis @ inside, part.rows.limit[part.strict], np.zeros(len(unseen)), np.tile([0.0, 1.0, 0.0], len(seen))]
-    )
+    limit = np.concatenate([part.rows.limit[part.strict], np.zeros(len(unseen))])
+    spare = limit - linear[len(part.basis) :] @ inside
+    limit = limit - np.minimum(MARGIN, spare / 100)  # so that what it finds is inside, for all its rounding
+    right = np.concatenate([part.basis @ inside, limit, np.tile([0.0, 1.0, 0.0], len(seen))])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
@@ -193,8 +216,36 @@ def _ask_solver(part: Part, counts: Places, tolerance: float) -> tuple[Floats, F
     solver = clarabel.DefaultSolver(nothing, reward, sparse.csc_matrix(matrix), right, kinds, settings)
     found = solver.solve()
     x, z = np.array(found.x), np.array(found.z)
-    n_equal = len(part.basis)
-    return x[:size], z[:n_equal], np.maximum(z[n_equal : n_equal + len(upper)], 0.0)
+    equal, prices = z[: len(part.basis)], np.maximum(z[len(part.basis) : len(linear)], 0.0)
+    cells = np.zeros(size)
+    cells[unseen] = prices[len(upper) :]
+    return Priced(x[:size], equal, prices[: len(upper)], cells)
+
+
+def _sharpened(part: Part, counts: Places, found: Priced) -> Priced:
+    """Newton's steps on the rows that are tight at the solution, those whose price exceeds what they have to spare.
+
+    In units of p where there are counts, so that small probabilities are as sharp as large ones.
+    """
+    weights = counts.ravel()[part.live] / counts.sum()
+    upper, limit = part.rows.upper[part.strict][:, part.live], part.rows.limit[part.strict]
+    tight, at_zero = found.upper > limit - upper @ found.p, found.cells > found.p
+    fixed = np.vstack([part.basis, upper[tight], np.eye(len(weights))[at_zero]])
+    value = np.concatenate([part.basis @ part.inside[part.live], limit[tight], np.zeros(int(at_zero.sum()))])
+    seen = weights > 0
+    p, prices = np.where(seen, np.maximum(found.p, 1e-300), found.p), np.zeros(len(fixed))
+    for _ in range(MOST_STEPS):
+        unit = np.where(seen, p, 1.0)
+        rows = fixed * unit
+        system = np.block([[np.diag(weights), rows.T], [rows, np.zeros((len(rows), len(rows)))]])
+        solved = np.linalg.lstsq(system, np.concatenate([weights, value - fixed @ p]), rcond=1e-14)[0]
+        step, prices = solved[: len(p)], solved[len(p) :]
+        p = p + min(1.0, 0.9 / max(float(-step[seen].min()), 0.9)) * unit * step
+        if np.abs(step).max() < 1e-14:
+            break
+    every = np.zeros(len(limit))
+    every[tight] = np.maximum(prices[len(part.basis) : len(part.basis) + int(tight.sum())], 0.0)
+    return Priced(p, prices[: len(part.basis)], every, found.cells)
 
 
 def moved_inside(part: Part, counts: Places, raw: Floats) -> Floats:
@@ -213,7 +264,7 @@ def moved_inside(part: Part, counts: Places, raw: Floats) -> Floats:
     return everywhere
 
 
-def dual_gap(part: Part, counts: Places, p: Floats, equal_prices: Floats, prices: Floats) -> float:
+def dual_gap(part: Part, counts: Places, p: Floats, priced: Priced) -> float:
     """How much more, as a share of the log likelihood or of 1 if that is less, any allowed probabilities could reach.
 
     Any prices give a bound: of all distributions, without the rows but with their cost, none is worth more. Per
@@ -224,8 +275,9 @@ def dual_gap(part: Part, counts: Places, p: Floats, equal_prices: Floats, prices
     weights = counts.ravel() / scale
     cost = np.full(len(weights), math.inf)
     strict = part.rows.upper[part.strict][:, part.live]
-    cost[part.live] = part.basis.T @ equal_prices + strict.T @ prices
-    bound = float(prices @ part.rows.limit[part.strict] + equal_prices @ (part.basis @ part.inside[part.live]))
+    cost[part.live] = part.basis.T @ priced.equal + strict.T @ priced.upper
+    bound = float(priced.upper @ part.rows.limit[part.strict])
+    bound += float(priced.equal @ (part.basis @ part.inside[part.live]))
     for own, costs in zip(weights.reshape(counts.shape), cost.reshape(counts.shape), strict=True):
         bound += _most_of_one(own, costs)
     seen = weights > 0

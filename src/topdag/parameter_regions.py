@@ -22,11 +22,12 @@ from topdag.parameter_constraints import ParameterConstraint, States
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
+Marks = NDArray[np.bool_]
 
 MOST_CELLS = 4096
 """Of one variable given its named parents; linear algebra on more would take minutes for each family."""
-LARGEST_SCALE = 1e6
-"""Rows that cannot hold with more than one part in so many to spare count as equalities."""
+LEAST_TO_SPARE = 1e-9
+"""Rows that can never have more to spare count as equalities."""
 LP_TOLERANCE = 1e-10
 
 
@@ -66,17 +67,18 @@ class Rows:
 class Part:
     """Configurations joined by rows. ``inside``: probabilities that all rows allow, with as much to spare as can be.
 
-    ``arcs``: for CHAIN and ORDER, rate[a] <= rate[b] of the second state, places counted in the part; ``bounds``: for
-    BOX. ``live``: cells that are not forced to 0. ``strict``: the rows of ``rows.upper`` that can hold strictly; all
-    else that always holds with equality, sums included, is ``basis @ p == basis @ inside`` (orthonormal rows).
+    ``arcs``: for CHAIN and ORDER, rate[a] <= rate[b] of the second state, places counted in the part; ``bounds``: of
+    that rate at every place, for BOX too. ``live``: cells that are not forced to 0. ``strict``: the rows of
+    ``rows.upper`` that can hold strictly; all else that always holds with equality, sums included, is
+    ``basis @ p == basis @ inside`` (orthonormal rows).
     """
 
     configurations: Places
     rows: Rows
     way: Way
     inside: Floats
-    live: NDArray[np.bool_]
-    strict: NDArray[np.bool_]
+    live: Marks
+    strict: Marks
     basis: Floats
     arcs: tuple[Arc, ...] = ()
     bounds: tuple[float, float] = (0.0, 1.0)
@@ -187,14 +189,28 @@ def _simplest_way(rows: Rows, q: int, r: int) -> tuple[Way, tuple[Arc, ...], tup
     equal, value = _rates(rows.equal, rows.value)
     if q == 1:
         return Way.BOX, (), _interval(upper[:, 0], limit, equal[:, 0], value)
-    arcs: list[Arc] = []
-    for row, bound, both in (*zip(upper, limit, itertools.repeat(False)), *zip(equal, value, itertools.repeat(True))):
+    is_bound, is_bound_equal = ((matrix != 0).sum(axis=1) == 1 for matrix in (upper, equal))
+    bounds = {
+        _interval(upper[is_bound, i], limit[is_bound], equal[is_bound_equal, i], value[is_bound_equal])
+        for i in range(q)
+    }
+    arcs = _arcs(upper[~is_bound], limit[~is_bound])
+    both = _arcs(equal[~is_bound_equal], value[~is_bound_equal])
+    if arcs is None or both is None or len(bounds) > 1:
+        return Way.CONVEX, (), (0.0, 1.0)
+    unique = tuple(sorted({*arcs, *both, *((b, a) for a, b in both)}))
+    return (Way.CHAIN if _is_chain(unique, q) else Way.ORDER), unique, bounds.pop()
+
+
+def _arcs(matrix: Floats, bound: Floats) -> list[Arc] | None:
+    """Rows that say rate[a] <= rate[b]; None when some say something else."""
+    arcs = []
+    for row, most_of_it in zip(matrix, bound, strict=True):
         low, high = np.flatnonzero(row > 0), np.flatnonzero(row < 0)
-        if bound != 0 or len(low) != 1 or len(high) != 1 or row.sum() != 0:
-            return Way.CONVEX, (), (0.0, 1.0)
-        arcs += [(int(low[0]), int(high[0]))] + [(int(high[0]), int(low[0]))] * both
-    unique = tuple(sorted(set(arcs)))
-    return (Way.CHAIN if _is_chain(unique, q) else Way.ORDER), unique, (0.0, 1.0)
+        if most_of_it != 0 or len(low) != 1 or len(high) != 1 or row.sum() != 0:
+            return None
+        arcs.append((int(low[0]), int(high[0])))
+    return arcs
 
 
 def _rates(matrix: Floats, bound: Floats) -> tuple[Floats, Floats]:
@@ -236,55 +252,72 @@ def _is_chain(arcs: tuple[Arc, ...], q: int) -> bool:
     return len(arcs) == q - 1 and len(starts) == len(ends) == q - 1
 
 
-def _strictly_inside(rows: Rows, r: int) -> tuple[Floats, NDArray[np.bool_], NDArray[np.bool_]] | None:
-    """Probabilities as far from the edge as can be, cells that need not be 0, rows that can be strict. None: empty.
-
-    First a point scaled up until each row that can be strict has 1 to spare; then the most that all can have at once.
-    """
+def _strictly_inside(rows: Rows, r: int) -> tuple[Floats, Marks, Marks] | None:
+    """Probabilities as far from the edge as can be, cells that need not be 0, rows that can be strict. None: empty."""
     m, size = rows.upper.shape
-    if size == 0:
-        return np.zeros(0), np.zeros(0, dtype=bool), np.zeros(m, dtype=bool)
-    sums = _sum_rows(size, r)
-    equal, value = np.vstack([sums, rows.equal]), np.concatenate([np.ones(len(sums)), rows.value])
-    demands = np.vstack([rows.upper, -np.eye(size)])  # at most these, cells last
-    limits = np.concatenate([rows.limit, np.zeros(size)])
-    scaled = np.block(
-        [
-            [demands, np.eye(m + size), -limits[:, np.newaxis]],
-            [equal, np.zeros((len(equal), m + size)), -value[:, np.newaxis]],
-        ]
+    demands = Rows(
+        np.vstack([rows.upper, -np.eye(size)]),  # cells last
+        np.concatenate([rows.limit, np.zeros(size)]),
+        np.vstack([_sum_rows(size, r), rows.equal]),
+        np.concatenate([np.ones(size // r), rows.value]),
     )
-    low = np.concatenate([np.full(m + size, -math.inf), np.zeros(len(equal))])
-    bounds = [(0.0, math.inf)] * size + [(0.0, 1.0)] * (m + size) + [(1.0, LARGEST_SCALE)]
-    reward = np.concatenate([np.zeros(size), np.ones(m + size), [0.0]])
-    found = most(reward, scaled, low, np.zeros(len(low)), bounds)
-    if found is None:
+    every = np.ones(m + size, dtype=np.bool_)
+    inside = _most_to_spare(demands, every)
+    if inside is None:
         return None
-    is_strict = found[size:-1] > 0.5
-    to_spare = np.hstack([demands, is_strict[:, np.newaxis].astype(float)])
-    low = np.where(is_strict, -math.inf, limits)
-    to_spare = np.vstack([to_spare, np.hstack([equal, np.zeros((len(equal), 1))])])
-    reward = np.concatenate([np.zeros(size), [1.0]])
-    best = most(
-        reward,
-        to_spare,
-        np.concatenate([low, value]),
-        np.concatenate([limits, value]),
-        [(0.0, 1.0)] * size + [(0.0, 1.0)],
+    strict = _spare(demands, inside) > LEAST_TO_SPARE
+    if not strict.all():
+        strict = _can_be_strict(demands, strict)
+        inside = _most_to_spare(demands, strict)
+        if inside is None:
+            return None
+    return np.where(strict[m:], inside, 0.0), strict[m:], strict[:m]
+
+
+def _can_be_strict(demands: Rows, known: Marks) -> Marks:
+    """Rows that hold strictly at some point, ``known`` among them: each that is not known yet gets all there is."""
+    strict = known.copy()
+    for row in np.flatnonzero(~known):
+        if not strict[row]:
+            alone = np.arange(len(strict)) == row
+            point = _most_to_spare(demands, alone)
+            if point is not None:
+                strict |= _spare(demands, point) > LEAST_TO_SPARE
+    return strict
+
+
+def _spare(demands: Rows, p: Floats) -> Floats:
+    spare: Floats = demands.limit - demands.upper @ p
+    return spare
+
+
+def _most_to_spare(demands: Rows, among: Marks) -> Floats | None:
+    """The point at which the least that these rows have to spare is most; None when no point is allowed."""
+    size, many = demands.upper.shape[1], len(demands.upper)
+    matrix = np.block(
+        [[demands.upper, among[:, np.newaxis].astype(float)], [demands.equal, np.zeros((len(demands.equal), 1))]]
     )
-    inside = found[:size] / found[-1] if best is None else best[:size]
-    return np.where(is_strict[m:], inside, 0.0), is_strict[m:], is_strict[:m]
+    found = most(
+        np.concatenate([np.zeros(size), [1.0]]),
+        matrix,
+        np.concatenate([np.full(many, -math.inf), demands.value]),
+        np.concatenate([demands.limit, demands.value]),
+        [(0.0, 1.0)] * (size + 1),
+    )
+    return None if found is None else found[:-1]
 
 
 def _sum_rows(size: int, r: int) -> Floats:
-    return np.kron(np.eye(size // r), np.ones(r))
+    """The sum of each configuration."""
+    return np.kron(np.eye(size // r), np.ones(r)).astype(np.float64)
 
 
-def _equalities(rows: Rows, live: NDArray[np.bool_], strict: NDArray[np.bool_], r: int) -> Floats:
+def _equalities(rows: Rows, live: Marks, strict: Marks, r: int) -> Floats:
     """Orthonormal rows that span all that always holds with equality, over the live cells."""
     every = np.vstack([_sum_rows(len(live), r), rows.equal, rows.upper[~strict]])[:, live]
     _, sizes, directions = np.linalg.svd(every, full_matrices=False)
-    return np.asarray(directions[sizes > 1e-10 * sizes.max(initial=1.0)], dtype=np.float64)
+    spanning: Floats = directions[sizes > 1e-10 * sizes.max(initial=1.0)].astype(np.float64)
+    return spanning
 
 
 def most(
