@@ -16,7 +16,8 @@ from strategies import table_of
 import topdag as td
 from topdag import engines
 from topdag.checking import check_network
-from topdag.scores import Keep
+from topdag.runs import Run
+from topdag.scores import Keep, score_within
 
 pytest.importorskip("clarabel", reason="the extra 'parameters' is not installed")
 
@@ -186,9 +187,11 @@ def test_what_cannot_be_is_refused() -> None:
         td.score(constant, td.Constrained(td.BIC(), [td.influence("a", "b", "+")]))
 
 
-def test_a_time_limit_is_kept(listed: bool) -> None:
-    kind = td.Constrained(td.BIC(), SETS["two children"])
-    answer = td.best_network(drawn_table(4), kind, time_limit=0)
+@pytest.mark.usefixtures("listed")
+def test_a_time_limit_is_kept() -> None:
+    table, kind = drawn_table(4), td.Constrained(td.BIC(), SETS["two children"])
+    assert score_within(table, kind, Run(time_limit=0)) is None
+    scores = td.score(table, kind)
+    answer = td.best_network(scores, time_limit=0)
     assert answer.proof.status is td.Status.STOPPED
-    assert answer.proof.bound >= td.best_network(drawn_table(4), kind).network.score
-    assert isinstance(listed, bool)
+    assert answer.proof.bound >= td.best_network(scores).network.score
