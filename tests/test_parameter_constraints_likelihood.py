@@ -14,8 +14,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import topdag as td
-from topdag.constrained_likelihood import _convex, fitted_probabilities, loss_of, settled, total_loss
-from topdag.isotonic import largest_upper_set, monotone_rates, pooled_rates
+from topdag.constrained_likelihood import _convex, fitted_probabilities, losses_of, settled, total_loss
+from topdag.isotonic import chain_rates, largest_upper_set, monotone_rates
 from topdag.parameter_regions import Region, Way, region_of
 
 pytest.importorskip("clarabel", reason="the extra 'parameters' is not installed")
@@ -35,7 +35,7 @@ def least_loss_on_a_grid(of: Region, counts: np.ndarray, steps: int) -> float:
         np.array(shares) / steps for shares in itertools.product(range(steps + 1), repeat=of.r) if sum(shares) == steps
     ]
     allowed = (np.array(p) for p in itertools.product(one, repeat=of.q))
-    return min(loss_of(counts, p) for p in allowed if of.rows.excess(p.ravel()) < 1e-9)
+    return min(losses_of(counts, p) for p in allowed if of.rows.excess(p.ravel()) < 1e-9)
 
 
 # ---- Closed forms
@@ -57,15 +57,24 @@ def log_likelihood(hits: Sequence[int], of: Sequence[int], rates: Sequence[Fract
     return total
 
 
+def pooled_rates(hits: Sequence[int], of: Sequence[int]) -> list[Fraction]:
+    """Pool adjacent violators, as it is told."""
+    blocks: list[tuple[int, int, int]] = []  # hits, trials, places
+    for k, n in zip(hits, of, strict=True):
+        block = (k, n, 1)
+        while blocks and block[0] * blocks[-1][1] <= blocks[-1][0] * block[1]:
+            last = blocks.pop()
+            block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
+        blocks.append(block)
+    return [Fraction(k, n) for k, n, places in blocks for _ in range(places)]
+
+
 @given(trials())
 def test_pooled_rates_are_the_best_of_all_poolings(data: tuple[list[int], list[int]]) -> None:
     """The optimum is constant on runs of places, so the best monotone way to cut into runs is the truth."""
     hits, of = data
-    rates = pooled_rates(hits, of)
-    if not any(of):
-        assert rates == [None] * len(of)
-        return
-    found = [Fraction(rate) for rate in rates if rate is not None]
+    assume(any(of))
+    found = pooled_rates(hits, of)
     assert len(found) == len(of) and found == sorted(found)
     best = -math.inf
     for cuts in itertools.product([False, True], repeat=len(of) - 1):
@@ -85,13 +94,20 @@ def test_pooled_rates_are_the_best_of_all_poolings(data: tuple[list[int], list[i
 
 
 @given(trials())
-def test_a_chain_is_a_partial_order(data: tuple[list[int], list[int]]) -> None:
+def test_three_ways_along_a_chain(data: tuple[list[int], list[int]]) -> None:
+    """Pooling, the max-min formula and the cuts of a partial order; the formula's rates are rounded once."""
     hits, of = data
-    chained = monotone_rates(hits, of, list(itertools.pairwise(range(len(of)))))
-    seen = [i for i, n in enumerate(of) if n]
+    assume(any(of))
     pooled = pooled_rates(hits, of)
-    assert [chained[i] for i in seen] == [pooled[i] for i in seen]
-    assert all(a <= b for a, b in itertools.pairwise(chained) if a is not None and b is not None)
+    cut = monotone_rates(hits, of, list(itertools.pairwise(range(len(of)))))
+    rising, falling = (rates[0] for rates in chain_rates(np.array([hits]), np.array([of])))
+    for place in np.flatnonzero(of):
+        assert cut[place] == pooled[place]
+        assert rising[place] == float(pooled[place])
+        assert falling[place] == float(1 - pooled[place])
+    assert (np.diff(rising) >= 0).all() and (np.diff(falling) <= 0).all()
+    assert rising + falling == pytest.approx(np.ones(len(of)), abs=1e-15)
+    assert all(a <= b for a, b in itertools.pairwise(cut) if a is not None and b is not None)
 
 
 @given(st.lists(st.integers(-5, 5), min_size=1, max_size=6), st.sets(st.tuples(st.integers(0, 5), st.integers(0, 5))))
@@ -133,7 +149,7 @@ def test_closed_forms_against_the_convex_solver(said: list[td.ParameterConstrain
         counts = counts.reshape(shape)
         if not counts.any():
             continue
-        exact, convex = (loss_of(counts, way(part, counts)) for way in (settled, _convex))
+        exact, convex = (losses_of(counts, way(part, counts)) for way in (settled, _convex))
         assert exact <= convex + 1e-12
         assert convex == pytest.approx(exact, abs=1e-6 * (1 + exact))
 
@@ -165,7 +181,7 @@ def test_no_point_of_a_grid_is_better(
     p = fitted_probabilities(of, counts)
     loss = total_loss(of, counts[np.newaxis])
     assert of.rows.excess(p.ravel()) <= 1e-9
-    assert loss == pytest.approx(loss_of(counts, p), abs=1e-12)
+    assert loss == pytest.approx(losses_of(counts, p), abs=1e-12)
     on_grid = least_loss_on_a_grid(of, counts, steps)
     assert loss <= on_grid + 1e-7 * (1 + on_grid)
     assert on_grid - loss < 0.02 * counts.sum()  # the grid comes near, so the constraints are the same
@@ -204,7 +220,7 @@ def test_fitted_probabilities_are_distributions_that_satisfy_everything(
     assert (p >= 0).all() and np.abs(p.sum(axis=1) - 1).max() <= 1e-12
     loss = total_loss(of, counts[np.newaxis])
     assert 0 <= loss < math.inf
-    assert loss == pytest.approx(loss_of(counts, p), abs=1e-9)
+    assert loss == pytest.approx(losses_of(counts, p), abs=1e-9)
     # What satisfies the constraints already is left as it is, whatever the way.
     again = fitted_probabilities(of, np.rint(p * 1e6).astype(np.int64))
     assert of.rows.excess(again.ravel()) <= 1e-8

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from topdag.errors import ScoreError
-from topdag.isotonic import monotone_rates, pooled_rates
+from topdag.isotonic import chain_rates, monotone_rates
 from topdag.parameter_regions import Floats, Part, Places, Region, Way, most
 
 CERTIFIED = 1e-7
 """The largest share of a part's log likelihood that its dual bound may leave open."""
 HOLDS = 1e-12
 """Frequencies that break a row by less satisfy it, but for rounding."""
+AT_ONCE = (Way.POOLED, Way.BOX, Way.CHAIN)
+"""Settled for all slices together."""
 MARGIN = 1e-12
 """By so much the convex solver must stay clear of the edge."""
 MOST_STEPS = 20
@@ -32,10 +33,16 @@ TOLERANCES = (1e-11, 1e-9, 1e-8)
 
 def total_loss(region: Region, counts: Places) -> float:
     """The loss of all slices, counts[s, configuration of the named parents, state]; infinite when rows are excluded."""
-    losses = []
+    losses: list[float] = []
     for part in region.parts:
         own = counts[:, part.configurations]
-        losses += [_remembered_loss(region, part, own[s]) for s in np.flatnonzero(~_surely_allowed(part, own))]
+        own = own[~_surely_allowed(part, own)]
+        if not len(own):
+            continue
+        if part.way in AT_ONCE:
+            losses.append(losses_of(own, _settled_at_once(part, own)))
+        else:
+            losses += [_remembered_loss(region, part, slice_) for slice_ in own]
     return math.fsum(losses)
 
 
@@ -53,33 +60,39 @@ def settled(part: Part, counts: Places) -> Floats:
     r = counts.shape[1]
     if not counts.any():
         return part.inside.reshape(-1, r)
-    if part.way is Way.POOLED:
-        return _pooled(counts)
+    if part.way in AT_ONCE:
+        alone: Floats = _settled_at_once(part, counts[np.newaxis])[0]
+        return alone
     if part.way is Way.CONVEX:
         completed = _completed(part, counts)
         return _convex(part, counts) if completed is None else completed
-    hits, trials = counts[:, 1].tolist(), counts.sum(axis=1).tolist()
-    if part.way is Way.CHAIN:
-        order = _path(part)
-        found = pooled_rates([hits[place] for place in order], [trials[place] for place in order])
-        rates = [found[order.index(place)] for place in range(len(order))]
-    else:
-        rates = monotone_rates(hits, trials, part.arcs)
-    return np.array([_within(part.bounds, rate) for rate in rates if rate is not None])
+    rates = monotone_rates(counts[:, 1].tolist(), counts.sum(axis=1).tolist(), part.arcs)
+    found = [(float(1 - rate), float(rate)) for rate in rates if rate is not None]
+    return _cut(part, np.array(found))
 
 
-def _within(bounds: tuple[float, float], rate: Fraction) -> tuple[float, float]:
-    """The distribution over two states; bounds that hold everywhere only cut the isotonic rates off."""
-    low, high = bounds
-    if low <= rate <= high:
-        return float(1 - rate), float(rate)
-    cut = low if rate < low else high
-    return 1.0 - cut, cut
+def _settled_at_once(part: Part, counts: Places) -> Floats:
+    """Of many slices, each with some counts, where the closed form is a formula."""
+    if part.way is Way.POOLED:
+        together = counts.sum(axis=1, keepdims=True)
+        return np.broadcast_to(together / together.sum(axis=2, keepdims=True), counts.shape)
+    order = _path(part) if part.way is Way.CHAIN else [0]
+    hits, trials = counts[:, order, 1], counts[:, order].sum(axis=2)
+    p = np.empty(counts.shape)
+    p[:, order, 1], p[:, order, 0] = chain_rates(hits, trials)
+    return _cut(part, p)
 
 
-def loss_of(counts: Places, p: Floats) -> float:
+def _cut(part: Part, p: Floats) -> Floats:
+    """Bounds that hold everywhere only cut isotonic rates off."""
+    low, high = part.bounds
+    rate = p[..., 1:]
+    return np.where(rate < low, [1.0 - low, low], np.where(rate > high, [1.0 - high, high], p))
+
+
+def losses_of(counts: Places, p: Floats) -> float:
     """What the log likelihood loses from the frequencies to ``p``; never negative, infinite when p excludes a row."""
-    totals = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)
+    totals = np.broadcast_to(counts.sum(axis=-1, keepdims=True), counts.shape)
     seen = counts > 0
     if (p[seen] <= 0).any():
         return math.inf
@@ -102,19 +115,13 @@ def _remembered_loss(region: Region, part: Part, counts: Places) -> float:
     if key not in region.solved:
         if len(region.solved) >= MOST_REMEMBERED:
             region.solved.clear()
-        region.solved[key] = loss_of(counts, settled(part, counts)) if _is_possible(part, counts) else math.inf
+        region.solved[key] = losses_of(counts, settled(part, counts)) if _is_possible(part, counts) else math.inf
     return region.solved[key]
 
 
 def _is_possible(part: Part, counts: Places) -> bool:
     """Whether no cell with rows is forced to probability 0."""
     return not counts.ravel()[~part.live].any()
-
-
-def _pooled(counts: Places) -> Floats:
-    """Parts are joined, so all their distributions are one."""
-    together = counts.sum(axis=0)
-    return np.tile(together / together.sum(), (len(counts), 1))
 
 
 def _path(part: Part) -> list[int]:

@@ -92,20 +92,31 @@ class ChildKnowledge:
 
     def _slices(self, table: Table, further: Sequence[int]) -> tuple[Places, Places]:
         """The configurations of the further parents that occur, and counts[s, named configuration, own state]."""
-        keys, place = np.unique(_mixed(table, further), return_inverse=True)
+        keys, place = self._further(table, further)
         cell = place * (self.region.q * self.region.r) + _mixed(table, (*self.named, self.x))
         size = len(keys) * self.region.q * self.region.r
         counts = np.bincount(cell, weights=table.weights, minlength=size).astype(np.int64)
         return keys, counts.reshape(len(keys), self.region.q, self.region.r)
 
+    def _further(self, table: Table, further: Sequence[int]) -> tuple[Places, Places]:
+        """Configurations, those that occur at least, and the place of each row among them."""
+        mixed = _mixed(table, further)
+        many = math.prod(len(table.states[v]) for v in further)
+        if many <= table.n_distinct:  # sorting costs more than some slices without rows
+            return np.arange(many), mixed
+        keys, place = np.unique(mixed, return_inverse=True)
+        return keys, place
+
 
 def _mixed(table: Table, columns: Sequence[int]) -> Places:
     """The configuration of these columns in each row, as one number."""
-    if math.prod(int(table.arities[v]) for v in columns) >= 2**62:
+    arities = [len(table.states[v]) for v in columns]
+    if math.prod(arities) >= 2**62:
         raise ScoreError(f"Parents with so many configurations cannot be told apart: {len(columns)} variables.")
     key = np.zeros(table.n_distinct, dtype=np.int64)
-    for v in columns:
-        key = key * int(table.arities[v]) + table.codes[v]
+    for v, arity in zip(columns, arities, strict=True):
+        key *= arity
+        key += table.codes[v]
     return key
 
 

@@ -10,20 +10,22 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.constrained_scores import ChildKnowledge, Constrained, knowledge_of
-from topdag.engines import family_bytes, set_bytes
+from topdag.engines import FEW, family_bytes, set_bytes
 from topdag.errors import ScoreError
 from topdag.family_lists import FamilyLists
-from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
+from topdag.pruned_scoring import RULES, PrunedScores, Pruning, score_pruned
+from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import coded
-from topdag.scoring import fill_store, round_together
-from topdag.stores import FamilyStore, Floats, ListStore, families_of, slots_of
+from topdag.scoring import fill_store, round_store, round_together
+from topdag.stores import FamilyStore, Floats, ListStore, SetStore, families_of, slots_of
 from topdag.table import Table
 
 SLACK = 1e-9
@@ -50,15 +52,15 @@ def fill_constrained(
             masks, values = families_of(base, x)
             families[(x << n - 1) + slots_of(masks, x)] = values
             continue
-        for mask in _supersets(n, x, known[x].needed, max_parents):
+        child = replace(known[x], base=base)
+        for mask in _supersets(n, x, child.needed, max_parents):
             if run.is_over:
                 return None
             if done % 64 == 0:
                 run.tick("counting", done, total)
             done += 1
-            families[(x << n - 1) + int(slots_of(np.array([mask], np.uint64), x)[0])] = known[x].score(
-                mask, base.value(x, mask)
-            )
+            slot = int(slots_of(np.array([mask], np.uint64), x)[0])
+            families[(x << n - 1) + slot] = child.score(mask)
     return FamilyStore(n, families)
 
 
@@ -69,9 +71,10 @@ def score_pruned_constrained(
     n = len(columns)
     limit = n - 1 if max_parents is None else min(max_parents, n - 1)
     known = scored_knowledge(table, columns, kind, limit)
-    base = score_pruned(table, columns, kind.base, max_parents, keep, run)
+    base, every = _base_lists(table, columns, kind, max_parents, keep, run)
     if base is None:
         return None
+    known = {x: replace(child, base=every) for x, child in known.items()}
     lists, offsets = base.store.lists, base.store.lists.offsets
     masks = [lists.masks[begin:end, 0] for begin, end in itertools.pairwise(offsets)]
     scores = [lists.scores[begin:end] for begin, end in itertools.pairwise(offsets)]
@@ -100,27 +103,52 @@ def score_pruned_constrained(
     )
 
 
+def _base_lists(
+    table: Table, columns: tuple[int, ...], kind: Constrained, max_parents: int | None, keep: Pruning, run: Run
+) -> tuple[PrunedScores | None, SetStore | FamilyStore | None]:
+    """What the score without constraints keeps, and all its values where that is quick; None when time is up."""
+    n = len(columns)
+    if n > FEW or keep.k is not None:
+        return score_pruned(table, columns, kind.base, max_parents, keep, run), None
+    limit = n if max_parents is None else min(max_parents, n)
+    every = fill_store(table, columns, kind.base, limit, run)
+    if every is None:
+        return None, None
+    grid = round_store(every, run)
+    core = every.core()
+    names = tuple(table.names[v] for v in columns)
+    store = listed_store(names, [_core.families_worth_keeping(core, x, keep.epsilon) for x in range(n)])
+    uncut = MappingProxyType(dict.fromkeys(RULES, 0))
+    return PrunedScores(store, grid, min(limit, n - 1), every.n_families, 2**n, uncut, store.n_families), every
+
+
 @dataclass(frozen=True, eq=False)
 class ScoredChild:
-    """A constrained variable among the scored columns; ``needed``: its named parents as a mask over them."""
+    """A constrained variable among the scored columns; ``needed``: its named parents as a mask over them.
+
+    ``base``: the scores without constraints, where all of them are at hand.
+    """
 
     known: ChildKnowledge
     table: Table
     kind: Constrained
     columns: tuple[int, ...]
     needed: int
+    base: SetStore | FamilyStore | None = None
 
     def parents(self, mask: int) -> list[int]:
         return [v for i, v in enumerate(self.columns) if mask >> i & 1]
 
     def unconstrained(self, mask: int) -> float:
-        return self.kind.base.local(self.table, self.known.x, self.parents(mask))
+        """Sets so hopeless that no table holds them are scored too: with named parents they may be needed."""
+        held = -math.inf if self.base is None else self.base.value(self.columns.index(self.known.x), mask)
+        return self.kind.base.local(self.table, self.known.x, self.parents(mask)) if held == -math.inf else held
 
-    def score(self, mask: int, unconstrained: float) -> float:
-        """The constrained score; sets so hopeless that no table holds them are scored too, as they may be needed."""
-        if unconstrained == -math.inf:
-            unconstrained = self.unconstrained(mask)
-        return unconstrained - self.known.loss(self.table, self.parents(mask))
+    def score(self, mask: int) -> float:
+        return self.unconstrained(mask) - self.loss(mask)
+
+    def loss(self, mask: int) -> float:
+        return self.known.loss(self.table, self.parents(mask))
 
     def penalty(self, mask: int) -> float:
         """What a family pays for its parameters; more parents never pay less."""
@@ -230,7 +258,7 @@ def _consider(walk: _Walk, child: ScoredChild, mask: int) -> None:
     most = child.unconstrained(mask)
     if walk.beats(mask, _raised(most)):
         return
-    score = child.score(mask, most)
+    score = most - child.loss(mask)
     if not walk.beats(mask, score):
         walk.add(mask, score)
         walk.largest = max(walk.largest, mask.bit_count())

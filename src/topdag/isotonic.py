@@ -1,37 +1,48 @@
 """Probabilities of an event under orderings, exactly: pooled rates along a chain and along any partial order.
 
 ``hits`` of ``trials`` at each place. The likelihood is greatest at the isotonic regression of the rates with the trials
-as weights [Feelders & van der Gaag 2006]. All decisions are made in whole numbers.
+as weights [Feelders & van der Gaag 2006]. Every rate is a quotient of whole numbers.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
 Arc = tuple[int, int]
 
 
-def pooled_rates(hits: Sequence[int], trials: Sequence[int]) -> list[Fraction | None]:
-    """The most likely rates that do not fall along the places: pool adjacent violators. None: no trials at all.
+def chain_rates(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[Floats, Floats]:
+    """The most likely rates of hits, and of misses, with that of hits not falling along the last axis.
 
-    Places without trials take the rate before them, the first ones that after.
+    For many chains at once, by the max-min formula over runs of places, which gives what pooling adjacent violators
+    gives; each rate is one rounded quotient of whole numbers. Each chain needs a trial; places without any take a rate
+    between their neighbours'.
     """
-    blocks: list[tuple[int, int, int]] = []  # hits, trials, places; rates rise strictly
-    for own_hits, own_trials in zip(hits, trials, strict=True):
-        block = (own_hits, own_trials, 1)
-        while blocks and _falls(blocks[-1], block):
-            last = blocks.pop()
-            block = (last[0] + block[0], last[1] + block[1], last[2] + block[2])
-        blocks.append(block)
-    return [Fraction(own, of) if of else None for own, of, places in blocks for _ in range(places)]
+    length = hits.shape[-1]
+    rising, falling = np.full(hits.shape, -math.inf), np.full(hits.shape, math.inf)
+    for start in range(length):
+        own_hits, own_trials = (np.cumsum(counts[..., start:], axis=-1) for counts in (hits, trials))
+        # least[..., k]: the lowest rate of runs from start to start + k or beyond; infinite when these have no trials
+        least = _lowest_from_here(own_hits, own_trials)
+        most_missed = 0.0 - _lowest_from_here(own_hits - own_trials, own_trials)
+        has_any = own_trials[..., -1:] > 0
+        rising[..., start:] = np.maximum(rising[..., start:], np.where(has_any, least, -math.inf))
+        falling[..., start:] = np.minimum(falling[..., start:], np.where(has_any, most_missed, math.inf))
+    return rising, falling
 
 
-def _falls(earlier: tuple[int, int, int], later: tuple[int, int, int]) -> bool:
-    """Whether two blocks must become one: the rate does not rise, or one of them has none."""
-    return later[0] * earlier[1] <= earlier[0] * later[1]
+def _lowest_from_here(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> Floats:
+    rates = np.where(trials > 0, hits / np.maximum(trials, 1), math.inf)
+    return np.minimum.accumulate(rates[..., ::-1], axis=-1)[..., ::-1]
 
 
 def monotone_rates(hits: Sequence[int], trials: Sequence[int], arcs: Sequence[Arc]) -> list[Fraction | None]:

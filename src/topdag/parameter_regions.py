@@ -37,7 +37,7 @@ class Way(enum.Enum):
     FREE = "frequencies"
     POOLED = "pooled frequencies"
     BOX = "frequencies cut to bounds"
-    CHAIN = "pool adjacent violators"
+    CHAIN = "isotonic regression along a chain"
     ORDER = "isotonic regression on a partial order"
     CONVEX = "convex optimisation"
 
