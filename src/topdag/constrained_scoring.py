@@ -10,6 +10,7 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -152,8 +153,16 @@ class ScoredChild:
 
     def penalty(self, mask: int) -> float:
         """What a family pays for its parameters; more parents never pay less."""
-        configurations = math.prod(int(self.table.arities[v]) for v in self.parents(mask))
-        return self.kind.base.least_penalty(self.table.n_rows, int(self.table.arities[self.known.x])) * configurations
+        return self.unit_penalty * math.prod(arity for i, arity in enumerate(self.arities) if mask >> i & 1)
+
+    @cached_property
+    def arities(self) -> tuple[int, ...]:
+        return tuple(len(self.table.states[v]) for v in self.columns)
+
+    @cached_property
+    def unit_penalty(self) -> float:
+        """What each parent configuration costs."""
+        return self.kind.base.least_penalty(self.table.n_rows, len(self.table.states[self.known.x]))
 
     def most_likely(self) -> float:
         """The log likelihood given all other variables, which no parents exceed."""
@@ -233,10 +242,11 @@ class _Walk:
 
 
 def _walked(child: ScoredChild, n: int, max_parents: int, keep: Pruning, run: Run) -> _Walk | None:
-    """Layer by layer from the needed parents up; sets whose penalty rules out all supersets end there."""
+    """Layer by layer from the needed parents up; sets whose penalty rules out all larger ones end there."""
     walk, x = _Walk(keep), child.columns.index(child.known.x)
     most_likely, total = child.most_likely(), _n_supersets(n, child, max_parents)
     others = [v for v in range(n) if v != x and not child.needed >> v & 1]
+    growth = min((child.arities[v] for v in others), default=1)  # one more parent multiplies the penalty by so much
     layer = {child.needed}
     while layer:
         alive: set[int] = set()
@@ -245,9 +255,9 @@ def _walked(child: ScoredChild, n: int, max_parents: int, keep: Pruning, run: Ru
                 return None
             if walk.scored % 64 == 0:
                 run.tick("counting", walk.scored, total)
-            if not walk.beats(mask, _raised(most_likely - child.penalty(mask))):
+            _consider(walk, child, mask)
+            if not walk.beats(mask, _raised(most_likely - growth * child.penalty(mask))):
                 alive.add(mask)
-                _consider(walk, child, mask)
         layer = _next_layer(alive, others, child.needed) if _size_of(alive) < max_parents else set()
     return walk
 
@@ -265,7 +275,7 @@ def _consider(walk: _Walk, child: ScoredChild, mask: int) -> None:
 
 
 def _next_layer(alive: set[int], others: list[int], needed: int) -> set[int]:
-    """Sets with one variable more, all of whose sets with one less are alive."""
+    """Sets with one variable more, all of whose sets with one less are alive, needed variables apart."""
     found = set()
     for mask in alive:
         highest = (mask & ~needed).bit_length()
