@@ -75,11 +75,29 @@ def test_best_networks_by_brute_force(said: list[td.ParameterConstraint], base: 
     assert answer.network.score == pytest.approx(truth[0], abs=1e-8)
     assert all(name in answer.network.parents[rule.child] for rule in said for name in rule.parents)
     assert check_network(answer.network, table, kind).problems == ()
-    if scores.is_kept(most=4):
+    if scores.automatic or scores.is_kept(most=4):
         assert [found.score for found in td.k_best_networks(scores, 4)] == pytest.approx(truth[:4].tolist(), abs=1e-8)
-    if scores.is_kept(factor=20):
+    if scores.automatic or scores.is_kept(factor=20):
         found = td.networks_within(scores, 20)
         assert len(found) == int((truth >= truth[0] - math.log(20)).sum())
+
+
+@pytest.mark.parametrize("said", SETS.values(), ids=SETS)
+@pytest.mark.usefixtures("listed")
+def test_all_questions_see_the_same_networks(said: list[td.ParameterConstraint]) -> None:
+    """Scores chosen for the table serve every question, by scoring again where that needs more."""
+    table = drawn_table(9)
+    kind = td.Constrained(td.BIC(), said)
+    scores = td.score(table, kind)
+    values = brute_force.network_scores(all_values(kind, table), brute_force.networks(4))
+    values = np.sort(values[np.isfinite(values)])[::-1]
+    many = min(30, len(values))
+    assert td.search_networks(scores, many).scores == pytest.approx(values[:many].tolist(), abs=1e-8)
+    assert td.k_best_networks(scores, many).scores == pytest.approx(values[:many].tolist(), abs=1e-8)
+    assert td.count_networks_within(scores, 1e3) == int((values >= values[0] - math.log(1e3)).sum())
+    assert td.log_evidence(scores) == pytest.approx(float(np.logaddexp.reduce(values)), abs=1e-6)
+    edges = td.edge_posteriors(scores)
+    assert all(edges[parent, rule.child] == pytest.approx(1.0) for rule in said for parent in rule.parents)
 
 
 @pytest.mark.parametrize("seed", [11, 12])

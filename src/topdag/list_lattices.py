@@ -91,7 +91,8 @@ class Lattices:
     def next(self, found: int = 0) -> Prepared | None:
         """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
         when there is no network."""
-        if not isinstance(self.scores.store, ListStore) or len(self.scores.columns) <= SMALL:
+        is_small = len(self.scores.columns) <= SMALL and not self.scores.automatic  # else families may be missing
+        if is_small or not isinstance(self.scores.store, ListStore):
             return lattice_of_all_sets(self.scores, self.run)
         if self._best is None:
             self._best = self._best_network()
