@@ -96,8 +96,21 @@ def test_all_questions_see_the_same_networks(said: list[td.ParameterConstraint])
     assert td.k_best_networks(scores, many).scores == pytest.approx(values[:many].tolist(), abs=1e-8)
     assert td.count_networks_within(scores, 1e3) == int((values >= values[0] - math.log(1e3)).sum())
     assert td.log_evidence(scores) == pytest.approx(float(np.logaddexp.reduce(values)), abs=1e-6)
+    orders = td.best_network(scores, prior=td.OrderModular())
+    assert orders.score == pytest.approx(
+        td.best_network(td.score(table, kind, keep="all"), prior=td.OrderModular()).score
+    )
     edges = td.edge_posteriors(scores)
     assert all(edges[parent, rule.child] == pytest.approx(1.0) for rule in said for parent in rule.parents)
+
+
+@pytest.mark.usefixtures("listed")
+def test_family_bounds() -> None:
+    scores = td.score(drawn_table(9), td.Constrained(td.BIC(), SETS["two signs"]))
+    best = td.best_network(scores).network
+    for name in best.names:
+        assert scores.family_bound(name, best.parents[name]) == pytest.approx(best.score, abs=1e-8)
+    assert scores.family_bound("V3", ["V0"]) == -math.inf
 
 
 @pytest.mark.parametrize("seed", [11, 12])

@@ -24,8 +24,8 @@ lattice is faster and takes less memory, where all sets are needed."""
 
 FEW = 22
 """Up to this many variables all sets are counted, in less than half a second, whatever the score."""
-FEW_CONSTRAINED = 10
-"""Up to this many variables every family is scored under parameter constraints, in a second or so."""
+FEW_CONSTRAINED = 8
+"""Up to this many variables every family is scored under parameter constraints, mostly within a second."""
 SPARSE = 16
 """Lists pay when at most one set in so many can matter."""
 

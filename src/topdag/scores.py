@@ -155,6 +155,8 @@ class Scores:
         if not self.automatic:
             self.require_kept("family_bound")
         local = self.local(variable, parents)  # checks the names
+        if local == -math.inf:
+            return local
         columns = [self.names.index(name) for name in (variable, *parents)]
         if any(v not in self.columns for v in columns):
             raise ScoreError(
