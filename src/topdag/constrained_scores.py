@@ -15,7 +15,7 @@ from topdag.graphs import Network, require_known
 from topdag.parameter_constraints import ParameterConstraint
 from topdag.parameter_regions import Floats, Places, Region, region_of
 from topdag.parameters import FittedNetwork
-from topdag.score_kinds import AIC, BIC, ScoreKind
+from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
 from topdag.table import Table
 
 MOST_FITTED_CELLS = 2**26
@@ -33,7 +33,7 @@ class Constrained(ScoreKind):
     BIC() under 1 parameter constraint
     """
 
-    base: ScoreKind
+    base: SetScore
     constraints: tuple[ParameterConstraint, ...]
     score_equivalent = False
 

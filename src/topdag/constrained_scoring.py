@@ -46,7 +46,7 @@ def fill_constrained(
     base = fill_store(table, columns, kind.base, max_parents, run)
     if base is None:
         return None
-    families = np.full(n << n - 1, -math.inf)
+    begin, families = run.seconds, np.full(n << n - 1, -math.inf)
     total, done = sum(_n_supersets(n, child, max_parents) for child in known.values()), 0
     for x in range(n):
         if x not in known:
@@ -62,6 +62,7 @@ def fill_constrained(
             done += 1
             slot = int(slots_of(np.array([mask], np.uint64), x)[0])
             families[(x << n - 1) + slot] = child.score(mask)
+    run.timed("counting", begin)
     return FamilyStore(n, families)
 
 
@@ -79,13 +80,14 @@ def score_pruned_constrained(
     lists, offsets = base.store.lists, base.store.lists.offsets
     masks = [lists.masks[begin:end, 0] for begin, end in itertools.pairwise(offsets)]
     scores = [lists.scores[begin:end] for begin, end in itertools.pairwise(offsets)]
-    work = []
+    begin, work = run.seconds, []
     for x, child in known.items():
         found = _walked(child, n, limit, keep, run)
         if found is None:
             return None
         masks[x], scores[x] = found.arrays
         work.append(found)
+    run.timed("counting", begin)
     together = FamilyLists(
         lists.names,
         np.cumsum([0, *(len(own) for own in scores)]),
@@ -143,7 +145,16 @@ class ScoredChild:
     def unconstrained(self, mask: int) -> float:
         """Sets so hopeless that no table holds them are scored too: with named parents they may be needed."""
         held = -math.inf if self.base is None else self.base.value(self.columns.index(self.known.x), mask)
-        return self.kind.base.local(self.table, self.known.x, self.parents(mask)) if held == -math.inf else held
+        return self._from_counts(self.parents(mask)) if held == -math.inf else held
+
+    def _from_counts(self, parents: list[int]) -> float:
+        """``kind.base.local`` without a view of the table for each family, which takes longer than counting it."""
+        view, joint = self._view
+        return _core.score_set(view, joint, [*parents, self.known.x]) - _core.score_set(view, joint, parents)
+
+    @cached_property
+    def _view(self) -> tuple[_core.CodedTable, _core.SetFormula]:
+        return coded(self.table), self.kind.base.joint(self.table.n_rows)
 
     def score(self, mask: int) -> float:
         return self.unconstrained(mask) - self.loss(mask)
