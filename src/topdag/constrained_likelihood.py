@@ -169,7 +169,7 @@ def _convex(part: Part, counts: Places) -> Floats:
     for tolerance in TOLERANCES:
         found = _ask_solver(part, counts, tolerance)
         for point in (_sharpened(part, counts, found), found):
-            p = moved_inside(part, counts, point.p)
+            p = moved_inside(part, counts, point.u)
             open_share = dual_gap(part, counts, p, point)
             if open_share <= CERTIFIED:
                 return p.reshape(counts.shape)
@@ -181,9 +181,9 @@ def _convex(part: Part, counts: Places) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Priced:
-    """Probabilities of the live cells with the prices of equalities, strict rows and (for zero counts) cells at 0."""
+    """Live cells in the part's scaled units, with the prices of equalities, upper rows and (unseen) cells at 0."""
 
-    p: Floats
+    u: Floats
     equal: Floats
     upper: Floats
     cells: Floats
@@ -192,30 +192,29 @@ class Priced:
 def _ask_solver(part: Part, counts: Places, tolerance: float) -> Priced:
     """What the convex solver says, with weights for counts.
 
-    Variables: the live probabilities p, then a log t for each cell with counts; (t, 1, p) in the exponential cone.
+    Variables: the live cells u, then a log t for each cell with counts; (t, 1, u) in the exponential cone.
     """
     clarabel, sparse = _solver()
+    scaled = part.scaled
     weights = counts.ravel()[part.live] / counts.sum()
     size, seen = len(weights), np.flatnonzero(weights)
     unseen = np.flatnonzero(weights == 0)
-    upper = part.rows.upper[part.strict][:, part.live]
     cones = np.zeros((3 * len(seen), size + len(seen)))
     cones[np.arange(0, 3 * len(seen), 3), size + np.arange(len(seen))] = -1.0
     cones[np.arange(2, 3 * len(seen), 3), seen] = -1.0
-    linear = np.vstack([part.basis, upper, -np.eye(size)[unseen]])
+    linear = np.vstack([scaled.basis, scaled.upper, -np.eye(size)[unseen]])
     matrix = np.vstack([np.hstack([linear, np.zeros((len(linear), len(seen)))]), cones])
-    inside = part.inside[part.live]
-    limit = np.concatenate([part.rows.limit[part.strict], np.zeros(len(unseen))])
-    spare = limit - linear[len(part.basis) :] @ inside
+    limit = np.concatenate([scaled.limit, np.zeros(len(unseen))])
+    spare = limit - linear[len(scaled.basis) :] @ scaled.inside
     limit = limit - np.minimum(MARGIN, spare / 100)  # so that what it finds is inside, for all its rounding
-    right = np.concatenate([part.basis @ inside, limit, np.tile([0.0, 1.0, 0.0], len(seen))])
+    right = np.concatenate([scaled.basis @ scaled.inside, limit, np.tile([0.0, 1.0, 0.0], len(seen))])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     settings.max_threads = 1
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = tolerance
     kinds = [
-        clarabel.ZeroConeT(len(part.basis)),
-        clarabel.NonnegativeConeT(len(upper) + len(unseen)),
+        clarabel.ZeroConeT(len(scaled.basis)),
+        clarabel.NonnegativeConeT(len(limit)),
         *(clarabel.ExponentialConeT() for _ in seen),
     ]
     reward = np.concatenate([np.zeros(size), -weights[seen]])
@@ -223,52 +222,53 @@ def _ask_solver(part: Part, counts: Places, tolerance: float) -> Priced:
     solver = clarabel.DefaultSolver(nothing, reward, sparse.csc_matrix(matrix), right, kinds, settings)
     found = solver.solve()
     x, z = np.array(found.x), np.array(found.z)
-    equal, prices = z[: len(part.basis)], np.maximum(z[len(part.basis) : len(linear)], 0.0)
+    equal, prices = z[: len(scaled.basis)], np.maximum(z[len(scaled.basis) : len(linear)], 0.0)
     cells = np.zeros(size)
-    cells[unseen] = prices[len(upper) :]
-    return Priced(x[:size], equal, prices[: len(upper)], cells)
+    cells[unseen] = prices[len(scaled.upper) :]
+    return Priced(x[:size], equal, prices[: len(scaled.upper)], cells)
 
 
 def _sharpened(part: Part, counts: Places, found: Priced) -> Priced:
     """Newton's steps on the rows that are tight at the solution, those whose price exceeds what they have to spare.
 
-    In units of p where there are counts, so that small probabilities are as sharp as large ones.
+    In units of u where there are counts, so that small probabilities are as sharp as large ones.
     """
+    scaled = part.scaled
     weights = counts.ravel()[part.live] / counts.sum()
-    upper, limit = part.rows.upper[part.strict][:, part.live], part.rows.limit[part.strict]
-    tight, at_zero = found.upper > limit - upper @ found.p, found.cells > found.p
-    fixed = np.vstack([part.basis, upper[tight], np.eye(len(weights))[at_zero]])
-    value = np.concatenate([part.basis @ part.inside[part.live], limit[tight], np.zeros(int(at_zero.sum()))])
+    tight, at_zero = found.upper > scaled.limit - scaled.upper @ found.u, found.cells > found.u
+    fixed = np.vstack([scaled.basis, scaled.upper[tight], np.eye(len(weights))[at_zero]])
+    value = np.concatenate([scaled.basis @ scaled.inside, scaled.limit[tight], np.zeros(int(at_zero.sum()))])
     seen = weights > 0
-    p, prices = np.where(seen, np.maximum(found.p, 1e-300), found.p), np.zeros(len(fixed))
+    u, prices = np.where(seen, np.maximum(found.u, 1e-300), found.u), np.zeros(len(fixed))
     for _ in range(MOST_STEPS):
-        unit = np.where(seen, p, 1.0)
+        unit = np.where(seen, u, 1.0)
         rows = fixed * unit
         system = np.block([[np.diag(weights), rows.T], [rows, np.zeros((len(rows), len(rows)))]])
-        solved = np.linalg.lstsq(system, np.concatenate([weights, value - fixed @ p]), rcond=1e-14)[0]
-        step, prices = solved[: len(p)], solved[len(p) :]
-        p = p + min(1.0, 0.9 / max(float(-step[seen].min()), 0.9)) * unit * step
+        solved = np.linalg.lstsq(system, np.concatenate([weights, value - fixed @ u]), rcond=1e-14)[0]
+        step, prices = solved[: len(u)], solved[len(u) :]
+        u = u + min(1.0, 0.9 / max(float(-step[seen].min()), 0.9)) * unit * step
         if np.abs(step).max() < 1e-14:
             break
-    every = np.zeros(len(limit))
-    every[tight] = np.maximum(prices[len(part.basis) : len(part.basis) + int(tight.sum())], 0.0)
-    return Priced(p, prices[: len(part.basis)], every, found.cells)
+    n_equal, every = len(scaled.basis), np.zeros(len(scaled.limit))
+    every[tight] = np.maximum(prices[n_equal : n_equal + int(tight.sum())], 0.0)
+    return Priced(u, prices[:n_equal], every, found.cells)
 
 
 def moved_inside(part: Part, counts: Places, raw: Floats) -> Floats:
-    """The nearest point of all equalities, then as little as needed towards the inside point."""
-    inside = part.inside[part.live]
-    p = np.where(np.isfinite(raw), raw, inside)
-    p = p - part.basis.T @ (part.basis @ (p - inside))
-    upper = np.vstack([part.rows.upper[part.strict][:, part.live], -np.eye(len(p))])
-    limit = np.concatenate([part.rows.limit[part.strict], np.zeros(len(p))])
-    over, spare = upper @ p - limit, limit - upper @ inside
-    step = float(np.max(over / np.maximum(over + spare, 1e-300), where=over > 0, initial=0.0))
-    if (p[counts.ravel()[part.live] > 0] <= 0).any():
+    """Probabilities: the nearest point of all equalities, then as little as needed towards the inside point."""
+    scaled = part.scaled
+    u = np.where(np.isfinite(raw), raw, scaled.inside)
+    u = u - scaled.basis.T @ (scaled.basis @ (u - scaled.inside))
+    upper = np.vstack([scaled.upper, -np.eye(len(u))])
+    limit = np.concatenate([scaled.limit, np.zeros(len(u))])
+    over, spare = upper @ u - limit, limit - upper @ scaled.inside
+    broken = over > 0
+    step = float((over[broken] / (over[broken] + np.maximum(spare[broken], 0.0))).max(initial=0.0))
+    if (u[counts.ravel()[part.live] > 0] <= 0).any():
         step = max(step, 1e-12)
-    everywhere = np.zeros(len(part.live))
-    everywhere[part.live] = np.maximum((1 - step) * p + step * inside, 0.0)
-    return everywhere
+    p = np.zeros(len(part.live))
+    p[part.live] = scaled.size * np.maximum((1 - step) * u + step * scaled.inside, 0.0)
+    return p
 
 
 def dual_gap(part: Part, counts: Places, p: Floats, priced: Priced) -> float:
@@ -278,18 +278,17 @@ def dual_gap(part: Part, counts: Places, p: Floats, priced: Priced) -> float:
     configuration that is n * ln(n / (cost + price)) summed, with the price at which the shares n / (cost + price) sum
     to 1; cells without counts must not cost less than nothing.
     """
-    scale = float(counts.sum())
-    weights = counts.ravel() / scale
+    scaled = part.scaled
+    total = float(counts.sum())
+    weights = counts.ravel() / total
     cost = np.full(len(weights), math.inf)
-    strict = part.rows.upper[part.strict][:, part.live]
-    cost[part.live] = part.basis.T @ priced.equal + strict.T @ priced.upper
-    bound = float(priced.upper @ part.rows.limit[part.strict])
-    bound += float(priced.equal @ (part.basis @ part.inside[part.live]))
+    cost[part.live] = (scaled.basis.T @ priced.equal + scaled.upper.T @ priced.upper) / scaled.size
+    bound = float(priced.upper @ scaled.limit + priced.equal @ (scaled.basis @ scaled.inside))
     for own, costs in zip(weights.reshape(counts.shape), cost.reshape(counts.shape), strict=True):
         bound += _most_of_one(own, costs)
     seen = weights > 0
     reached = float(weights[seen] @ np.log(p[seen]))
-    return (bound - reached) / max(abs(reached), 1.0 / scale)
+    return (bound - reached) / max(abs(reached), 1.0 / total)
 
 
 def _most_of_one(weights: Floats, costs: Floats) -> float:

@@ -29,6 +29,9 @@ MOST_CELLS = 4096
 LEAST_TO_SPARE = 1e-9
 """Rows that can never have more to spare count as equalities."""
 LP_TOLERANCE = 1e-10
+RARE = 1e-2
+MOST_SCALED = 256
+"""Cells whose largest probabilities are looked for, one by one."""
 
 
 class Way(enum.Enum):
@@ -64,13 +67,26 @@ class Rows:
 
 
 @dataclass(frozen=True, eq=False)
+class Scaled:
+    """A part in shares of the most that each live cell can be, p = size * u: rare states are as sharp as others.
+
+    ``upper @ u <= limit``: what can hold strictly, but u >= 0; ``basis @ u == basis @ inside``, rows orthonormal: all
+    that always holds with equality, sums included.
+    """
+
+    size: Floats
+    upper: Floats
+    limit: Floats
+    basis: Floats
+    inside: Floats
+
+
+@dataclass(frozen=True, eq=False)
 class Part:
     """Configurations joined by rows. ``inside``: probabilities that all rows allow, with as much to spare as can be.
 
     ``arcs``: for CHAIN and ORDER, rate[a] <= rate[b] of the second state, places counted in the part; ``bounds``: of
-    that rate at every place, for BOX too. ``live``: cells that are not forced to 0. ``strict``: the rows of
-    ``rows.upper`` that can hold strictly; all else that always holds with equality, sums included, is
-    ``basis @ p == basis @ inside`` (orthonormal rows).
+    that rate at every place, for BOX too. ``live``: cells that are not forced to 0. ``scaled``: the part for a solver.
     """
 
     configurations: Places
@@ -78,8 +94,7 @@ class Part:
     way: Way
     inside: Floats
     live: Marks
-    strict: Marks
-    basis: Floats
+    scaled: Scaled
     arcs: tuple[Arc, ...] = ()
     bounds: tuple[float, float] = (0.0, 1.0)
 
@@ -176,8 +191,7 @@ def _part(rows: Rows, places: Places, r: int) -> Part | None:
         return None
     inside, live, strict = found
     way, arcs, bounds = _simplest_way(own, len(places), r)
-    basis = _equalities(own, live, strict, r)
-    return Part(places, own, way, inside, live, strict, basis, arcs, bounds)
+    return Part(places, own, way, inside, live, _scaled(own, inside, live, strict, r), arcs, bounds)
 
 
 def _simplest_way(rows: Rows, q: int, r: int) -> tuple[Way, tuple[Arc, ...], tuple[float, float]]:
@@ -312,12 +326,30 @@ def _sum_rows(size: int, r: int) -> Floats:
     return np.kron(np.eye(size // r), np.ones(r)).astype(np.float64)
 
 
-def _equalities(rows: Rows, live: Marks, strict: Marks, r: int) -> Floats:
-    """Orthonormal rows that span all that always holds with equality, over the live cells."""
-    every = np.vstack([_sum_rows(len(live), r), rows.equal, rows.upper[~strict]])[:, live]
+def _scaled(rows: Rows, inside: Floats, live: Marks, strict: Marks, r: int) -> Scaled:
+    size = _most_of_each(rows, inside, live, r)
+    upper, limit = rows.upper[strict][:, live] * size, rows.limit[strict]
+    largest = np.maximum(np.abs(upper).max(axis=1, initial=0.0), 1e-12)
+    every = np.vstack([_sum_rows(len(live), r), rows.equal, rows.upper[~strict]])[:, live] * size
+    every = every / np.maximum(np.abs(every).max(axis=1, keepdims=True, initial=0.0), 1e-12)
     _, sizes, directions = np.linalg.svd(every, full_matrices=False)
-    spanning: Floats = directions[sizes > 1e-10 * sizes.max(initial=1.0)].astype(np.float64)
-    return spanning
+    basis: Floats = directions[sizes > 1e-10 * sizes.max(initial=1.0)].astype(np.float64)
+    return Scaled(size, upper / largest[:, np.newaxis], limit / largest, basis, inside[live] / size)
+
+
+def _most_of_each(rows: Rows, inside: Floats, live: Marks, r: int) -> Floats:
+    """The most that each live cell can be; 1 for all where none is rare."""
+    if inside[live].min(initial=1.0) >= RARE or live.sum() > MOST_SCALED:
+        return np.ones(int(live.sum()))
+    matrix = np.vstack([rows.upper, rows.equal, _sum_rows(len(live), r)])
+    low = np.concatenate([np.full(len(rows.upper), -math.inf), rows.value, np.ones(len(live) // r)])
+    high = np.concatenate([rows.limit, rows.value, np.ones(len(live) // r)])
+    bounds = [(0.0, float(alive)) for alive in live]
+    sizes = []
+    for cell in np.flatnonzero(live):
+        found = most(np.eye(len(live))[cell], matrix, low, high, bounds)
+        sizes.append(1.0 if found is None else max(float(found[cell]), float(inside[cell])))
+    return np.array(sizes)
 
 
 def most(
