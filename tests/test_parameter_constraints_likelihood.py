@@ -239,6 +239,19 @@ def test_unseen_configurations_cost_nothing(name: str) -> None:
         assert of.rows.excess(fitted_probabilities(of, counts[0]).ravel()) <= 1e-9
 
 
+@pytest.mark.parametrize("bound", [1e-3, 1e-4, 1e-5, 1e-6])
+def test_bounds_near_zero_that_the_data_break(bound: float) -> None:
+    """The other two states share what is left, in the order the sign asks for; the bound is reached."""
+    said = [td.influence("a", "x", "+"), td.probability("x", 2, {"a": 2}) <= bound]
+    counts = np.array([[30, 20, 50], [10, 40, 50], [60, 20, 20]])
+    of = region(said, THREE)
+    p = fitted_probabilities(of, counts)
+    assert p[:, 2] == pytest.approx([bound] * 3, rel=1e-6)
+    assert p[0, 0] == pytest.approx((1 - bound) * 30 / 50, rel=1e-6)
+    assert p[1:, 0] == pytest.approx([(1 - bound) * 70 / 130] * 2, rel=1e-6)
+    assert of.rows.excess(p.ravel()) <= 1e-9
+
+
 def test_redundant_constraints_change_nothing() -> None:
     said = [td.influence("a", "x", "+"), td.probability("x", 2, {"a": 1}) <= 0.4]
     more = [*said, said[0], td.probability("x", 2, {"a": 1}) <= 0.7, td.probability("x", 2, {"a": 0}) <= 0.4]

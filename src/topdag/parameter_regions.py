@@ -328,13 +328,33 @@ def _sum_rows(size: int, r: int) -> Floats:
 
 def _scaled(rows: Rows, inside: Floats, live: Marks, strict: Marks, r: int) -> Scaled:
     size = _most_of_each(rows, inside, live, r)
-    upper, limit = rows.upper[strict][:, live] * size, rows.limit[strict]
-    largest = np.maximum(np.abs(upper).max(axis=1, initial=0.0), 1e-12)
-    every = np.vstack([_sum_rows(len(live), r), rows.equal, rows.upper[~strict]])[:, live] * size
+    everywhere = np.zeros(len(live))
+    everywhere[live] = size
+    light, limit = _lightened(rows.upper, rows.limit, everywhere, r)
+    upper, limit = light[strict][:, live] * size, limit[strict]
+    largest = np.abs(upper).max(axis=1, initial=0.0)
+    says = largest > 1e-12  # rows that hold whatever the probabilities say nothing
+    upper, limit, largest = upper[says], limit[says], largest[says]
+    light_equal, _ = _lightened(rows.equal, rows.value, everywhere, r)
+    every = np.vstack([_sum_rows(len(live), r), light_equal, light[~strict]])[:, live] * size
     every = every / np.maximum(np.abs(every).max(axis=1, keepdims=True, initial=0.0), 1e-12)
     _, sizes, directions = np.linalg.svd(every, full_matrices=False)
     basis: Floats = directions[sizes > 1e-10 * sizes.max(initial=1.0)].astype(np.float64)
     return Scaled(size, upper / largest[:, np.newaxis], limit / largest, basis, inside[live] / size)
+
+
+def _lightened(matrix: Floats, bound: Floats, size: Floats, r: int) -> tuple[Floats, Floats]:
+    """The same rows, with a number taken from all coefficients of a configuration where that makes them smaller.
+
+    Probabilities of a configuration sum to 1, so its bound falls by that number. Differences of sums near 1 become
+    differences of what is missing to 1, which are sharp when that is tiny.
+    """
+    blocks = matrix.reshape(len(matrix), len(size) // r, r)
+    weights = [(np.abs(blocks - blocks[..., k : k + 1]) * size.reshape(-1, r)).sum(axis=2) for k in range(r)]
+    as_it_is = (np.abs(blocks) * size.reshape(-1, r)).sum(axis=2)
+    choices = np.stack([as_it_is, *weights]).argmin(axis=0)
+    taken = np.take_along_axis(np.pad(blocks, ((0, 0), (0, 0), (1, 0))), choices[..., np.newaxis], axis=2)
+    return (blocks - taken).reshape(matrix.shape), bound - taken.sum(axis=(1, 2))
 
 
 def _most_of_each(rows: Rows, inside: Floats, live: Marks, r: int) -> Floats:
