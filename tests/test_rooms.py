@@ -61,9 +61,9 @@ ROOMS = {
     "constrained_likelihood": "errors isotonic parameter_regions",
     "constrained_scores": "constrained_likelihood errors graphs parameter_constraints parameter_regions "
     "parameters score_kinds table",
-    "constrained_scoring": "_core constrained_scores engines errors family_lists pruned_scoring pruning runs "
+    "parameter_scoring": "_core constrained_scores engines errors family_lists pruned_scoring pruning runs "
     "score_kinds scoring stores table",
-    "scores": "_core constrained_scores constrained_scoring engines errors family_lists graphs lattices priors "
+    "scores": "_core constrained_scores parameter_scoring engines errors family_lists graphs lattices priors "
     "pruned_scoring pruning reading runs score_kinds scoring searching stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core engines errors priors runs scores weighted_scores",

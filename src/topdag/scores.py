@@ -14,7 +14,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.constrained_scores import Constrained
-from topdag.constrained_scoring import fill_constrained, score_pruned_constrained
+from topdag.parameter_scoring import fill_constrained, score_pruned_constrained
 from topdag.engines import Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
