@@ -16,9 +16,11 @@ from topdag.constraints import Constraints
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
+from topdag.keeping import KBest, Keep, Within, keep_epsilon
 from topdag.score_files import read_jkl, read_pss, write_jkl, write_pss
 from topdag.score_kinds import kind_from_dict, kind_to_dict
-from topdag.scores import KBest, Keep, Scores, Within, check_max_parents, keep_epsilon, scores_from_lists
+from topdag.score_making import check_max_parents, scores_from_lists
+from topdag.scores import Scores
 from topdag.scoring import LARGEST_SCORE
 from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of
 from topdag.table import Table
