@@ -57,13 +57,16 @@ ROOMS = {
     # what is known
     "rules": "errors",
     "rule_making": "errors rule_text rules",
-    "rule_text": "errors rules",
-    "statements": "constraints errors graphs rules",
+    "rule_text": "errors rules text_reading",
+    "statements": "constraints errors graphs parameter_constraints rules",
     "closure": "rules statements",
     "conflicts": "closure errors statements",
     "compiled_constraints": "closure rules statements",
-    "constraint_values": "errors rule_text rules",
-    "constraints": "compiled_constraints conflicts constraint_values errors graphs rules statements",
+    "text_reading": "errors",
+    "parameter_text": "errors parameter_constraints text_reading",
+    "constraint_values": "errors parameter_constraints parameter_text rule_text rules",
+    "constraints": "compiled_constraints conflicts constraint_values errors graphs parameter_constraints rules "
+    "statements",
     "constraint_files": "constraints errors",
     "classifiers": "constraints errors rule_making rules",
     # what is known about probabilities
@@ -143,8 +146,8 @@ ROOMS = {
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "constrained_scores errors graphs results score_kinds table",
-    "files": "constraints errors family_lists graphs keeping score_files score_kinds score_making scores "
-    "scoring stores table writing",
+    "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
+    "score_making scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from topdag.lists import ClassList, NetworkList
     from topdag.network_search import search_networks
     from topdag.parameter_constraints import ParameterConstraint, influence, probability, synergy
+    from topdag.parameter_text import parse_parameter
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
@@ -119,6 +120,7 @@ _PLACES = {
     "lists": "ClassList NetworkList",
     "network_search": "search_networks",
     "parameter_constraints": "ParameterConstraint influence probability synergy",
+    "parameter_text": "parse_parameter",
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
@@ -247,6 +249,7 @@ __all__ = [
     "not_",
     "parent_bounds",
     "parent_set_posteriors",
+    "parse_parameter",
     "parse_rule",
     "path",
     "path_posteriors",

@@ -16,7 +16,7 @@ from topdag.engines import Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
-from topdag.parameter_scoring import less_losses, losses_of, with_named_parents
+from topdag.parameter_scoring import less_losses, losses_of, require_room, together
 from topdag.pruned_scoring import PrunedScores, score_pruned
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
@@ -70,12 +70,14 @@ def score_within(
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
     check_kind(kind)
+    check_constraints(constraints)
+    kind, constraints = together(kind, constraints)
     check_max_parents(max_parents)
     if keep is not None:
         keep_epsilon(keep)  # checks it
     begin = run.seconds
     columns = scored_columns(table)
-    constraints = with_named_parents(table, columns, kind, max_parents, constraints)
+    require_room(table, columns, kind, max_parents)
     known = compiled_for(table, columns, constraints)
     if relaxed and known is not None:
         known = known.relaxed
@@ -109,8 +111,6 @@ def score_within(
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
     """None when nothing is known."""
-    if constraints is not None and not isinstance(constraints, Constraints):
-        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
     return constraints.compiled(table.names, columns) if constraints else None
 
 
@@ -236,6 +236,11 @@ def check_kind(kind: object) -> None:
     if not isinstance(kind, ScoreKind):
         hint = " (write BIC() with brackets)" if isinstance(kind, type) and issubclass(kind, ScoreKind) else ""
         raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
+
+
+def check_constraints(constraints: object) -> None:
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
 
 
 def check_max_parents(max_parents: int | None) -> None:
