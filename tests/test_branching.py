@@ -17,6 +17,7 @@ import topdag as td
 from topdag import _core, engines, part_bounds
 from topdag import scores as scores_room
 from topdag.branching import branch_on_cycles, first_network
+from topdag.case_rules import case_rules
 from topdag.engines import Choice, Engine
 from topdag.family_lists import FamilyLists
 from topdag.results import Status
@@ -33,7 +34,7 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    result, interrupted = _core.branch_on_cycles(problem.candidates, upper, steps, memory, threads, None, None)
+    result, interrupted = _core.branch_on_cycles(problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None)
     assert not interrupted
     return result
 
@@ -66,12 +67,13 @@ def test_the_optimum_is_found_and_proved(problem: Problem, threads: int) -> None
 @settings(max_examples=60)
 @given(problems((1, 4)))
 def test_every_network_lies_in_just_one_case(problem: Problem) -> None:
-    cases = _core.finished_cases(problem.candidates)
+    cases = _core.finished_cases(problem.candidates, case_rules(problem.n))
     for masks in listed_networks(problem):
         holding = [
             case
-            for case in cases
-            if all(must & ~mask == 0 and without & mask == 0 for (must, without), mask in zip(case, masks, strict=True))
+            for case, facts in cases
+            if not facts
+            and all(must & ~mask == 0 and without & mask == 0 for (must, without), mask in zip(case, masks, strict=True))
         ]
         assert len(holding) == 1
 

@@ -10,6 +10,7 @@ from typing import Any
 from topdag import _core
 from topdag.asking import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.branching import search_by_cycles
 from topdag.constrained_search import Listed, search_constrained
 from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
@@ -144,7 +145,8 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         own = Asked.from_scores(part)
-        own.wanted_engine = wanted
+        # The whole tells only how far lists must reach: whatever is quickest will do.
+        own.wanted_engine = None if part.store is scores.store else wanted
         answer = _proved(own, run)
         asked.engine = own.engine
         if answer is None or answer.network is None:
@@ -153,8 +155,9 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
         value = math.fsum(part.store.value(x, mask) for x, mask in enumerate(masks))
         return Listed((value,), (masks,), is_whole=False)
 
-    found = search_constrained(scores, best_of_part, run, most=1)
-    asked.engine = "branch and cut with rows" if found.rows else f"splitting, {asked.engine}"
+    by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
+    found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
+    asked.engine = "branch and cut with rows" if found.rows else found.engine or f"splitting, {asked.engine}"
     asked.reason = "constraints speak of several variables at once"
     asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     best = [scores.network(masks) for _, masks in found.best(1)]
