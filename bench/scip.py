@@ -1,7 +1,7 @@
 """topdag's branch and cut beside SCIP on the same families, with the same clusters, rows and first network.
 
-``python -m bench scip`` (needs ``pip install pyscipopt``), or ``python -m bench.scip NAME ...`` for some. Search alone, not
-scoring. SCIP twice: on all listed families, and on those that topdag's root relaxation leaves.
+``python -m bench scip`` (needs ``pip install pyscipopt``), or ``python -m bench.scip NAME ...`` for some. Search alone,
+not scoring. SCIP twice: on all listed families, and on those that topdag's root relaxation leaves.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def constrained(network: str, wanted: int, unwanted: int, rules: int, way: str, 
     known = Obeying(wide.store, run, wide.compiled)
     families = Families.of_store(wide.store)
     known.round(families, np.zeros(families.size))
-    return {**size, **by_scip(wide.store, known, way, seconds, begin, known=wide.compiled, rows=rows)}
+    return {**size, **by_scip(wide.store, known, way, seconds, begin, constraints=wide.compiled, rows=rows)}
 
 
 def true_rules(network: Sampled, names: list[str], count: int) -> Any:
@@ -135,10 +135,11 @@ def true_rules(network: Sampled, names: list[str], count: int) -> Any:
     import random
 
     import topdag as td
+    from topdag.rule_making import edge
 
     draw = random.Random(1)
     pairs = [draw.sample(network.edges, 2) for _ in range(count)]
-    return td.Constraints(rules=[td.if_then(td.edge(*one), td.edge(*other)) for one, other in pairs])
+    return td.Constraints(rules=[td.if_then(edge(*one), edge(*other)) for one, other in pairs])
 
 
 def shown(way: str, r: dict[str, Any]) -> str:

@@ -52,6 +52,8 @@ class Networks(Conshdlr):  # type: ignore[misc]
 
     def is_network(self, weights: np.ndarray) -> bool:
         chosen = np.flatnonzero(weights > HALF)
+        if len(chosen) != self.families.n:
+            return False
         masks = self.families.parents[chosen].tolist()
         return not has_cycle(masks) and (self.known is None or self.known.allows(masks))
 
@@ -66,7 +68,7 @@ class Networks(Conshdlr):  # type: ignore[misc]
             broken = self.rows.broken(self.families, weights, members.tolist())
             marks += [row.marks(self.families) for row in broken]
             ends += [1.0] * len(broken)
-        is_infeasible = any([self.cut(own, end) for own, end in zip(marks, ends, strict=True)])
+        is_infeasible = sum(self.cut(own, end) for own, end in zip(marks, ends, strict=True)) > 0
         self.seconds += time.perf_counter() - begin
         if is_infeasible:
             return {"result": SCIP_RESULT.CUTOFF}
@@ -118,7 +120,7 @@ def solved_by_scip(
     seconds: float,
     *,
     start: Sequence[int] | None = None,
-    known: CompiledConstraints | None = None,
+    constraints: CompiledConstraints | None = None,
     rows: Rows | None = None,
     edges: bool = True,
 ) -> Solved:
@@ -129,7 +131,7 @@ def solved_by_scip(
     for x in range(families.n):
         model.addCons(quicksum(variables[families.offsets[x] : families.offsets[x + 1]]) == 1)
     of_edges = _with_edges(model, families, variables) if edges else {}
-    networks = Networks(families, variables, known, rows)
+    networks = Networks(families, variables, constraints, rows)
     model.includeConshdlr(
         networks, "networks", "no cycles", sepapriority=0, enfopriority=-1, chckpriority=-1, sepafreq=1, eagerfreq=-1,
         needscons=False,

@@ -34,7 +34,9 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    result, interrupted = _core.branch_on_cycles(problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None)
+    result, interrupted = _core.branch_on_cycles(
+        problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None
+    )
     assert not interrupted
     return result
 
@@ -73,7 +75,9 @@ def test_every_network_lies_in_just_one_case(problem: Problem) -> None:
             case
             for case, facts in cases
             if not facts
-            and all(must & ~mask == 0 and without & mask == 0 for (must, without), mask in zip(case, masks, strict=True))
+            and all(
+                must & ~mask == 0 and without & mask == 0 for (must, without), mask in zip(case, masks, strict=True)
+            )
         ]
         assert len(holding) == 1
 

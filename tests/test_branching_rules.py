@@ -72,9 +72,7 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
     n = 4 + seed % 2
     table = sampled_table(n, 60, seed)
     known = drawn_constraints(table.names, seed)
-    found = search_by_cycles(
-        listed(td.score(table, td.BIC(), constraints=known)), compiled(known, table.names), Run()
-    )
+    found = search_by_cycles(listed(td.score(table, td.BIC(), constraints=known)), compiled(known, table.names), Run())
     local = stored(td.score(table, td.BIC()))
     best_first = sorted(reference.all_networks(n), key=lambda masks: -reference.network_score(local, masks))
     obeying = (masks for masks in best_first if known.allows(td.Network.from_masks(table.names, masks)))
@@ -169,8 +167,10 @@ def test_lists_that_were_pruned_are_made_again(seed: int, on_lists: None) -> Non
 
 def test_stopped_with_a_bound_that_holds(on_lists: None) -> None:
     table = sampled_table(10, 300, 3)
-    begin, end = td.best_network(td.score(table, td.BIC())).network.edges[0]
-    known = td.Constraints(not_ancestors=[(begin, end), (end, begin)], ancestors=[("V7", "V0")])
+    free = td.best_network(td.score(table, td.BIC())).network
+    assert free is not None
+    a, b, c = [(x, y) for x in table.names for y in table.names if x < y and (x, y) not in free.edges][:3]
+    known = td.Constraints(rules=[f"{a[0]}->{a[1]} or {b[0]}->{b[1]} or {c[0]}->{c[1]}"])
     scores = td.score(table, td.BIC(), constraints=known)
     best = td.best_network(scores, engine="branching")
     assert best.proof.status is Status.PROVED and best.stats.engine == "branching on cycles and rules"
@@ -200,3 +200,15 @@ def test_rules_out_of_range_are_refused() -> None:
     ):
         with pytest.raises(ValueError, match=r"."):
             wrong()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_few_variables_are_listed_for_it(seed: int) -> None:
+    table = sampled_table(7, 150, seed)
+    known = drawn_constraints(table.names, 700 + seed)
+    scores = td.score(table, td.BIC(), constraints=known)
+    true, found = td.best_network(scores), td.best_network(scores, engine="branching")
+    assert not isinstance(scores.store, ListStore)
+    assert found.proof.status is true.proof.status
+    assert found.score == true.score == -math.inf or found.score == pytest.approx(true.score, abs=1e-6)
+    assert found.network is None or known.allows(found.network)

@@ -1,9 +1,9 @@
 """Branch and bound over cycles on listed families: the best network with a proof, or network and bound at any moment.
 
 As published by de Campos, Zeng & Ji (2009, section 4); the core has the search. Knowledge about single variables'
-parents is in the lists already. Rules across variables, paths and orders are looked at in every case: what a case leaves
-no choice about is settled in it, one that nothing can obey goes, and where the best families break something, cycles or
-not, the case is split by it.
+parents is in the lists already. Rules across variables, paths and orders are looked at in every case: what a case
+leaves no choice about is settled in it, one that nothing can obey goes, and where the best families break something,
+cycles or not, the case is split by it.
 """
 
 from __future__ import annotations

@@ -211,7 +211,7 @@ def search_constrained(
     the best one without constraints.
     """
     assert scores.compiled is not None
-    if most == 1 and (on_lists is not None or scores.store.n > SMALL) and _can_be_listed(scores):
+    if most == 1 and (on_lists is not None or scores.store.n > SMALL) and can_be_listed(scores):
         found = _best_on_lists(scores, list_part, run, on_lists or search_by_rows)
         is_settled = bool(found.networks) or found.limit in ("time_limit", "Ctrl-C")
         if is_settled or isinstance(scores.store, ListStore):
@@ -249,7 +249,7 @@ def _best_on_lists(scores: Scores, list_part: List, run: Run, on_lists: OnLists)
     Else on lists for networks ever further behind, as far as a network that obeys has been met.
     """
     assert scores.compiled is not None
-    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run)
+    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run, listed=True)
     if listed is None:
         return Found(limit="time_limit")
     is_whole = isinstance(scores.store, ListStore) and not scores.automatic
@@ -282,13 +282,11 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
         reach = _next_reach(reach, best - value)
-        listed = widened(scores, reach, run)
+        listed = widened(scores, reach, run, listed=True)
     return replace(found, limit="time_limit")
 
 
-def _searched(
-    on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float
-) -> Found:
+def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
     assert isinstance(listed.store, ListStore) and listed.compiled is not None
     return on_lists(listed.store, listed.compiled, run, start, *bounds)
 
@@ -299,17 +297,17 @@ def _next_reach(reach: float, needed: float) -> float:
     return min(LARGEST_REACH, far, needed)
 
 
-def _can_be_listed(scores: Scores) -> bool:
+def can_be_listed(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there from the table."""
     is_plain = scores.table is not None and scores.kind is not None and scores.prior is None and scores.keep == "all"
     is_complete = scores.automatic or scores.cutoff == math.inf
     return is_complete if isinstance(scores.store, ListStore) else is_plain
 
 
-def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
+def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
     keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True, listed=scores.store.n > SMALL or isinstance(scores.store, ListStore))
+    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
 

@@ -11,8 +11,8 @@ Network = tuple[int, ...]
 @dataclass
 class Found:
     """``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``: what stopped it, None
-    when it ended by itself; ``parts``: how many were looked at; ``rows``: how many cuts that took; ``engine``: what searched, where that is
-    not clear from the others."""
+    when it ended by itself; ``parts``: how many were looked at; ``rows``: how many cuts that took; ``engine``: what
+    searched, where the others do not tell."""
 
     networks: dict[Network, float] = field(default_factory=dict)
     bound: float = math.inf
