@@ -10,6 +10,7 @@ import math
 import resource
 import sys
 import time
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
@@ -40,97 +41,106 @@ ROWS = 1_000
 WAYS = ("topdag", "scip", "scip after the root")
 
 
+@dataclass(frozen=True)
+class Question:
+    """Families, and what networks must obey besides; ``scores`` where nothing."""
+
+    store: Any
+    compiled: Any = None
+    scores: Any = None
+
+
+class Clock:
+    """Seconds and seconds of the processor since it was made: other work on the machine counts in the first only."""
+
+    def __init__(self) -> None:
+        self._begin = time.perf_counter(), time.process_time()
+
+    @property
+    def times(self) -> dict[str, float]:
+        now = time.perf_counter(), time.process_time()
+        return {"seconds": now[0] - self._begin[0], "cpu": now[1] - self._begin[1]}
+
+
 def measure(what: str, way: str, seconds: float, **asked: Any) -> dict[str, Any]:
-    found = {"free": free, "constrained": constrained}[what](way=way, seconds=seconds, **asked)
-    return {**found, "peak": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
+    question = {"free": free, "constrained": constrained}[what](**asked)
+    size = {"n": question.store.n, "families": len(question.store.rounded)}
+    found = by_topdag(question, seconds) if way == "topdag" else by_scip(question, way, seconds)
+    return {**size, **found, "peak": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss}
 
 
-def scores_named(name: str) -> Any:
+def free(name: str) -> Question:
     import topdag as td
 
     path = DATA / "scores" / f"{name}.bic.blip.jkl"
-    return td.read_scores(path) if path.exists() else td.score(DATA / f"{name}.csv", td.BIC(), keep="best")
+    scores = td.read_scores(path) if path.exists() else td.score(DATA / f"{name}.csv", td.BIC(), keep="best")
+    return Question(scores.store, scores=scores)
 
 
-def free(name: str, way: str, seconds: float) -> dict[str, Any]:
-    import topdag as td
-    from topdag.relaxation import Known
-    from topdag.runs import Run
-
-    scores = scores_named(name)
-    size = {"n": scores.store.n, "families": len(scores.store.rounded)}
-    if way == "topdag":
-        answer = td.best_network(scores, engine="branch and cut", time_limit=seconds, threads=1)
-        own = {"score": answer.score, "gap": answer.proof.gap, "nodes": answer.stats.work.get("parts", 0)}
-        return {**size, **own, "seconds": answer.stats.seconds, "asked": 0.0, "status": answer.proof.status.name}
-    begin = time.perf_counter()
-    known = Known(scores.store, Run(time_limit=seconds))
-    known.climb()
-    return {**size, **by_scip(scores.store, known, way, seconds, begin)}
-
-
-def by_scip(store: Any, known: Any, way: str, seconds: float, begin: float, **more: Any) -> dict[str, Any]:
-    """Gaps count from the best network that is known at the end."""
-    from bench.scip_program import solved_by_scip
-    from topdag.family_program import Families
-    from topdag.relaxation import solve_root
-    from topdag.runs import Run
-
-    families = Families.of_store(store)
-    if way == "scip after the root":
-        root = solve_root(store, Run(time_limit=seconds), known=known, rows=more.get("rows"))
-        families = families.only(root.kept_families(known.cost))
-    start = None if known.incumbent is None else known.incumbent.masks
-    left = seconds - (time.perf_counter() - begin)
-    found = solved_by_scip(families, left, start=start, **more)
-    cost = min(found.cost, known.cost if start else math.inf)
-    is_done = found.status in ("optimal", "infeasible")
-    return {
-        "score": known.best_score - cost,
-        "gap": 0.0 if is_done else cost - max(found.bound, 0.0),
-        "nodes": found.nodes,
-        "seconds": time.perf_counter() - begin,
-        "asked": found.asked,
-        "status": "PROVED" if is_done else "STOPPED",
-    }
-
-
-def constrained(network: str, wanted: int, unwanted: int, rules: int, way: str, seconds: float) -> dict[str, Any]:
+def constrained(network: str, wanted: int, unwanted: int, rules: int) -> Question:
     """On lists that reach as far behind the best network as the best that obeys."""
-    import numpy as np
-
     import topdag as td
-    from topdag.clauses import Clauses
     from topdag.constrained_search import widened
-    from topdag.family_program import Families
-    from topdag.obeying import Obeying
-    from topdag.row_search import search_by_rows
     from topdag.runs import Run
 
     truth = Sampled(network)
     names, drawn = list(truth.states), truth.draw(ROWS, 1)
     table = td.Table({x: [row[x] for row in drawn] for x in names})
-    constraints = true_constraints(truth, names, wanted, unwanted, 0) & true_rules(truth, names, rules)
+    constraints = true_constraints(truth, names, wanted, unwanted, 0) & true_rules(truth, rules)
     scores = td.score(table, td.BIC(), constraints=constraints)
-    reach = td.best_network(scores.relaxed).score - td.best_network(scores, time_limit=seconds).score
+    reach = td.best_network(scores.relaxed).score - td.best_network(scores, time_limit=10 * SECONDS).score
     wide = widened(scores, reach + 1e-6, Run())
-    assert wide is not None and wide.compiled is not None
-    size = {"n": wide.store.n, "families": len(wide.store.rounded)}
-    run, rows = Run(time_limit=seconds, threads=1), Clauses(wide.compiled)
-    if way == "topdag":
-        found = search_by_rows(wide.store, wide.compiled, run)
-        score = max(found.networks.values(), default=-math.inf)
-        status = "PROVED" if found.limit is None else "STOPPED"
-        own = {"score": score, "gap": found.bound - score, "nodes": found.parts, "status": status}
-        return {**size, **own, "seconds": run.seconds, "asked": 0.0}
-    begin = time.perf_counter()
-    known = Obeying(wide.store, run, wide.compiled)
-    families = Families.of_store(wide.store)
-    known.round(families, np.zeros(families.size))
-    return {**size, **by_scip(wide.store, known, way, seconds, begin, constraints=wide.compiled, rows=rows)}
+    assert wide is not None
+    return Question(wide.store, wide.compiled)
 
 
-def true_rules(network: Sampled, names: list[str], count: int) -> Any:
+def by_topdag(question: Question, seconds: float) -> dict[str, Any]:
+    import topdag as td
+    from topdag.row_search import search_by_rows
+    from topdag.runs import Run
+
+    clock = Clock()
+    if question.compiled is None:
+        answer = td.best_network(question.scores, engine="branch and cut", time_limit=seconds, threads=1)
+        proof, nodes = answer.proof, answer.stats.work.get("parts", 0)
+        return {"score": answer.score, "gap": proof.gap, "status": proof.status.name, "nodes": nodes, **clock.times}
+    found = search_by_rows(question.store, question.compiled, Run(time_limit=seconds, threads=1))
+    score = max(found.networks.values(), default=-math.inf)
+    status = "PROVED" if found.limit is None else "STOPPED"
+    return {"score": score, "gap": found.bound - score, "status": status, "nodes": found.parts, **clock.times}
+
+
+def by_scip(question: Question, way: str, seconds: float) -> dict[str, Any]:
+    """Gaps count from the best network that is known at the end; what comes before SCIP begins counts too."""
+    from bench.scip_program import solved_by_scip
+    from topdag.clauses import Clauses
+    from topdag.family_program import Families
+    from topdag.obeying import Obeying
+    from topdag.relaxation import Known, solve_root
+    from topdag.runs import Run
+
+    clock, run = Clock(), Run(time_limit=seconds)
+    store, compiled = question.store, question.compiled
+    known = Known(store, run) if compiled is None else Obeying(store, run, compiled)
+    rows = None if compiled is None else Clauses(compiled)
+    families = Families.of_store(store)
+    if way == "scip after the root":
+        root = solve_root(store, run, known=known, rows=rows)
+        families = families.only(root.kept_families(known.cost))
+    else:
+        known.climb()
+    start = None if known.incumbent is None else known.incumbent.masks
+    left = seconds - clock.times["seconds"]
+    found = solved_by_scip(families, left, start=start, constraints=compiled, rows=rows)
+    cost = found.cost if start is None else min(found.cost, known.cost)
+    is_done = found.status in ("optimal", "infeasible")
+    gap = 0.0 if is_done else cost - max(found.bound, 0.0)
+    status = "PROVED" if is_done else "STOPPED"
+    own = {"score": known.best_score - cost, "gap": gap, "status": status, "nodes": found.nodes}
+    return {**own, "separating": found.separating, **clock.times}
+
+
+def true_rules(network: Sampled, count: int) -> Any:
     """If one true edge is there then another is."""
     import random
 
@@ -143,10 +153,10 @@ def true_rules(network: Sampled, names: list[str], count: int) -> Any:
 
 
 def shown(way: str, r: dict[str, Any]) -> str:
-    separating = f", {r['asked']:.2f} of them in topdag's separation" if r["asked"] else ""
+    separating = f" ({r['separating']:.2f} in topdag's separation)" if "separating" in r else ""
     return (
-        f"    {way:19} {r['score']:.6f} {r['status']} gap {r['gap']:.3f} {r['seconds']:7.2f} s{separating}, "
-        f"{r['nodes']:,} nodes, {r['peak'] / 1e6:.0f} MB"
+        f"    {way:19} {r['score']:.6f} {r['status']} gap {r['gap']:.3f} {r['seconds']:7.2f} s, CPU {r['cpu']:.2f} s"
+        f"{separating}, {r['nodes']:,} nodes, {r['peak'] / 1e6:.0f} MB"
     )
 
 

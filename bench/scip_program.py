@@ -26,7 +26,7 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Solved:
-    """``masks``: None when no network was found. ``asked``: seconds in topdag's separation and the calls to it."""
+    """``masks``: None when no network was found. ``separating``: seconds in topdag's separation and calls to it."""
 
     masks: tuple[int, ...] | None
     cost: float
@@ -35,7 +35,7 @@ class Solved:
     nodes: int
     cuts: int
     seconds: float
-    asked: float
+    separating: float
 
 
 class Networks(Conshdlr):  # type: ignore[misc]
