@@ -178,7 +178,8 @@ void bind_branching(nb::module_& m) {
         [](const Candidates& candidates, const PyCaseRules& own) {
             return plain_cases(finished_cases(candidates, checked_rules(own, candidates)));
         },
-        "candidates"_a, "rules"_a, "For each case in which nothing is left to break: by variable parents that must be, and not; other facts.");
+        "candidates"_a, "rules"_a,
+        "For each case in which nothing is left to break: by variable parents that must be, and not; other facts.");
 }
 
 }  // namespace topdag

@@ -1,8 +1,9 @@
 // branching.h: the best network by breaking cycles, one at a time, with a bound at any moment.
 //
 // Branch and bound of de Campos, Zeng & Ji 2009, section 4: cases wait in a queue, least cost first; a case whose best
-// families are a network that obeys is done; another is split by one of its cycles or by what it breaks. In rounds of a fixed number of cases, each
-// taken up by whichever thread is free and merged in order, so answer and counts do not depend on the threads.
+// families are a network that obeys is done; another is split by one of its cycles or by what it breaks. In rounds of a
+// fixed number of cases, each taken up by whichever thread is free and merged in order, so answer and counts do not
+// depend on the threads.
 #pragma once
 
 #include <cstdint>

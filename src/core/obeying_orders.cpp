@@ -181,7 +181,8 @@ private:
         VarSet placed = 0;
         for (auto place = order.begin(); place != order.end(); ++place) {
             const auto fits = [&](int x) {
-                return is_subset(rules_.before()[x], placed) && candidates_.least_cost(x, placed) < Candidates::no_family;
+                return is_subset(rules_.before()[x], placed) &&
+                       candidates_.least_cost(x, placed) < Candidates::no_family;
             };
             const auto next = std::find_if(place, order.end(), fits);
             if (next == order.end()) return false;

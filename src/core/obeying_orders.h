@@ -2,8 +2,8 @@
 //
 // In an order each variable takes its best family among the variables before it; while a rule is broken, the cheapest
 // of the facts that would mend it is asked for, and stays. A climb moves one variable at a time to another place in the
-// order where that gives a better network that obeys; each next climb starts near the best order so far. No proof: where
-// no network is found there may be one.
+// order where that gives a better network that obeys; each next climb starts near the best order so far. No proof:
+// where no network is found there may be one.
 #pragma once
 
 #include <cstdint>
