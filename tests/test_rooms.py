@@ -95,8 +95,10 @@ ROOMS = {
     "family_program": "_core errors runs stores",
     "relaxation": "_core family_program runs stores",
     "branch_and_cut": "_core family_program relaxation runs stores",
-    "branching": "_core runs stores",
+    "branching": "_core case_rules compiled_constraints runs search_results stores",
     "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
+    "search_results": "",
+    "case_rules": "_core closure compiled_constraints rules",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
     "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
     "relaxation runs stores",
@@ -105,7 +107,7 @@ ROOMS = {
     "asking": "_core constraints engines graphs priors results runs score_kinds score_making scores "
     "searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
-    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy keeping "
+    "questions": "_core asking block_lattice branching constrained_search engines errors graphs greedy keeping "
     "order_prior order_questions priors results runs score_making scores searching stores "
     "weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
@@ -118,10 +120,9 @@ ROOMS = {
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
-    "search_results": "",
     "path_cuts": "closure family_program stores",
     "clauses": "closure compiled_constraints family_program path_cuts rule_splits rules stores",
-    "obeying": "_core closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
+    "obeying": "_core case_rules closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
     "statements stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "constrained_search": "engines keeping part_bounds part_stores row_search rule_splits runs score_making scores "
@@ -252,8 +253,11 @@ CORE_ROOMS = {
     "draws": "",
     "cut_pool": "clusters draws var_set",
     "order_climbing": "candidates clusters draws run_limits",
-    "cycle_cases": "candidates var_set",
-    "branching": "candidates cycle_cases parallel run_limits",
+    "case_marks": "candidates var_set",
+    "case_rules": "case_marks var_set",
+    "cycle_cases": "candidates case_marks case_rules var_set",
+    "branching": "candidates case_rules cycle_cases parallel run_limits",
+    "obeying_orders": "candidates case_rules draws order_climbing run_limits",
 }
 
 
