@@ -41,7 +41,7 @@ if TYPE_CHECKING:
         path,
         v_structure,
     )
-    from topdag.files import read_network, read_scores, write_network, write_scores
+    from topdag.files import read_scores, write_scores
     from topdag.graphs import Network
     from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
     from topdag.list_files import read_list, write_list
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
         networks_within,
     )
     from topdag.lists import ClassList, NetworkList
+    from topdag.network_files import read_bif, read_fitted, read_network, write_network
     from topdag.network_search import search_networks
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
@@ -104,13 +105,14 @@ _PLACES = {
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
-    "files": "read_network read_scores write_network write_scores",
+    "files": "read_scores write_scores",
     "graphs": "Network",
     "list_averaging": "ListPosterior coverage edge_matrix posterior",
     "list_files": "read_list write_list",
     "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "lists": "ClassList NetworkList",
+    "network_files": "read_bif read_fitted read_network write_network",
     "network_search": "search_networks",
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
@@ -243,7 +245,9 @@ __all__ = [
     "predictive_log_density",
     "qNML",
     "random_network",
+    "read_bif",
     "read_constraints",
+    "read_fitted",
     "read_list",
     "read_network",
     "read_posteriors",

@@ -28,7 +28,7 @@ from topdag.commands.options import (
 from topdag.commands.show import answer_text, as_json, mention, progress_line, say, write_text
 from topdag.engines import Engine, named_engine
 from topdag.errors import Interrupted
-from topdag.files import read_network
+from topdag.network_files import read_network
 from topdag.questions import best_of
 from topdag.results import Answer, Status
 from topdag.runs import Run

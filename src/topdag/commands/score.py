@@ -25,8 +25,9 @@ from topdag.commands.show import family_text, labelled, mention, network_text, p
 from topdag.commands.values import keep
 from topdag.engines import BLOCK_LIMIT
 from topdag.errors import FileError, ScoreError
-from topdag.files import read_network, write_scores
+from topdag.files import write_scores
 from topdag.graphs import Network
+from topdag.network_files import read_network
 from topdag.score_kinds import ScoreKind
 from topdag.scores import KBest, Keep, Scores, Within, score
 from topdag.table import Table
