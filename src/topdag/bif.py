@@ -26,6 +26,7 @@ KEYWORD = re.compile(r"(network|variable|probability)\b")
 ITEM = re.compile(rf'{QUOTED}|[^\s"{{}}()\[\],;|]+')
 ENTRY = re.compile(r"(property|table|default)\b|(?=\()")
 TYPE = re.compile(r"(type)\b|(property)\b")
+PROPERTY_WORD = re.compile(r"property\b")
 COUNT = re.compile(r"discrete\s*\[\s*(\d+)\s*\]\s*\{")
 PROPERTY = re.compile(rf'(?:{QUOTED}|[^;"])*;', re.DOTALL)
 KINDS = re.compile(r"topdag_kinds\s*=\s*(\w+)\s*;")
@@ -105,7 +106,8 @@ def _skip_network(scanner: TextScanner) -> None:
     _items(scanner)
     scanner.expect(OPEN, "'{'")
     while not scanner.take(CLOSE):
-        scanner.expect(PROPERTY, "a property that ends in ';', or '}'")
+        scanner.expect(PROPERTY_WORD, "a property or '}'")
+        scanner.expect(PROPERTY, "';' at the end of a property")
 
 
 def _items(scanner: TextScanner) -> list[str]:

@@ -59,7 +59,7 @@ def to_pyagrum(fitted: FittedNetwork) -> Any:
 def _in_pyagrum_order(fitted: FittedNetwork, name: str, axes: tuple[str, ...]) -> Any:
     """pyAgrum names the axes of an array from the last to the first."""
     own = (*fitted.network.parents[name], name)
-    return fitted.tables[name].transpose([own.index(axis) for axis in reversed(axes)])
+    return np.ascontiguousarray(fitted.tables[name].transpose([own.index(axis) for axis in reversed(axes)]))
 
 
 def to_networkx(network: Network | FittedNetwork) -> Any:

@@ -33,27 +33,27 @@ def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
     .json, .xml (XMLBIF; also .xmlbif, .bifxml) and .dot (for Graphviz) hold networks without probabilities too;
     .bif, .net (HUGIN) and .xdsl (GeNIe) need a fitted one. What a format cannot hold is refused.
     """
-    text = network_text(network, ending_of(path, WRITTEN, "a network"), path)
-    content = text.encode()
+    ending = ending_of(path, WRITTEN, "a network")
+    try:
+        content = network_text(network, ending).encode()
+    except ValueError as error:  # a name or a state that the format cannot hold
+        raise FileError(f"{path}: {error}") from error
     if str(path).lower().endswith(".gz"):
         content = gzip.compress(content, mtime=0)  # the same network makes the same file
     write_whole(path, lambda file: file.write(content))
 
 
-def network_text(network: Network | FittedNetwork, ending: str, path: FilePath) -> str:
+def network_text(network: Network | FittedNetwork, ending: str) -> str:
     """What a file with this ending holds."""
-    try:
-        if ending == ".json":
-            return json.dumps(network.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-        if ending in XMLBIF:
-            return xmlbif_text(network)
-        if ending == ".dot":
-            return (network if isinstance(network, Network) else network.network).to_dot()
-        if isinstance(network, FittedNetwork):
-            return WITH_TABLES[ending](network)
-    except NetworkError as error:
-        raise FileError(f"{path}: {error}") from error
-    raise FileError(f"{path}: {ending} holds states and probabilities; write network.fit(table), or .json or .xml")
+    if ending == ".json":
+        return json.dumps(network.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    if ending in XMLBIF:
+        return xmlbif_text(network)
+    if ending == ".dot":
+        return (network if isinstance(network, Network) else network.network).to_dot()
+    if isinstance(network, FittedNetwork):
+        return WITH_TABLES[ending](network)
+    raise NetworkError(f"{ending} holds states and probabilities; write network.fit(table), or .json or .xml")
 
 
 def read_network(path: FilePath) -> Network:

@@ -242,6 +242,8 @@ def _checked_states(name: str, states: Iterable[Hashable]) -> tuple[Hashable, ..
         raise NetworkError(f"The states of {name!r} should be a list, not {states!r}.")
     if not 1 <= len(checked) <= MOST_STATES:
         raise NetworkError(f"{name!r} has {len(checked)} states; 1 to {MOST_STATES} are allowed.")
+    if not all(isinstance(state, Hashable) for state in checked):
+        raise NetworkError(f"The states of {name!r} cannot be lists or dicts.")
     if len(set(checked)) < len(checked):
         raise NetworkError(f"{name!r} has a state twice: {', '.join(map(str, checked))}.")
     return checked
