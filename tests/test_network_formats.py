@@ -149,7 +149,7 @@ def test_a_network_without_probabilities(folder: Path) -> None:
         td.write_network(folder / f"bare{ending}", network)
         assert td.read_network(folder / f"bare{ending}") == network
     for ending in (".bif", ".net", ".xdsl"):
-        with pytest.raises(FileError, match=r"holds states and probabilities; write network\.fit\(table\)"):
+        with pytest.raises(FileError, match=r"holds probabilities, which network\.fit\(table\) or topdag fit gives"):
             td.write_network(folder / f"bare{ending}", network)
     with pytest.raises(FileError, match=r"bare\.xml: line 5: 'asia' has no probabilities"):
         td.read_fitted(folder / "bare.xml")

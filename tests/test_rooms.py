@@ -144,10 +144,10 @@ ROOMS = {
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
+    "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors fitting "
     "example family_lists files graphs list_files list_lattices list_questions lists messages "
-    "network_files planning posterior_files posteriors priors questions reading results rule_text rules runs "
-    "samples sampling score_kinds scores sums table writing",
+    "network_files parameters plain_names planning posterior_files posteriors priors questions reading results "
+    "rule_text rules runs samples sampling score_kinds scores sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

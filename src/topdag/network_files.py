@@ -53,7 +53,9 @@ def network_text(network: Network | FittedNetwork, ending: str) -> str:
         return (network if isinstance(network, Network) else network.network).to_dot()
     if isinstance(network, FittedNetwork):
         return WITH_TABLES[ending](network)
-    raise NetworkError(f"{ending} holds states and probabilities; write network.fit(table), or .json or .xml")
+    raise NetworkError(
+        f"{ending} holds probabilities, which network.fit(table) or topdag fit gives; .json and .xml hold bare networks"
+    )
 
 
 def read_network(path: FilePath) -> Network:
@@ -72,6 +74,13 @@ def read_fitted(path: FilePath) -> FittedNetwork:
     if ending_of(path, READ, "a network") == ".json":
         return _from_json(path, FittedNetwork.from_dict)
     return _read(path, ending_of(path, READ, "a network"), fitted_of)
+
+
+def read_either(path: FilePath) -> Network | FittedNetwork:
+    """A fitted network if the file has probabilities, else the structure alone."""
+    if ending_of(path, READ, "a network") == ".json":
+        return _from_json(path, _fitted_or_network_in)
+    return _read(path, ending_of(path, READ, "a network"), _fitted_or_network_of)
 
 
 def read_bif(path: FilePath) -> FittedNetwork:
@@ -100,6 +109,15 @@ def _network_in(content: Mapping[str, Any]) -> Network:
     if not isinstance(content.get("network"), dict):
         raise NetworkError("the answer holds no network")
     return Network.from_dict(content["network"])
+
+
+def _fitted_or_network_in(content: Mapping[str, Any]) -> Network | FittedNetwork:
+    return FittedNetwork.from_dict(content) if content.get("format") == FITTED_FORMAT else _network_in(content)
+
+
+def _fitted_or_network_of(variables: Mapping[str, ReadVariable]) -> Network | FittedNetwork:
+    has_tables = any(variable.numbers is not None for variable in variables.values())
+    return fitted_of(variables) if has_tables else network_of(variables)
 
 
 def _from_json(path: FilePath, made_of: Callable[[Mapping[str, Any]], Made]) -> Made:

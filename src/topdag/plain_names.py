@@ -18,13 +18,17 @@ KEYWORDS_OF_NET = frozenset({"net", "node", "potential", "states", "data", "clas
 
 def with_plain_names(fitted: FittedNetwork) -> FittedNetwork:
     """The same network under plain names of variables and states."""
-    network = fitted.network
-    new = dict(zip(network.names, plain_words(network.names, "v"), strict=True))
-    parents = {new[name]: [new[parent] for parent in network.parents[name]] for name in network.names}
-    scores = None if network.local_scores is None else {new[name]: x for name, x in network.local_scores.items()}
-    states = {new[name]: plain_words(map(str, own), "s") for name, own in fitted.states.items()}
-    tables = {new[name]: table for name, table in fitted.tables.items()}
-    return FittedNetwork(Network(new.values(), parents, scores), states, tables, fitted.notes)
+    network = network_with_plain_names(fitted.network)
+    states = [plain_words(map(str, own), "s") for own in fitted.states.values()]
+    tables = dict(zip(network.names, fitted.tables.values(), strict=True))
+    return FittedNetwork(network, dict(zip(network.names, states, strict=True)), tables, fitted.notes)
+
+
+def network_with_plain_names(network: Network) -> Network:
+    names = plain_words(network.names, "v")
+    local_scores = network.local_scores
+    scores = None if local_scores is None else dict(zip(names, local_scores.values(), strict=True))
+    return Network.from_masks(names, network.masks, scores)
 
 
 def plain_words(texts: Iterable[str], first: str) -> list[str]:

@@ -65,7 +65,7 @@ def add_options(parser: ArgumentParser) -> None:
     what = parser.add_argument_group("what to do, one of these").add_mutually_exclusive_group(required=True)
     what.add_argument("-o", dest="output", metavar="OUT", help="write all scores to a .jkl, .pss or .npz file")
     what.add_argument("--family", nargs="+", metavar=("CHILD", "PARENT"), help="print the local score of one family")
-    what.add_argument("--network", metavar="NET", help="print the local scores of a network in a .json file")
+    what.add_argument("--network", metavar="NET", help="print the local scores of a network in a file")
     parser.add_argument(
         "--keep",
         type=keep,
