@@ -143,6 +143,12 @@ ROOMS = {
     "files": "constraints errors family_lists graphs score_files score_kinds scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
+    # the scikit-learn way in
+    "estimator_base": "columns discretize errors frames messages score_kinds table",
+    "structure_learner": "building constraints discretize errors estimator_base list_questions messages priors "
+    "questions results score_kinds scores sums table",
+    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
+    "score_kinds scores table",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors fitting "
     "example family_lists files graphs list_files list_lattices list_questions lists messages "

@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from topdag.sampling import sample_networks
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.scores import KBest, Scores, Within, score
+    from topdag.structure_learner import StructureLearner
     from topdag.sums import (
         edge_posteriors,
         log_evidence,
@@ -90,6 +91,7 @@ if TYPE_CHECKING:
         path_posteriors,
     )
     from topdag.table import Table
+    from topdag.tan_classifier import TANClassifier
 
 __version__ = "0.1.0"
 
@@ -132,8 +134,10 @@ _PLACES = {
     "rules": "Rule",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "scores": "KBest Scores Within score",
+    "structure_learner": "StructureLearner",
     "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
+    "tan_classifier": "TANClassifier",
 }
 _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
 
@@ -197,6 +201,8 @@ __all__ = [
     "Scores",
     "Stats",
     "Status",
+    "StructureLearner",
+    "TANClassifier",
     "Table",
     "TableError",
     "TooLarge",
