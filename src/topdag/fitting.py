@@ -13,12 +13,13 @@ from topdag.graphs import Network, require_known
 from topdag.messages import plural
 from topdag.parameters import MOST_CELLS, FittedNetwork, Probabilities
 from topdag.score_kinds import BDeu
-from topdag.scores import as_table
 from topdag.table import Table
 
 
 def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
+    from topdag.score_making import as_table
+
     if ess != 0:
         BDeu(ess)  # refuses what is not an equivalent sample size
     table = as_table(source)

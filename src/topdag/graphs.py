@@ -208,7 +208,7 @@ class Network:
 
         They are those expected after the table under the prior of BDeu: ``ess`` imaginary rows, spread evenly over the
         cells of each family. With ``ess=0`` they are frequencies. Combinations of parent states that do not occur get
-        equal probabilities, which ``notes`` mention.
+        equal probabilities, which ``notes`` mention. ``constrained_fit`` honours constraints on probabilities.
 
         >>> from topdag import Table
         >>> table = Table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})

@@ -14,13 +14,15 @@ from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
+from topdag.keeping import MOST_IN_A_LIST, Within
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.order_search import cluster_bound
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
-from topdag.scores import MOST_IN_A_LIST, Scores, Within, scored_again
+from topdag.score_making import scored_again
+from topdag.scores import Scores
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
@@ -91,7 +93,8 @@ class Lattices:
     def next(self, found: int = 0) -> Prepared | None:
         """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
         when there is no network."""
-        if not isinstance(self.scores.store, ListStore) or len(self.scores.columns) <= SMALL:
+        is_small = len(self.scores.columns) <= SMALL and not self.scores.automatic  # else families may be missing
+        if is_small or not isinstance(self.scores.store, ListStore):
             return lattice_of_all_sets(self.scores, self.run)
         if self._best is None:
             self._best = self._best_network()

@@ -15,12 +15,14 @@ from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
+from topdag.keeping import Keep
 from topdag.order_prior import require_few
 from topdag.order_questions import best_by_orders
 from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, Run
-from topdag.scores import Keep, Scores, score_within, scored_columns
+from topdag.score_making import score_within, scored_columns
+from topdag.scores import Scores
 from topdag.searching import Standing, listed_network, search_best
 from topdag.stores import ListStore
 from topdag.weighted_scores import scores_with

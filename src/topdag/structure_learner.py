@@ -15,7 +15,7 @@ from topdag.priors import Prior
 from topdag.questions import best_network
 from topdag.results import Status
 from topdag.score_kinds import ScoreKind
-from topdag.scores import score
+from topdag.score_making import score
 from topdag.sums import edge_posteriors
 from topdag.table import is_frame, table_of_columns
 

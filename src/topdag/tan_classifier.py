@@ -24,7 +24,7 @@ from topdag.fitting import expected_probabilities, family_counts, fit_network
 from topdag.messages import place_in_frame
 from topdag.questions import best_network
 from topdag.score_kinds import BDeu, ScoreKind
-from topdag.scores import score
+from topdag.score_making import score
 from topdag.table import table_of_columns
 
 Floats = NDArray[np.float64]
