@@ -172,6 +172,14 @@ def test_bif_errors_name_the_line(folder: Path, old: str, new: str, reason: str)
         read(folder, BIF.replace(old, new, 1))
 
 
+def test_a_table_beyond_any_memory(folder: Path) -> None:
+    names = [f"v{i}" for i in range(60)]
+    variables = "".join(f"variable {name} {{ type discrete [ 2 ] {{ x, y }}; }}\n" for name in names)
+    text = f"{variables}probability ( v0 | {', '.join(names[1:])} ) {{ default 0.5, 0.5; }}"
+    with pytest.raises(FileError, match=r"net\.bif: line 61: 'v0' has too many parents"):
+        read(folder, text)
+
+
 def test_a_cycle_in_a_file(folder: Path) -> None:
     text = HEAD.replace("( a ) { table 0.2, 0.8; }", "( a | b ) { default 0.2, 0.8; }")
     with pytest.raises(FileError, match=r"net\.bif: The edges form a cycle: a -> b -> a"):

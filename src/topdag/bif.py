@@ -15,7 +15,7 @@ import numpy as np
 
 from topdag.errors import FileError
 from topdag.network_parts import ReadVariable, Variables, by_name, configurations, declared, shape_of
-from topdag.parameters import FittedNetwork, Probabilities
+from topdag.parameters import MOST_CELLS, FittedNetwork, Probabilities
 from topdag.plain_names import KEYWORDS_OF_BIF
 from topdag.state_words import kinds_of, words_of
 from topdag.text_scanner import QUOTED, TextScanner, joined_numbers, numbers_in, quoted, unquoted
@@ -218,6 +218,10 @@ def _declared_names(group: list[str], variables: Variables, line: int) -> list[s
 
 def _filled(block: _Probabilities, variable: ReadVariable, variables: Variables) -> Probabilities:
     *shape, own = shape_of(variable, variables)
+    if math.prod(shape) * own > MOST_CELLS:
+        raise FileError(
+            f"line {block.line}: {variable.name!r} has too many parents: its table is beyond {MOST_CELLS:,}"
+        )
     table = np.full((math.prod(shape), own), np.nan)
     if block.default is not None:
         table[:] = _row(block.default, own, variable, block.line)
