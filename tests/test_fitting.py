@@ -33,7 +33,7 @@ def counted(table: td.Table, names: tuple[str, ...]) -> Counter[tuple[object, ..
     return counts
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.data(), st.sampled_from([0, 0.5, 1, 10]))
 def test_every_probability_is_the_posterior_mean(data: st.DataObject, ess: float) -> None:
     table = data.draw(tables(variables=(2, 4), most_states=3, rows=(1, 5, 30), weights=((1,), (1, 2, 17))))

@@ -45,8 +45,8 @@ def test_the_networks_of_the_literature(path: Path, folder: Path) -> None:
     heads = [line for line in text.splitlines() if line.startswith("probability")]
     assert fitted.network.n_edges == sum(head.count(",") + 1 for head in heads if "|" in head)
     assert all(abs(table.sum(axis=-1) - 1).max() <= 1e-9 for table in fitted.tables.values())
-    assert td.read_network(path) == fitted.network
-    if len(content) < 100_000:
+    if len(content) < 60_000:
+        assert td.read_network(path) == fitted.network
         td.write_network(folder / "again.bif", fitted)
         assert td.read_fitted(folder / "again.bif") == fitted
 

@@ -12,7 +12,7 @@ from published import DATA
 
 import topdag as td
 
-SMALL = ("asia", "cancer", "earthquake", "sachs", "survey", "child", "insurance", "alarm")
+SMALL = ("asia", "survey", "child", "alarm")
 ODD_STATES = {"a": ("<= 1", "(1, 2]", "> 2"), "b": (0, 1), "c": ('"q"', "it's", "ß")}
 
 
@@ -28,7 +28,7 @@ def gum() -> Any:
 
 def networks() -> list[td.FittedNetwork]:
     """Different arities and parents in every order, so that no wrong order of axes goes unseen."""
-    made = [td.random_network(6, arities=[2, 3, 4, 2, 3, 2], arcs=9, seed=seed) for seed in range(4)]
+    made = [td.random_network(6, arities=[2, 3, 4, 2, 3, 2], arcs=9, seed=seed) for seed in range(2)]
     return [*made, td.example_network()]
 
 
