@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         path,
         v_structure,
     )
-    from topdag.files import read_network, read_scores, write_network, write_scores
+    from topdag.files import read_scores, write_scores
     from topdag.graphs import Network
     from topdag.keeping import KBest, Within
     from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         networks_within,
     )
     from topdag.lists import ClassList, NetworkList
+    from topdag.network_files import read_bif, read_fitted, read_network, write_network
     from topdag.network_search import search_networks
     from topdag.parameter_constraints import ParameterConstraint, influence, probability, synergy
     from topdag.parameter_text import parse_parameter
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.score_making import score
     from topdag.scores import Scores
+    from topdag.structure_learner import StructureLearner
     from topdag.sums import (
         edge_posteriors,
         log_evidence,
@@ -94,6 +96,7 @@ if TYPE_CHECKING:
         path_posteriors,
     )
     from topdag.table import Table
+    from topdag.tan_classifier import TANClassifier
 
 __version__ = "0.1.0"
 
@@ -110,7 +113,7 @@ _PLACES = {
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
-    "files": "read_network read_scores write_network write_scores",
+    "files": "read_scores write_scores",
     "graphs": "Network",
     "keeping": "KBest Within",
     "list_averaging": "ListPosterior coverage edge_matrix posterior",
@@ -118,6 +121,7 @@ _PLACES = {
     "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "lists": "ClassList NetworkList",
+    "network_files": "read_bif read_fitted read_network write_network",
     "network_search": "search_networks",
     "parameter_constraints": "ParameterConstraint influence probability synergy",
     "parameter_text": "parse_parameter",
@@ -140,8 +144,10 @@ _PLACES = {
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "score_making": "score",
     "scores": "Scores",
+    "structure_learner": "StructureLearner",
     "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
+    "tan_classifier": "TANClassifier",
 }
 _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
 
@@ -207,6 +213,8 @@ __all__ = [
     "Scores",
     "Stats",
     "Status",
+    "StructureLearner",
+    "TANClassifier",
     "Table",
     "TableError",
     "TooLarge",
@@ -259,7 +267,9 @@ __all__ = [
     "probability",
     "qNML",
     "random_network",
+    "read_bif",
     "read_constraints",
+    "read_fitted",
     "read_list",
     "read_network",
     "read_posteriors",
