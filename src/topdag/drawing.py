@@ -50,13 +50,13 @@ class Drawing:
     def route(self, edge: Edge, *, arrow: bool = True, shift: float = 0.0) -> Route:
         return route(self.layout, *edge, arrow=arrow, shift=shift)
 
-    def svg(self, body: str, label: str) -> str:
+    def svg(self, body: str, label: str, *, scale: float = 1.0) -> str:
         """A picture with this content under the boxes. ``label``: what it shows, for those who do not see it."""
         view = f"{-MARGIN:g} {-MARGIN:g} {self.width:.0f} {self.height:.0f}"
         boxes = "".join(_box(*parts) for parts in zip(self.names, self.lines, self.layout.boxes, strict=True))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(label)}" viewBox="{view}" '
-            f'width="{self.width:.0f}" height="{self.height:.0f}" font-family="{FONT}" font-size="{FONT_SIZE:g}">'
+            f'width="{self.width * scale:.0f}" height="{self.height * scale:.0f}" font-family="{FONT}" font-size="{FONT_SIZE:g}">'
             f"{body}{boxes}</svg>"
         )
 

@@ -42,6 +42,10 @@ def route(layout: Layout, a: int, b: int, *, arrow: bool = True, shift: float = 
     start = (_foot(top, bottom.x) + shift, top.bottom)
     end = (_foot(bottom, top.x) + shift, bottom.top)
     curve = _clear_curve(layout, upper, lower, start, end, shift)
+    if len(curve) > 2:  # it leaves and arrives on the side where it passes the rows between
+        curve[0] = (_foot(top, curve[1][0]) + shift, start[1])
+        curve[-1] = end = (_foot(bottom, curve[-2][0]) + shift, end[1])
+        start = curve[0]
     if head_below:
         curve[-1] = _short_of(end, -_tangents(curve)[-1], -1.0)
     elif head_above:

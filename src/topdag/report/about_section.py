@@ -38,7 +38,8 @@ def _score_in_words(found: Gathered) -> str:
         return "local scores from a file"
     extra = ""
     if isinstance(found.kind, BDeu):
-        extra = ": the marginal likelihood of the table, with Dirichlet priors as if few further rows had been seen"
+        seen = f"{found.kind.ess:g} further row{'s' * (found.kind.ess != 1)}"
+        extra = f": the probability of the table, with Dirichlet priors that weigh as much as {seen}"
     return f"{found.kind}{extra}. Natural logarithms, larger is better."
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from topdag.classes import MOST_VARIABLES, EquivalenceClass
 from topdag.drawing import Drawing, by_place, edge_svg, shown
 from topdag.graphs import Network
-from topdag.report.figures import figure
+from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing, Probabilities
 from topdag.report.markup import Html, count, details, joined, named, number, paragraph, rows, scroller, section, tag
 from topdag.results import Answer, Proof, Status
@@ -41,9 +41,11 @@ def _proof_in_words(answer: Answer, found: Gathered) -> list[Html]:
         return [paragraph(tag("strong", "No network is possible."), " Nothing obeys all that was asked for.")]
     if proof.status is Status.STOPPED:
         return [_stopped(proof)]
-    every = f"Of {_how_many(found)}, none scores higher than this one."
-    text = "This is not an estimate: the search covered every one of them, or ruled it out by a bound."
-    return [paragraph(tag("strong", "Proved. "), every, " ", text), *_ties(found)]
+    text = (
+        ", none scores higher than this one. This is not an estimate: the search covered every one of them, or ruled it "
+        "out by a bound."
+    )
+    return [paragraph(tag("strong", "Proved. "), "Of ", *_how_many(found), text), *_ties(found)]
 
 
 def _stopped(proof: Proof) -> Html:
@@ -55,13 +57,14 @@ def _stopped(proof: Proof) -> Html:
     return paragraph(tag("strong", "Not proved."), start, most)
 
 
-def _how_many(found: Gathered) -> str:
-    n = len(found.names) if found.table is None else len(found.names) - len(constant_names(found))
+def _how_many(found: Gathered) -> list[str]:
+    n = len(found.names) - len(constant_names(found))
     total = networks_on(n)
-    many = f"{total:,}" if total < 10**15 else f"about 10^{math.log10(total):.0f}"
+    many = [f"all {total:,}"] if total < 10**15 else ["about 10", tag("sup", f"{math.log10(total):.0f}")]
     limits = [f"with at most {count(found.max_parents, 'parent')} each"] if found.max_parents is not None else []
     limits += ["that obey the constraints"] if found.constraints else []
-    return f"the {many} networks on {count(n, 'variable')}" + "".join(f", those {limit}" for limit in limits)
+    only = f", and of them those {' and '.join(limits)}" if limits else ""
+    return [*many, f" networks on {count(n, 'variable')}{only}"]
 
 
 def constant_names(found: Gathered) -> tuple[str, ...]:
@@ -84,8 +87,8 @@ def _ties(found: Gathered) -> list[Html]:
         return []
     return [
         paragraph(
-            f"{count(own.size - 1, 'other network')} {'scores' if own.size == 2 else 'score'} exactly the same: they state the same independences and differ "
-            "only in the direction of some edges, which data alone cannot tell."
+            f"{count(own.size - 1, 'other network')} {'scores' if own.size == 2 else 'score'} exactly the same: with the "
+            "same independences, only the direction of some edges differs, which data alone cannot tell."
         )
     ]
 
@@ -107,7 +110,7 @@ def _picture(network: Network, drawing: Drawing, found: Gathered) -> Html:
         said = _edge_in_words(found, edge, open_head=kind != "edge")
         edges.append(edge_svg(drawing.route(edge), said, class_=kind, data_a=edge[0], data_b=edge[1]))
     listed = ", ".join(f"{shown(a)} to {shown(b)}" for a, b in network.edges) or "no edges"
-    return Html(drawing.svg("".join(edges), f"The best network. Edges: {listed}."))
+    return drawn(drawing, edges, f"The best network. Edges: {listed}.")
 
 
 def _either_way(own: EquivalenceClass) -> Iterable[tuple[str, str]]:
@@ -129,9 +132,9 @@ def _legend(network: Network, found: Gathered) -> Html:
         return Html("")
     some = len(own.undirected)
     text = (
-        f"{count(some, 'edge')} of {network.n_edges} {'has' if some == 1 else 'have'} an open arrow head: turned the "
-        "other way round, alone or together, they give networks that fit exactly as well. The filled ones point the "
-        "same way in all of them."
+        f"{count(some, 'edge')} of {network.n_edges} {'has' if some == 1 else 'have'} an open arrow head: there are "
+        "networks that fit exactly as well in which they point the other way. The filled ones point the same way in "
+        "all of these."
     )
     return Html("") if not some else joined([text])
 

@@ -11,7 +11,7 @@ from topdag.comparing import compare, marks_of
 from topdag.drawing import Drawing, by_place, edge_svg, shown
 from topdag.graphs import Network
 from topdag.lists import BestList
-from topdag.report.figures import figure
+from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing
 from topdag.report.markup import Html, count, named, number, paragraph, percent, rows, section, tag
 from topdag.results import Status
@@ -58,7 +58,8 @@ def _intro(found: Gathered, listed: BestList[Any]) -> list[Html]:
     if found.what == "class":
         start += (
             "A class is a set of networks that state the same independences and score the same; arrows are edges on "
-            "whose direction all its networks agree, lines are edges that can point either way. "
+            "whose direction all its networks agree, lines are edges that can point either way. The share counts every "
+            "network of a class, so that a large class can weigh more than one that scores better. "
         )
     return [paragraph(start, _covered(found, listed)), paragraph(_completeness(listed), class_="muted")]
 
@@ -91,7 +92,7 @@ def _choices(found: Gathered, listed: BestList[Any], items: Sequence[Graph]) -> 
         )
         for place, share in enumerate(shares)
     ]
-    legend = tag("legend", f"Choose a {found.what}", tag("span", "share of the posterior, score", class_="muted"))
+    legend = tag("legend", f"Choose a {found.what}", tag("span", _columns(found), class_="muted"))
     buttons = tag(
         "div",
         tag("button", "Previous", type="button", id="previous"),
@@ -100,6 +101,11 @@ def _choices(found: Gathered, listed: BestList[Any], items: Sequence[Graph]) -> 
         hidden=True,
     )
     return tag("div", tag("fieldset", legend, tag("div", *choices, class_="choices")), buttons, class_="chooser")
+
+
+def _columns(found: Gathered) -> str:
+    of = "the list" if found.covered is None else "the posterior"
+    return f"Rank, share of {of}, score (from the second on: the difference from the best)"
 
 
 def shares_of(found: Gathered, listed: BestList[Any]) -> list[float]:
@@ -121,7 +127,7 @@ def _behind(listed: BestList[Any], place: int) -> str:
 def _shown(
     found: Gathered, listed: BestList[Any], items: Sequence[Graph], edges: _Edges, drawing: Drawing
 ) -> Html:
-    picture = Html(drawing.svg("".join(edges.svg), f"The {found.what} chosen, compared with the best; told in words below."))
+    picture = drawn(drawing, edges.svg, f"The {found.what} chosen, compared with the best; told in words below.")
     panels = [_panel(found, listed, items, place) for place in range(len(items))]
     legend = tag(
         "span",

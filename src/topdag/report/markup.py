@@ -80,11 +80,11 @@ def number(value: float, digits: int = 3) -> str:
 
 def percent(share: float) -> str:
     """What is not all or nothing is not shown as if it were."""
-    if 0 < share < 0.0005:
-        return "<0.1%"
-    if 0.9995 < share < 1:
-        return ">99.9%"
-    return f"{share:.1%}".replace(".0%", "%") if share in (0, 1) else f"{share:.1%}"
+    if share in (0, 1):
+        return f"{share:.0%}"
+    if share < 0.01:
+        return f"{share:.2%}" if share >= 0.00005 else "<0.01%"
+    return f"{share:.1%}" if share < 0.9995 else ">99.9%"
 
 
 def count(amount: int, noun: str, several: str | None = None) -> str:

@@ -15,15 +15,22 @@
   systemIsDark.addEventListener("change", nameTheme);
   nameTheme();
 
-  // Wide pictures scroll; a button fits them to the page.
+  // Wide pictures are fitted to the page, very wide ones scroll; a button changes that.
   for (const button of all("button.fit")) {
-    const frame = button.parentElement.querySelector(".picture");
-    const offer = () => { if (!frame.classList.contains("fitted")) button.hidden = frame.scrollWidth <= frame.clientWidth + 4; };
-    button.addEventListener("click", () => {
-      const fitted = frame.classList.toggle("fitted");
-      button.setAttribute("aria-pressed", String(fitted));
-    });
-    new ResizeObserver(offer).observe(frame);
+    const frame = button.parentElement.querySelector(".picture"), svg = frame.querySelector("svg");
+    const natural = Number(svg.getAttribute("width"));
+    let asked = null;
+    const arrange = () => {
+      const room = frame.clientWidth;
+      if (!room) return;
+      const fits = natural <= room, fitted = !fits && (asked === null ? room / natural > 0.45 : asked);
+      frame.classList.toggle("fitted", fitted);
+      button.hidden = fits;
+      button.textContent = fitted ? "Actual size" : "Fit to width";
+      if (!fits && !fitted) frame.scrollLeft = (natural - room) / 2;
+    };
+    button.addEventListener("click", () => { asked = !frame.classList.contains("fitted"); arrange(); });
+    new ResizeObserver(arrange).observe(frame);
   }
 
   // Pointing at a variable shows what it is joined to.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from topdag.drawing import Drawing, edge_svg, probability_text, shown
-from topdag.report.figures import figure
+from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing, Probabilities
 from topdag.report.markup import Html, count, details, joined, named, paragraph, scroller, section, tag
 
@@ -16,7 +16,7 @@ LEAST, MOST_DRAWN = 0.02, 1500
 LEVELS = 20
 SIDE_BY_SIDE = 4.0
 """Pixels between an edge and the one in the other direction, halved."""
-WITH_NUMBERS = 16
+WITH_NUMBERS = 18
 """Up to so many variables the numbers stand in the heat map."""
 START = 50
 MOST_LISTED = 25
@@ -85,11 +85,11 @@ def _view(found: Gathered, drawing: Drawing, key: str, own: Probabilities, *, is
 
 def _graph(found: Gathered, drawing: Drawing, key: str, own: Probabilities) -> Html:
     pairs = drawn_pairs(own.matrix)
-    drawn = set(pairs)
+    both = set(pairs)
     edges = []
     for a, b in reversed(pairs):  # the most probable on top
         p = float(own.matrix[a, b])
-        shift = 0.0 if (b, a) not in drawn else SIDE_BY_SIDE if a < b else -SIDE_BY_SIDE
+        shift = 0.0 if (b, a) not in both else SIDE_BY_SIDE if a < b else -SIDE_BY_SIDE
         said = f"{shown(found.names[a])} → {shown(found.names[b])}: {p:.3f}"
         way = drawing.route((a, b), shift=shift)
         kind = "edge fading" if p * 100 >= START else "edge fading off"
@@ -106,7 +106,7 @@ def _graph(found: Gathered, drawing: Drawing, key: str, own: Probabilities) -> H
         class_="slide",
         hidden=True,
     )  # fmt: skip
-    picture = Html(drawing.svg("".join(edges), label))
+    picture = drawn(drawing, edges, label)
     return joined([slider, figure(f"{key}-figure", picture, "Boxes stand where they stand in the best network.")])
 
 
@@ -130,12 +130,13 @@ def _heat(found: Gathered, key: str, own: Probabilities) -> Html:
         for i, name in enumerate(found.names)
     ]
     corner = tag("td", tag("span", f"{first} ↓"), tag("br"), tag("span", f"{second} →"), class_="corner")
-    caption = tag("caption", f"{name}: the probability of {thing} from the row to the column")
+    said = f"{name}: the probability of {thing} from the row to the column"
+    caption = tag("caption", said, class_="sr")
     rows = tag("thead", tag("tr", corner, *head)), tag("tbody", *body)
     size = "heat numbers" if n <= WITH_NUMBERS else "heat small"
     table = tag("table", caption, *rows, class_=size, data_thing=thing)
     readout = paragraph("Point at a cell, or go there with Tab and the arrow keys.", class_="readout", aria_live="polite")
-    return joined([scroller(f"Heat map of {key}", table, tabindex=None), readout])
+    return joined([paragraph(said, class_="muted said"), scroller(f"Heat map of {key}", table, tabindex=None), readout])
 
 
 def _cell(own: Probabilities, i: int, j: int, n: int) -> Html:
@@ -150,7 +151,7 @@ def _cell(own: Probabilities, i: int, j: int, n: int) -> Html:
 def _most_probable(found: Gathered, key: str, own: Probabilities) -> Html:
     """The first pairs as a table, with both directions."""
     matrix = own.matrix
-    pairs = [(a, b) for a, b in drawn_pairs(matrix)]
+    pairs = drawn_pairs(matrix)[:MOST_LISTED]
     head = tag("tr", *(tag("th", text, scope="col") for text in ("From", "To", "Probability", "The other way")))
     body = [
         tag(
@@ -160,7 +161,7 @@ def _most_probable(found: Gathered, key: str, own: Probabilities) -> Html:
             tag("td", f"{matrix[a, b]:.3f}", class_="number"),
             tag("td", f"{matrix[b, a]:.3f}", class_="number"),
         )
-        for a, b in pairs[:MOST_LISTED]
+        for a, b in pairs
     ]
     title = f"The {count(len(body), 'most probable one', 'most probable')}, in numbers"
     table = tag("table", tag("thead", head), tag("tbody", *body), class_="plain")
