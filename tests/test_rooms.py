@@ -30,12 +30,17 @@ ROOMS = {
     "table": "building columns discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
     "reading": "building columns discretize errors frames messages table",
+    # pictures
+    "layouts": "",
+    "routes": "layouts",
+    "drawing": "layouts routes",
+    "plots": "drawing",
     # networks
     "separation": "",
-    "graphs": "_core errors separation",
+    "graphs": "_core drawing errors plots separation",
     "frame_making": "",
     "priors": "errors graphs",
-    "classes": "_core errors graphs",
+    "classes": "_core drawing errors graphs plots",
     "parameters": "errors graphs table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
@@ -45,7 +50,7 @@ ROOMS = {
     "stores": "_core family_lists",
     "score_kinds": "_core errors parameters table",
     "components": "_core family_lists stores",
-    "results": "graphs priors score_kinds",
+    "results": "drawing graphs priors score_kinds",
     "runs": "errors results",
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
@@ -120,7 +125,7 @@ ROOMS = {
     "sampling": "_core asking errors priors questions results runs samples scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
     # sums
-    "posteriors": "errors frame_making graphs results",
+    "posteriors": "drawing errors frame_making graphs plots results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
     "runs score_kinds scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
@@ -129,10 +134,13 @@ ROOMS = {
     "files": "constraints errors family_lists graphs score_files score_kinds scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
+    # one page with all of them: asks, and shows
+    "report": "topdag asking classes comparing constraints drawing errors graphs list_averaging list_lattices "
+    "list_questions lists posteriors priors questions results runs score_kinds scores sums table writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
     "example family_lists files graphs list_files list_lattices list_questions lists messages "
-    "planning posterior_files posteriors priors questions reading results rule_text rules runs "
+    "planning posterior_files posteriors priors questions reading report results rule_text rules runs "
     "samples sampling score_kinds scores sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
@@ -311,7 +319,7 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading"]
-    ground += ["separation", "graphs"]
+    ground += ["layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core"}
 

@@ -12,6 +12,7 @@ from topdag.errors import NetworkError
 from topdag.graphs import Network, dot_quoted
 
 MOST_VARIABLES = 64
+Places = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +124,14 @@ class EquivalenceClass:
         """Draws the class with matplotlib, on ``axes`` or a new figure, and returns the axes."""
         from topdag.plots import plot_graph
 
-        return plot_graph(*self._drawn, axes)
+        return plot_graph(*self._drawn, axes=axes)
 
     @property
-    def _drawn(self) -> tuple[Any, ...]:
+    def _drawn(self) -> tuple[tuple[str, ...], list[Places], list[Places], list[Places]]:
         from topdag.drawing import by_place
 
-        return self.names, *(by_place(self.names, pairs) for pairs in (self.directed, self.undirected, self.member.edges))
+        directed, undirected = by_place(self.names, self.directed), by_place(self.names, self.undirected)
+        return self.names, directed, undirected, by_place(self.names, self.member.edges)
 
     def to_dict(self) -> dict[str, Any]:
         return {

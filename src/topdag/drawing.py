@@ -1,4 +1,4 @@
-"""Networks, classes and probabilities as SVG and HTML, without any other software. Names of users are always escaped."""
+"""Networks, classes and probabilities as SVG and HTML, without other software. Names are always escaped."""
 
 from __future__ import annotations
 
@@ -56,12 +56,14 @@ class Drawing:
         boxes = "".join(_box(*parts) for parts in zip(self.names, self.lines, self.layout.boxes, strict=True))
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(label)}" viewBox="{view}" '
-            f'width="{self.width * scale:.0f}" height="{self.height * scale:.0f}" font-family="{FONT}" font-size="{FONT_SIZE:g}">'
-            f"{body}{boxes}</svg>"
+            f'width="{self.width * scale:.0f}" height="{self.height * scale:.0f}" '
+            f'font-family="{FONT}" font-size="{FONT_SIZE:g}">{body}{boxes}</svg>'
         )
 
 
-def graph_svg(names: Sequence[str], directed: Iterable[Edge], undirected: Iterable[Edge], member: Iterable[Edge]) -> str:
+def graph_svg(
+    names: Sequence[str], directed: Iterable[Edge], undirected: Iterable[Edge], member: Iterable[Edge]
+) -> str:
     """A network or class. ``member``: the edges of a network in it, which say what stands above what."""
     drawing = Drawing.of(names, member)
     directed, undirected = list(directed), list(undirected)
@@ -187,10 +189,9 @@ def _cell(name: str, other: str, p: float, is_self: bool) -> str:
     if is_self:
         return '<td style="text-align:center">·</td>'
     fill, ink = heat_colours(p)
-    title = f"{shown(name)} → {shown(other)}: {p:.4f}"
-    return (
-        f'<td style="text-align:center;background:{fill};color:{ink}" title="{escaped(title)}">{probability_text(p)}</td>'
-    )
+    title = escaped(f"{shown(name)} → {shown(other)}: {p:.4f}")
+    style = f"text-align:center;background:{fill};color:{ink}"
+    return f'<td style="{style}" title="{title}">{probability_text(p)}</td>'
 
 
 def _short(name: str) -> str:

@@ -199,7 +199,9 @@ class _Grid:
         row_of = {v: r for r, row in enumerate(rows) for v in row}
         n = len(sizes)
         bends = {edge: {self.row_of[slot]: x[slot] for slot in slots} for edge, slots in self.passed.items()}
-        return Layout(tuple(boxes[v] for v in range(n)), tuple(rows), tuple(row_of[v] for v in range(n)), bends, width, y)
+        return Layout(
+            tuple(boxes[v] for v in range(n)), tuple(rows), tuple(row_of[v] for v in range(n)), bends, width, y
+        )
 
     def _drop(self, r: int) -> float:
         far = max((abs(self.x[a] - self.x[b]) for a in self.rows[r] for b in self.below[a]), default=0.0)

@@ -74,7 +74,13 @@ def _write(axes: Any, x: float, y: float, text: str) -> None:
 
 
 def plot_heat(
-    names: Sequence[str], matrix: Any, title: str, first: str, second: str, numbers: bool | None = None, axes: Any = None
+    names: Sequence[str],
+    matrix: Any,
+    title: str,
+    first: str,
+    second: str,
+    numbers: bool | None = None,
+    axes: Any = None,
 ) -> Any:
     """Draws probabilities as a heat map and returns the axes."""
     plt = pyplot()

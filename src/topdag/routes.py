@@ -162,7 +162,9 @@ def _head(base: Point, tip: Point) -> tuple[Point, ...]:
 def _along_a_row(layout: Layout, a: int, b: int, arrow: bool, shift: float) -> Route:
     """Between neighbours a line; past others an arc in the free space below the row."""
     one, other = layout.boxes[a], layout.boxes[b]
-    between = [v for v in layout.rows[layout.row_of[a]] if min(one.x, other.x) < layout.boxes[v].x < max(one.x, other.x)]
+    between = [
+        v for v in layout.rows[layout.row_of[a]] if min(one.x, other.x) < layout.boxes[v].x < max(one.x, other.x)
+    ]
     side = 1.0 if other.x > one.x else -1.0
     start = (one.x + side * one.width / 2, one.y + shift)
     end = (other.x - side * other.width / 2, other.y + shift)
@@ -175,5 +177,5 @@ def _along_a_row(layout: Layout, a: int, b: int, arrow: bool, shift: float) -> R
     last = (end[0], end[1] + HEAD_LENGTH) if arrow else end
     lean = min(30.0, 0.25 * abs(end[0] - start[0])) * side
     points = (start, (start[0] + lean, depth), (last[0] - lean, depth), last)
-    middle = tuple(_cubic(*(p[i] for p in points), 0.5) for i in (0, 1))
-    return Route(points, _head(last, end) if arrow else (), (middle[0], middle[1]))
+    half_way = (points[0][0] + points[-1][0]) / 2, (start[1] + last[1]) / 8 + 3 * depth / 4
+    return Route(points, _head(last, end) if arrow else (), half_way)

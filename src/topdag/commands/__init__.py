@@ -1,6 +1,6 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, demo, edges, evidence, list, paths, plan, sample, score, within
+from topdag.commands import best, check, demo, edges, evidence, list, paths, plan, report, sample, score, within
 from topdag.commands.command import Command
 
 ALL: tuple[Command, ...] = (
@@ -13,6 +13,7 @@ ALL: tuple[Command, ...] = (
     sample.COMMAND,
     score.COMMAND,
     plan.COMMAND,
+    report.COMMAND,
     check.COMMAND,
     demo.COMMAND,
 )

@@ -69,12 +69,16 @@ def write_page(path: FilePath, found: Gathered, title: str) -> None:
 
 def title_of(source: Any) -> str:
     """The name of the file without its folder, where there is one."""
-    return os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "Bayesian network structure"
+    return (
+        os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "Bayesian network structure"
+    )
 
 
 def _known(parts: list[Part], asked: Asked | None) -> Gathered:
     """What the answers given say, of one and the same table."""
-    names = {part.network.names if isinstance(part, Answer) and part.network is not None else _names(part) for part in parts}
+    names = {
+        part.network.names if isinstance(part, Answer) and part.network is not None else _names(part) for part in parts
+    }
     names |= set() if asked is None else {asked.known_names}
     names.discard(())
     if len(names) != 1:

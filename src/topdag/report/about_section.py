@@ -67,7 +67,12 @@ def run_section(found: Gathered) -> Html:
         memory = stats.memory or stats.peak_memory
         cells = (stats.engine, number(stats.seconds, 3), str(stats.threads), shown_bytes(memory))
         body.append(tag("tr", tag("th", question, scope="row"), *(tag("td", text) for text in cells)))
-    table = tag("table", tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head))), tag("tbody", *body), class_="plain")
+    table = tag(
+        "table",
+        tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head))),
+        tag("tbody", *body),
+        class_="plain",
+    )
     whole = scroller("Runs", table) if body else paragraph("Nothing is known about how it was computed.")
     return section("run", "How it was computed", whole, *_more(found))
 
@@ -98,7 +103,7 @@ def cite_section(version: str) -> Html:
     text = CITATION.format(year=YEAR, version=version)
     entry = tag("pre", BIBTEX.format(year=YEAR, version=version), tabindex=0)
     advice = paragraph(
-        "For others to repeat this, give the table, the score and its parameters, the constraints and the prior as they "
-        "stand above: the answers are exact, so anyone must get the same."
+        "For others to repeat this, give the table, the score and its parameters, the constraints and the prior as "
+        "they stand above: the answers are exact, so anyone must get the same."
     )
     return section("cite", "How to cite", joined([paragraph(text), entry, advice]))

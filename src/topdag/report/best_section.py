@@ -10,7 +10,20 @@ from topdag.drawing import Drawing, by_place, edge_svg, shown
 from topdag.graphs import Network
 from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing, Probabilities
-from topdag.report.markup import Html, count, details, joined, named, number, paragraph, rows, scroller, section, tag
+from topdag.report.markup import (
+    Html,
+    count,
+    details,
+    joined,
+    named,
+    number,
+    paragraph,
+    percent,
+    rows,
+    scroller,
+    section,
+    tag,
+)
 from topdag.results import Answer, Proof, Status
 
 TITLE = "The best network"
@@ -42,8 +55,8 @@ def _proof_in_words(answer: Answer, found: Gathered) -> list[Html]:
     if proof.status is Status.STOPPED:
         return [_stopped(proof)]
     text = (
-        ", none scores higher than this one. This is not an estimate: the search covered every one of them, or ruled it "
-        "out by a bound."
+        ", none scores higher than this one. This is not an estimate: the search covered every one of them, or "
+        "ruled it out by a bound."
     )
     return [paragraph(tag("strong", "Proved. "), "Of ", *_how_many(found), text), *_ties(found)]
 
@@ -85,19 +98,18 @@ def _ties(found: Gathered) -> list[Html]:
     own = own_class(found)
     if own is None or own.size == 1:
         return []
-    return [
-        paragraph(
-            f"{count(own.size - 1, 'other network')} {'scores' if own.size == 2 else 'score'} exactly the same: with the "
-            "same independences, only the direction of some edges differs, which data alone cannot tell."
-        )
-    ]
+    others = f"{count(own.size - 1, 'other network')} {'scores' if own.size == 2 else 'score'} exactly the same: "
+    why = "with the same independences, only the direction of some edges differs, which data alone cannot tell."
+    return [paragraph(others, why)]
 
 
 def own_class(found: Gathered) -> EquivalenceClass | None:
     """The class of the best network, where all its members score the same."""
     if isinstance(found.best, Missing) or found.best.network is None or len(found.names) > MOST_VARIABLES:
         return None
-    equivalent = found.kind is not None and found.kind.score_equivalent and found.prior is None and not found.constraints
+    equivalent = (
+        found.kind is not None and found.kind.score_equivalent and found.prior is None and not found.constraints
+    )
     return EquivalenceClass(found.best.network) if equivalent else None
 
 
@@ -142,19 +154,17 @@ def _legend(network: Network, found: Gathered) -> Html:
 def _facts(answer: Answer, network: Network, found: Gathered) -> list[tuple[str, str | Html]]:
     facts: list[tuple[str, str | Html]] = [("Score", f"{number(answer.score, 6)} ({found.kind or 'from a file'})")]
     if answer.prior is not None and network.score is not None:
-        parts = f"{number(network.score, 6)} by the data, {number(answer.score - network.score, 6)} by the {answer.prior}"
+        parts = (
+            f"{number(network.score, 6)} by the data, {number(answer.score - network.score, 6)} by the {answer.prior}"
+        )
         facts.append(("Of these", parts))
     facts.append(("Edges", f"{network.n_edges}"))
     if (own := own_class(found)) is not None:
         facts.append(("Networks in its class", f"{own.size:,}"))
     if found.log_evidence is not None:
         share = math.exp(min(0.0, answer.score - found.log_evidence))
-        facts.append(("Its share of the posterior", _small_share(share)))
+        facts.append(("Its share of the posterior", percent(share)))
     return facts
-
-
-def _small_share(share: float) -> str:
-    return f"{share:.2%}" if share >= 0.0001 else f"{share:.1e}"
 
 
 def _families(network: Network) -> Html:
@@ -163,7 +173,9 @@ def _families(network: Network) -> Html:
     for name in network.names:
         parents = [part for parent in network.parents[name] for part in (", ", named(parent))][1:] or ["none"]
         value = "" if network.local_scores is None else number(network.local_scores[name], 4)
-        body.append(tag("tr", tag("th", named(name), scope="row"), tag("td", *parents), tag("td", value, class_="number")))
+        body.append(
+            tag("tr", tag("th", named(name), scope="row"), tag("td", *parents), tag("td", value, class_="number"))
+        )
     return scroller("Families", tag("table", tag("thead", head), tag("tbody", *body), class_="plain"))
 
 

@@ -37,7 +37,10 @@ def _notes(table: Table) -> Html:
     if not table.notes:
         return paragraph("Nothing was dropped, merged or cut into states.", class_="muted")
     return joined(
-        [paragraph("What was done to the table:"), tag("ul", *(tag("li", note) for note in table.notes), class_="notes")]
+        [
+            paragraph("What was done to the table:"),
+            tag("ul", *(tag("li", note) for note in table.notes), class_="notes"),
+        ]
     )
 
 
@@ -55,7 +58,10 @@ def _shares(table: Table, v: int) -> Html:
     """A bar and, in words, the share of each state."""
     counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(table.states[v]))
     shares = counts / max(1.0, counts.sum())
-    words = [joined([tag("bdi", str(state)), f" {percent(float(p))}"]) for state, p in zip(table.states[v], shares, strict=True)]
+    words = [
+        joined([tag("bdi", str(state)), f" {percent(float(p))}"])
+        for state, p in zip(table.states[v], shares, strict=True)
+    ]
     more = [f"and {len(words) - MOST_STATES} more"] if len(words) > MOST_STATES else []
     listed = [part for word in [*words[:MOST_STATES], *more] for part in (", ", word)][1:]
     return joined([_bar(shares.tolist()), tag("span", *listed, class_="states")])
@@ -65,7 +71,13 @@ def _bar(shares: list[float]) -> Html:
     left, parts = 0.0, list[Html]()
     for i, share in enumerate(shares):
         parts.append(
-            tag("rect", x=f"{left * BAR:.1f}", width=f"{max(0.0, share * BAR - 0.6):.1f}", height=10, class_=f"s{i % SHADES}")
+            tag(
+                "rect",
+                x=f"{left * BAR:.1f}",
+                width=f"{max(0.0, share * BAR - 0.6):.1f}",
+                height=10,
+                class_=f"s{i % SHADES}",
+            )
         )
         left += share
     return tag("svg", *parts, class_="bar", width=BAR, height=10, viewBox=f"0 0 {BAR} 10", aria_hidden="true")

@@ -5,14 +5,14 @@ from __future__ import annotations
 from topdag.drawing import Drawing
 from topdag.report.markup import Html, scroller, tag
 
-
 SMALL, LARGEST_SCALE = 620.0, 1.35
-"""Pictures narrower than this, in pixels, are made larger, up to so many times."""
+"""Pictures narrower and lower than this, in pixels, are made larger, up to so many times."""
 
 
 def drawn(drawing: Drawing, edges: list[str], label: str) -> Html:
     """A picture of these edges, large enough to read."""
-    return Html(drawing.svg("".join(edges), label, scale=max(1.0, min(LARGEST_SCALE, SMALL / drawing.width))))
+    scale = max(1.0, min(LARGEST_SCALE, SMALL / max(drawing.width, drawing.height)))
+    return Html(drawing.svg("".join(edges), label, scale=scale))
 
 
 def figure(key: str, picture: Html, *caption: str) -> Html:

@@ -1,4 +1,4 @@
-"""What a report is about: every answer it shows, or why it has none. Asks the questions; no limit keeps it from ending."""
+"""What a report is about: every answer it shows, or why it has none. No limit keeps it from ending."""
 
 from __future__ import annotations
 
@@ -26,8 +26,9 @@ from topdag.scores import Scores
 from topdag.sums import network_posteriors
 from topdag.table import Table
 
-MOST_TO_SUM, MOST_TO_SUM_ORDERS = 20, 23
-"""Variables up to which all networks, or orders, are summed when no time limit was given: about ten seconds."""
+MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
+"""Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:
+about ten seconds."""
 SHARE_OF_TIME = 0.5
 """Of what is left of the time, for each question but the last."""
 INTERRUPTED = "it was interrupted"
@@ -78,8 +79,10 @@ class Gathered:
 
     @property
     def what(self) -> str:
-        """What the list holds."""
-        return "class" if isinstance(self.listed, ClassList) else "network"
+        """What the list holds, or would hold."""
+        if not isinstance(self.listed, Missing):
+            return "class" if isinstance(self.listed, ClassList) else "network"
+        return "class" if lists_classes(self.kind, self.prior) else "network"
 
     @property
     def covered(self) -> float | None:
@@ -103,6 +106,11 @@ def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> 
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
     return found
+
+
+def lists_classes(kind: ScoreKind | None, prior: Prior | None) -> bool:
+    """Whether all networks of a class weigh the same, so that classes can be listed."""
+    return prior is None and kind is not None and kind.score_equivalent
 
 
 def _about(asked: Asked) -> Gathered:
@@ -150,8 +158,7 @@ class _Gathering:
         return answer
 
     def listed(self, run: Run) -> BestList[Any]:
-        as_classes = self.asked.prior is None and self.asked.kind is not None and self.asked.kind.score_equivalent
-        make: Any = ClassList if as_classes else NetworkList
+        make: Any = ClassList if lists_classes(self.asked.kind, self.asked.prior) else NetworkList
         found: BestList[Any] = list_of(make, self._fresh(), Wanted("The list", most=self.k), run)
         if not len(found) and found.proof.status is Status.STOPPED:
             raise ScoreError("the limit came before the first of them was certain")
@@ -170,16 +177,23 @@ class _Gathering:
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
         scores = self._scores()
         n = len(scores.columns)
-        most = MOST_TO_SUM_ORDERS if isinstance(self.asked.prior, OrderModular) and not paths else MOST_TO_SUM
+        most = MOST_TO_SUM
+        if isinstance(self.asked.prior, OrderModular):
+            most = MOST_ORDER_PATHS if paths else MOST_TO_SUM_ORDERS
         if run.time_limit is None and n > most:
             raise TooLarge(
                 f"sums over all networks of {n} variables take long; give a time limit to have them tried, or "
                 f"use at most {most} variables"
             )
-        limits = {"time_limit": run.seconds_left, "memory_limit": run.memory_limit, "threads": run.threads}
-        on_progress = run.on_progress
         return network_posteriors(
-            scores, prior=self.asked.prior, paths=paths, parent_sets_of=(), on_progress=on_progress, **limits
+            scores,
+            prior=self.asked.prior,
+            paths=paths,
+            parent_sets_of=(),
+            time_limit=run.seconds_left,
+            memory_limit=run.memory_limit,
+            threads=run.threads,
+            on_progress=run.on_progress,
         )
 
     def _scores(self) -> Scores:
@@ -215,7 +229,7 @@ def note_sums(found: Gathered, sums: NetworkPosteriors | EdgePosteriors | PathPo
     if paths is not None:
         found.paths = Probabilities(paths.matrix, said, exact=True)
     elif isinstance(sums, NetworkPosteriors):
-        found.paths = Missing("under this prior paths are summed for fewer variables only")
+        found.paths = Missing("under this prior sums of paths take much longer than sums of edges")
 
 
 def average_over_list(found: Gathered, why: Missing) -> None:
@@ -235,4 +249,6 @@ def average_over_list(found: Gathered, why: Missing) -> None:
 
 def _as_reason(error: Exception) -> str:
     """The message of an error, to stand after 'because'."""
-    return str(error).strip().rstrip(".")
+    text = str(error).strip().rstrip(".")
+    is_word = text[:1].isupper() and text[1:2].islower()
+    return text[0].lower() + text[1:] if is_word else text

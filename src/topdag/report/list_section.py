@@ -48,7 +48,11 @@ def list_section(found: Gathered, drawing: Drawing | None) -> Listing:
         return Listing(section("list", title, paragraph("The list is empty.")), [])
     items: list[Any] = list(listed)
     edges = _Edges(items, listed.names, drawing)
-    view = tag("div", _choices(found, listed, items), _shown(found, listed, items, edges, drawing), class_="explorer")
+    panels = tag(
+        "div", *(_panel(found, listed, items, place) for place in range(len(items))), id="panels", aria_live="polite"
+    )
+    chooser = tag("div", _choices(found, listed, items), panels)
+    view = tag("div", chooser, _shown(found, edges, drawing), class_="explorer")
     return Listing(section("list", title, *_intro(found, listed), view), edges.roles)
 
 
@@ -124,11 +128,8 @@ def _behind(listed: BestList[Any], place: int) -> str:
     return number(float(listed.scores[0]), 2) if place == 0 else number(gap, 2)
 
 
-def _shown(
-    found: Gathered, listed: BestList[Any], items: Sequence[Graph], edges: _Edges, drawing: Drawing
-) -> Html:
+def _shown(found: Gathered, edges: _Edges, drawing: Drawing) -> Html:
     picture = drawn(drawing, edges.svg, f"The {found.what} chosen, compared with the best; told in words below.")
-    panels = [_panel(found, listed, items, place) for place in range(len(items))]
     legend = tag(
         "span",
         tag("span", "+ added", class_="key added"),
@@ -137,7 +138,7 @@ def _shown(
         class_="keys",
     )
     said = tag("span", "Compared with the best: ", legend)
-    return tag("div", figure("list-figure", picture, said), tag("div", *panels, id="panels", aria_live="polite"), class_="chosen")
+    return figure("list-figure", picture, said)
 
 
 def _panel(found: Gathered, listed: BestList[Any], items: Sequence[Graph], place: int) -> Html:
@@ -202,7 +203,9 @@ class _Edges:
             before, after = best.get(pair), own.get(pair)
             mark = after or before
             assert mark is not None
-            role = "same" if before == after else "added" if before is None else "dropped" if after is None else "turned"
+            role = (
+                "same" if before == after else "added" if before is None else "dropped" if after is None else "turned"
+            )
             found.append([self.places.setdefault((pair, mark), len(self.places)), role])
         return found
 
@@ -214,7 +217,9 @@ class _Edges:
         x, y = way.middle
         badge = f'<g class="badge"><circle cx="{x:.1f}" cy="{y:.1f}" r="8"/><text x="{x:.1f}" y="{y:.1f}"></text></g>'
         place = self.places[pair, mark]
-        whole = edge_svg(way, said, class_="edge off" if hidden else "edge same", data_e=place, data_a=edge[0], data_b=edge[1])
+        whole = edge_svg(
+            way, said, class_="edge off" if hidden else "edge same", data_e=place, data_a=edge[0], data_b=edge[1]
+        )
         return whole.removesuffix("</g>") + badge + "</g>"
 
 

@@ -9,6 +9,9 @@ from typing import Any
 
 from topdag.drawing import escaped, shown
 
+LONG_NAME = 24
+"""Names of more characters may be cut where they stand; the whole one is shown on hover."""
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 EMPTY = ("input", "meta", "br", "link")
 
 
@@ -19,8 +22,8 @@ class Html(str):
 
 
 def tag(kind: str, *content: str, **attributes: object) -> Html:
-    """An element. Content that is not Html is escaped; ``class_`` and ``aria_label`` lose their underscores; an attribute
-    that is True stands alone, one that is None or False is left out."""
+    """An element. Content that is not Html is escaped. ``class_`` and ``aria_label`` lose their underscores; an
+    attribute that is True stands alone, one that is None or False is left out."""
     given = "".join(_attribute(name, value) for name, value in attributes.items())
     if kind in EMPTY:
         return Html(f"<{kind}{given}>")
@@ -40,7 +43,8 @@ def _attribute(name: str, value: object) -> str:
 
 def named(name: str) -> Html:
     """The name of a variable, whatever the direction it is written in."""
-    return tag("bdi", shown(name), class_="name")
+    whole = shown(name)
+    return tag("bdi", whole, class_="name", title=whole if len(whole) > LONG_NAME else None)
 
 
 def paragraph(*content: str, **attributes: object) -> Html:
@@ -83,8 +87,16 @@ def percent(share: float) -> str:
     if share in (0, 1):
         return f"{share:.0%}"
     if share < 0.01:
-        return f"{share:.2%}" if share >= 0.00005 else "<0.01%"
+        return f"{share:.2%}" if share >= 0.00005 else tiny(share)
     return f"{share:.1%}" if share < 0.9995 else ">99.9%"
+
+
+def tiny(share: float) -> str:
+    """A number as 3×10⁻⁷, or as zero when it is too small for any."""
+    if share <= 0:
+        return "0"
+    digits, _, power = f"{share:.0e}".partition("e")
+    return f"{digits}×10{str(int(power)).translate(RAISED)}"
 
 
 def count(amount: int, noun: str, several: str | None = None) -> str:

@@ -96,7 +96,9 @@ def _best_tile(found: Gathered) -> tuple[str, str] | None:
     if isinstance(found.best, Missing) or found.best.network is None:
         return None
     proved = "proved to be the best" if found.best.proof.status is Status.PROVED else "the best found, not proved"
-    return count(found.best.network.n_edges, "edge"), f"in the network that is {proved} (score {number(found.best.score, 2)})"
+    return count(
+        found.best.network.n_edges, "edge"
+    ), f"in the network that is {proved} (score {number(found.best.score, 2)})"
 
 
 def _list_tile(found: Gathered) -> tuple[str, str] | None:

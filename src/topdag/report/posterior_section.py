@@ -94,7 +94,9 @@ def _graph(found: Gathered, drawing: Drawing, key: str, own: Probabilities) -> H
         way = drawing.route((a, b), shift=shift)
         kind = "edge fading" if p * 100 >= START else "edge fading off"
         edges.append(edge_svg(way, said, class_=kind, data_p=f"{p:.4f}", opacity=f"{fade(p):.2f}", data_a=a, data_b=b))
-    label = f"{KINDS[key][0]} as a graph; each is the fainter the less probable it is. The numbers stand in the heat map."
+    label = (
+        f"{KINDS[key][0]} as a graph; each is the fainter the less probable it is. The numbers stand in the heat map."
+    )
     slider = tag(
         "div",
         tag("label", "Show what has a probability of at least ", tag("output", f"{START}%"), for_=f"slider-{key}"),
@@ -117,7 +119,9 @@ def fade(p: float) -> float:
 
 def drawn_pairs(matrix: Any) -> list[tuple[int, int]]:
     """The pairs that are drawn, most probable first."""
-    found = [(-float(matrix[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(matrix >= LEAST), strict=True) if i != j]
+    found = [
+        (-float(matrix[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(matrix >= LEAST), strict=True) if i != j
+    ]
     return [(i, j) for _, i, j in sorted(found)[:MOST_DRAWN]]
 
 
@@ -135,7 +139,9 @@ def _heat(found: Gathered, key: str, own: Probabilities) -> Html:
     rows = tag("thead", tag("tr", corner, *head)), tag("tbody", *body)
     size = "heat numbers" if n <= WITH_NUMBERS else "heat small"
     table = tag("table", caption, *rows, class_=size, data_thing=thing)
-    readout = paragraph("Point at a cell, or go there with Tab and the arrow keys.", class_="readout", aria_live="polite")
+    readout = paragraph(
+        "Point at a cell, or go there with Tab and the arrow keys.", class_="readout", aria_live="polite"
+    )
     return joined([paragraph(said, class_="muted said"), scroller(f"Heat map of {key}", table, tabindex=None), readout])
 
 
