@@ -2,7 +2,7 @@
 
 NASTY = (
     "<script>alert(1)</script>",
-    'quo"te\'s & <b>bold</b>',
+    "quo\"te's & <b>bold</b>",
     "naïve Größe 温度",
     "x" * 300,
     "line\u2028separator</script><!--",

@@ -62,10 +62,10 @@ class Layout:
 
 
 def layered(sizes: Sequence[Size], edges: Iterable[Edge]) -> Layout:
-    """A layout for boxes of these sizes, joined by edges (parent, child) that make no circle.
+    """A layout for boxes of these sizes at least, joined by edges (parent, child) that make no circle.
 
-    Boxes without edges stand in rows of their own below the others. Uses igraph for the order within rows where it is
-    installed, and barycentres otherwise.
+    The boxes of a row are as high as the highest; those without edges stand in rows of their own at the bottom. Uses
+    igraph for the order within rows where it is installed, and barycentres otherwise.
     """
     edges = list(dict.fromkeys(edges))
     joined = sorted({v for edge in edges for v in edge})
@@ -188,7 +188,7 @@ class _Grid:
         y = 0.0
         for r, row in enumerate(self.rows):
             height = max(sizes[v][1] for v in row if v < self.n)
-            boxes |= {v: Box(x[v], y + height / 2, *sizes[v]) for v in row if v < self.n}
+            boxes |= {v: Box(x[v], y + height / 2, sizes[v][0], height) for v in row if v < self.n}
             y += height + (self._drop(r) if r + 1 < len(self.rows) else 0.0)
         width = max((x[v] + (sizes[v][0] if v < self.n else ROOM_OF_AN_EDGE) / 2 for v in x), default=0.0)
         rows = [tuple(v for v in row if v < self.n) for row in self.rows]
@@ -249,7 +249,7 @@ def _rows_of_loners(
     for v in alone:
         if left and left + sizes[v][0] > room:
             left, top = 0.0, top + height + GAP_OF_LONERS
-        boxes[v] = Box(left + sizes[v][0] / 2, top + height / 2, *sizes[v])
+        boxes[v] = Box(left + sizes[v][0] / 2, top + height / 2, sizes[v][0], height)
         left += sizes[v][0] + GAP
         widest = max(widest, left - GAP)
     return boxes, widest, top + height

@@ -37,23 +37,11 @@ def route(layout: Layout, a: int, b: int, *, arrow: bool = True, shift: float = 
     if layout.row_of[a] == layout.row_of[b]:
         return _along_a_row(layout, a, b, arrow, shift)
     upper, lower = sorted((a, b), key=layout.row_of.__getitem__)
-    head_below, head_above = arrow and lower == b, arrow and upper == b
-    top, bottom = layout.boxes[upper], layout.boxes[lower]
-    start = (_foot(top, bottom.x) + shift, top.bottom)
-    end = (_foot(bottom, top.x) + shift, bottom.top)
-    curve = _clear_curve(layout, upper, lower, start, end, shift)
-    if len(curve) > 2:  # it leaves and arrives on the side where it passes the rows between
-        curve[0] = (_foot(top, curve[1][0]) + shift, start[1])
-        curve[-1] = end = (_foot(bottom, curve[-2][0]) + shift, end[1])
-        start = curve[0]
-    if head_below:
-        curve[-1] = _short_of(end, -_tangents(curve)[-1], -1.0)
-    elif head_above:
-        curve[0] = _short_of(start, _tangents(curve)[0], 1.0)
+    curve, tip = _clear_curve(layout, upper, lower, b if arrow else None, shift)
     points = _bezier(curve)
-    if head_below:
-        return Route(points, _head(curve[-1], end), _half_way(curve))
-    return Route(tuple(reversed(points)), _head(curve[0], start) if head_above else (), _half_way(curve))
+    if b == lower:
+        return Route(points, _head(curve[-1], tip) if arrow else (), _half_way(curve))
+    return Route(tuple(reversed(points)), _head(curve[0], tip) if arrow else (), _half_way(curve))
 
 
 def _short_of(point: Point, sideways: float, down: float) -> Point:
@@ -71,21 +59,36 @@ def _slope(start: Point, end: Point) -> float:
     return (end[0] - start[0]) / max(1.0, end[1] - start[1])
 
 
-def _clear_curve(layout: Layout, upper: int, lower: int, first: Point, last: Point, shift: float) -> list[Point]:
-    """Points for a smooth curve that meets no box; each row that it would meet one in is passed at a free place."""
-    knots = {first[1]: first[0], last[1]: last[0]}
+def _clear_curve(layout: Layout, upper: int, lower: int, head: int | None, shift: float) -> tuple[list[Point], Point]:
+    """Points for a smooth curve that meets no box; each row that it would meet one in is passed at a free place.
+
+    At the box of ``head`` it ends where the arrow head begins; with the curve comes the tip of that.
+    """
+    knots: dict[float, float] = {}
     bends = layout.bends.get((upper, lower), {})
     rows = range(layout.row_of[upper] + 1, layout.row_of[lower])
     passed: set[int] = set()
     while True:
-        curve = [(x, y) for y, x in sorted(knots.items())]
+        inner = [(x, y) for y, x in sorted(knots.items())]
+        curve = _with_ends(layout.boxes[upper], layout.boxes[lower], inner, shift)
+        tip = curve[0] if head == upper else curve[-1]
+        if head == upper:
+            curve[0] = _short_of(tip, _tangents(curve)[0], 1.0)
+        elif head == lower:
+            curve[-1] = _short_of(tip, -_tangents(curve)[-1], -1.0)
         met = next((r for r in rows if r not in passed and _meets(layout, r, curve)), None)
         if met is None:
-            return curve
+            return curve, tip
         passed.add(met)
         top, bottom = _band(layout, met)
         wished = bends[met] + shift if met in bends else _at(curve, (top + bottom) / 2)
         knots[top] = knots[bottom] = _free_place(layout, met, wished)
+
+
+def _with_ends(upper: Box, lower: Box, inner: Sequence[Point], shift: float) -> list[Point]:
+    """A curve leaves and reaches its boxes on the side where it passes the rows between."""
+    first, last = (inner[0][0], inner[-1][0]) if inner else (lower.x, upper.x)
+    return [(_foot(upper, first) + shift, upper.bottom), *inner, (_foot(lower, last) + shift, lower.top)]
 
 
 def _band(layout: Layout, row: int) -> tuple[float, float]:

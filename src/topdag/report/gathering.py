@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topdag.asking import Asked
 from topdag.constraints import Constraints
 from topdag.errors import ConstraintError, Interrupted, OutOfTime, ScoreError, TooLarge
-from topdag.list_averaging import coverage, edge_matrix, path_matrix
+from topdag.list_averaging import edge_matrix, path_matrix
 from topdag.list_lattices import Wanted
 from topdag.list_questions import list_of
 from topdag.lists import BestList, ClassList, NetworkList
@@ -82,17 +82,7 @@ class Gathered:
         """What the list holds, or would hold."""
         if not isinstance(self.listed, Missing):
             return "class" if isinstance(self.listed, ClassList) else "network"
-        return "class" if lists_classes(self.kind, self.prior) else "network"
-
-    @property
-    def covered(self) -> float | None:
-        """The share of the whole posterior that the list holds; None when the evidence is not known."""
-        if self.log_evidence is None or isinstance(self.listed, Missing) or not len(self.listed):
-            return None
-        try:
-            return coverage(self.listed, self.log_evidence)
-        except ScoreError:  # the list and the sum are not of the same scores
-            return None
+        return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
 
 
 def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> Gathered:
@@ -108,9 +98,9 @@ def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> 
     return found
 
 
-def lists_classes(kind: ScoreKind | None, prior: Prior | None) -> bool:
-    """Whether all networks of a class weigh the same, so that classes can be listed."""
-    return prior is None and kind is not None and kind.score_equivalent
+def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
+    """Whether all networks of a class count and weigh the same, so that a class can stand for them."""
+    return prior is None and kind is not None and kind.score_equivalent and not constraints
 
 
 def _about(asked: Asked) -> Gathered:
@@ -158,7 +148,8 @@ class _Gathering:
         return answer
 
     def listed(self, run: Run) -> BestList[Any]:
-        make: Any = ClassList if lists_classes(self.asked.kind, self.asked.prior) else NetworkList
+        asked = self.asked
+        make: Any = ClassList if lists_classes(asked.kind, asked.prior, asked.constraints) else NetworkList
         found: BestList[Any] = list_of(make, self._fresh(), Wanted("The list", most=self.k), run)
         if not len(found) and found.proof.status is Status.STOPPED:
             raise ScoreError("the limit came before the first of them was certain")

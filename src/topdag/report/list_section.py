@@ -14,6 +14,7 @@ from topdag.lists import BestList
 from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing
 from topdag.report.markup import Html, count, named, number, paragraph, percent, rows, section, tag
+from topdag.report.weights import Weights
 from topdag.results import Status
 
 Graph = Network | EquivalenceClass
@@ -37,7 +38,7 @@ class Listing:
     roles: list[list[list[int | str]]]
 
 
-def list_section(found: Gathered, drawing: Drawing | None) -> Listing:
+def list_section(found: Gathered, weights: Weights, drawing: Drawing | None) -> Listing:
     listed = found.listed
     what = "classes" if found.what == "class" else "networks"
     title = "What else fits the data"
@@ -49,14 +50,17 @@ def list_section(found: Gathered, drawing: Drawing | None) -> Listing:
     items: list[Any] = list(listed)
     edges = _Edges(items, listed.names, drawing)
     panels = tag(
-        "div", *(_panel(found, listed, items, place) for place in range(len(items))), id="panels", aria_live="polite"
+        "div",
+        *(_panel(found, weights, listed, items, place) for place in range(len(items))),
+        id="panels",
+        aria_live="polite",
     )
-    chooser = tag("div", _choices(found, listed, items), panels)
+    chooser = tag("div", _choices(found, weights, listed), panels)
     view = tag("div", chooser, _shown(found, edges, drawing), class_="explorer")
-    return Listing(section("list", title, *_intro(found, listed), view), edges.roles)
+    return Listing(section("list", title, *_intro(found, weights, listed), view), edges.roles)
 
 
-def _intro(found: Gathered, listed: BestList[Any]) -> list[Html]:
+def _intro(found: Gathered, weights: Weights, listed: BestList[Any]) -> list[Html]:
     several = "equivalence classes" if found.what == "class" else "networks"
     start = f"These are the {len(listed):,} best {several}, best first. "
     if found.what == "class":
@@ -65,13 +69,13 @@ def _intro(found: Gathered, listed: BestList[Any]) -> list[Html]:
             "whose direction all its networks agree, lines are edges that can point either way. The share counts every "
             "network of a class, so that a large class can weigh more than one that scores better. "
         )
-    return [paragraph(start, _covered(found, listed)), paragraph(_completeness(listed), class_="muted")]
+    return [paragraph(start, _covered(weights)), paragraph(_completeness(listed), class_="muted")]
 
 
-def _covered(found: Gathered, listed: BestList[Any]) -> str:
-    if found.covered is None:
+def _covered(weights: Weights) -> str:
+    if weights.covered is None:
         return "Shares are of what the listed ones have together, as the whole posterior was not summed."
-    return f"Together they hold {percent(found.covered)} of the whole posterior probability."
+    return f"Together they hold {percent(weights.covered)} of the whole posterior probability."
 
 
 def _completeness(listed: BestList[Any]) -> str:
@@ -83,9 +87,8 @@ def _completeness(listed: BestList[Any]) -> str:
     )
 
 
-def _choices(found: Gathered, listed: BestList[Any], items: Sequence[Graph]) -> Html:
-    shares = shares_of(found, listed)
-    widest = max(shares) or 1.0
+def _choices(found: Gathered, weights: Weights, listed: BestList[Any]) -> Html:
+    widest = max(weights.shares) or 1.0
     choices = [
         tag(
             "label",
@@ -94,9 +97,9 @@ def _choices(found: Gathered, listed: BestList[Any], items: Sequence[Graph]) -> 
             tag("span", _bar(share / widest), tag("span", percent(share), class_="share")),
             tag("span", _behind(listed, place), class_="behind"),
         )
-        for place, share in enumerate(shares)
+        for place, share in enumerate(weights.shares)
     ]
-    legend = tag("legend", f"Choose a {found.what}", tag("span", _columns(found), class_="muted"))
+    legend = tag("legend", f"Choose a {found.what}", tag("span", _columns(weights), class_="muted"))
     buttons = tag(
         "div",
         tag("button", "Previous", type="button", id="previous"),
@@ -107,15 +110,9 @@ def _choices(found: Gathered, listed: BestList[Any], items: Sequence[Graph]) -> 
     return tag("div", tag("fieldset", legend, tag("div", *choices, class_="choices")), buttons, class_="chooser")
 
 
-def _columns(found: Gathered) -> str:
-    of = "the list" if found.covered is None else "the posterior"
+def _columns(weights: Weights) -> str:
+    of = "the list" if weights.covered is None else "the posterior"
     return f"Rank, share of {of}, score (from the second on: the difference from the best)"
-
-
-def shares_of(found: Gathered, listed: BestList[Any]) -> list[float]:
-    """Of the whole posterior where that is known, else of the list."""
-    part = found.covered
-    return [float(share) * (1.0 if part is None else part) for share in listed.shares]
 
 
 def _bar(part: float) -> Html:
@@ -141,22 +138,33 @@ def _shown(found: Gathered, edges: _Edges, drawing: Drawing) -> Html:
     return figure("list-figure", picture, said)
 
 
-def _panel(found: Gathered, listed: BestList[Any], items: Sequence[Graph], place: int) -> Html:
+def _panel(found: Gathered, weights: Weights, listed: BestList[Any], items: Sequence[Graph], place: int) -> Html:
     title = tag("h3", f"{found.what.capitalize()} {place + 1} of {len(items)}")
     told = _told(items[0], items[place]) if place else [paragraph("This is the best one.", class_="muted")]
-    return tag("div", title, rows(*_facts(found, listed, items[place], place)), *told, class_="panel", hidden=place > 0)
+    return tag(
+        "div",
+        title,
+        rows(*_facts(found, weights, listed, items[place], place)),
+        *told,
+        class_="panel",
+        hidden=place > 0,
+    )
 
 
-def _facts(found: Gathered, listed: BestList[Any], item: Graph, place: int) -> list[tuple[str, str | Html]]:
+def _facts(
+    found: Gathered, weights: Weights, listed: BestList[Any], item: Graph, place: int
+) -> list[tuple[str, str | Html]]:
     factor = float(listed.factors[place])
     facts: list[tuple[str, str | Html]] = [("Score", number(float(listed.scores[place]), 4))]
     if place:
         times = f"{factor:,.3g} times" if factor < 1e6 else f"{factor:.1e} times"
         facts.append(("Less probable than the best, network for network", times))
-    whole = found.covered is not None
-    facts.append(("Share of the posterior" if whole else "Share of the list", percent(shares_of(found, listed)[place])))
+    of = "list" if weights.covered is None else "posterior"
+    facts.append((f"Share of the {of}", percent(weights.shares[place])))
     if isinstance(item, EquivalenceClass):
         facts.append(("Size", count(item.size, "network")))
+        if weights.allowed and weights.allowed[place] != item.size:
+            facts.append((f"Of these with at most {found.max_parents} parents each", f"{weights.allowed[place]:,}"))
         facts.append(("Edges", f"{len(item.directed)} with a direction, {len(item.undirected)} without"))
     else:
         facts.append(("Edges", f"{item.n_edges}"))
@@ -221,10 +229,3 @@ class _Edges:
             way, said, class_="edge off" if hidden else "edge same", data_e=place, data_a=edge[0], data_b=edge[1]
         )
         return whole.removesuffix("</g>") + badge + "</g>"
-
-
-def best_share(found: Gathered) -> float | None:
-    listed = found.listed
-    if isinstance(listed, Missing) or not len(listed) or found.covered is None:
-        return None
-    return shares_of(found, listed)[0]

@@ -17,6 +17,7 @@ from topdag.report.gathering import Gathered, Missing, Probabilities
 from topdag.report.list_section import list_section
 from topdag.report.markup import Html, count, joined, number, percent, safe_json, tag
 from topdag.report.posterior_section import posterior_section
+from topdag.report.weights import Weights, weights_of
 from topdag.results import Status
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
@@ -35,7 +36,8 @@ SURE = 0.95
 def page_of(found: Gathered, title: str, version: str) -> str:
     """The whole page."""
     drawing = _drawing(found)
-    listing = list_section(found, drawing)
+    weights = weights_of(found)
+    listing = list_section(found, weights, drawing)
     sections = [
         data_section(found),
         best_section(found, drawing),
@@ -53,7 +55,7 @@ def page_of(found: Gathered, title: str, version: str) -> str:
         "style": style,
         "script": script,
         "contents": tag("ul", *(tag("li", tag("a", text, href=f"#{key}")) for key, text in SECTIONS.items())),
-        "summary": _summary(found),
+        "summary": _summary(found, weights),
         "sections": joined(sections),
         "values": safe_json(_values(found, listing.roles)),
         "version": escaped(version),
@@ -81,8 +83,9 @@ def _drawing(found: Gathered) -> Drawing | None:
     return Drawing.of(network.names, by_place(network.names, network.edges))
 
 
-def _summary(found: Gathered) -> Html:
-    tiles = [tile for tile in (_table_tile(found), _best_tile(found), _list_tile(found), _edge_tile(found)) if tile]
+def _summary(found: Gathered, weights: Weights) -> Html:
+    every = (_table_tile(found), _best_tile(found), _list_tile(found, weights), _edge_tile(found))
+    tiles = [tile for tile in every if tile]
     return tag("div", *(tag("div", tag("b", big), tag("span", small)) for big, small in tiles), class_="tiles")
 
 
@@ -101,12 +104,12 @@ def _best_tile(found: Gathered) -> tuple[str, str] | None:
     ), f"in the network that is {proved} (score {number(found.best.score, 2)})"
 
 
-def _list_tile(found: Gathered) -> tuple[str, str] | None:
+def _list_tile(found: Gathered, weights: Weights) -> tuple[str, str] | None:
     if isinstance(found.listed, Missing) or not len(found.listed):
         return None
     several = "classes" if found.what == "class" else "networks"
-    if found.covered is not None:
-        return percent(found.covered), f"of the posterior is held by the {len(found.listed):,} best {several}"
+    if weights.covered is not None:
+        return percent(weights.covered), f"of the posterior is held by the {len(found.listed):,} best {several}"
     factor = float(found.listed.factors[-1])
     times = f"{factor:,.3g}" if factor < 1e6 else f"{factor:.1e}"
     return f"{len(found.listed):,} {several}", f"within a factor of {times} of the best"
