@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
 from random import Random
@@ -91,10 +92,12 @@ def test_an_arrow_ends_at_its_box() -> None:
     assert route(layout, 0, 1, arrow=False).head == ()
 
 
-def test_neighbours_in_a_row_are_joined_by_a_line() -> None:
-    layout = layered([(60.0, 30.0)] * 3, [(0, 1), (0, 2)])
-    ys = {y for _, y in route(layout, 1, 2).points}
-    assert len(ys) == 1
+def test_edges_along_a_row() -> None:
+    """A line where there is room for one, else an arc below."""
+    near = layered([(60.0, 30.0)] * 3, [(0, 1), (0, 2)])
+    assert max(y for _, y in on_curve(route(near, 1, 2).points)) > near.boxes[1].bottom + 5
+    far = replace(near, boxes=(*near.boxes[:2], replace(near.boxes[2], x=near.boxes[1].x + 200)))
+    assert {y for _, y in route(far, 1, 2).points} == {far.boxes[1].y}
 
 
 def test_a_circle_is_refused() -> None:

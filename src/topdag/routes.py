@@ -16,7 +16,7 @@ STEEPEST = 0.7
 """Edges leave and reach a box within this much sideways for each pixel down."""
 LEAN = 0.25
 """How much of the way to the other end the foot of an edge moves along the side of its box."""
-ROOM_FOR_A_LINE = 2 * HEAD_LENGTH + 4
+ROOM_FOR_A_LINE = 4 * HEAD_LENGTH
 
 Point = tuple[float, float]
 

@@ -141,14 +141,8 @@ def _shown(found: Gathered, edges: _Edges, drawing: Drawing) -> Html:
 def _panel(found: Gathered, weights: Weights, listed: BestList[Any], items: Sequence[Graph], place: int) -> Html:
     title = tag("h3", f"{found.what.capitalize()} {place + 1} of {len(items)}")
     told = _told(items[0], items[place]) if place else [paragraph("This is the best one.", class_="muted")]
-    return tag(
-        "div",
-        title,
-        rows(*_facts(found, weights, listed, items[place], place)),
-        *told,
-        class_="panel",
-        hidden=place > 0,
-    )
+    facts = rows(*_facts(found, weights, listed, items[place], place))
+    return tag("div", title, *told, facts, class_="panel", hidden=place > 0)
 
 
 def _facts(
@@ -158,7 +152,7 @@ def _facts(
     facts: list[tuple[str, str | Html]] = [("Score", number(float(listed.scores[place]), 4))]
     if place:
         times = f"{factor:,.3g} times" if factor < 1e6 else f"{factor:.1e} times"
-        facts.append(("Less probable than the best, network for network", times))
+        facts.append(("Behind the best", f"{times} less probable, network for network"))
     of = "list" if weights.covered is None else "posterior"
     facts.append((f"Share of the {of}", percent(weights.shares[place])))
     if isinstance(item, EquivalenceClass):
@@ -184,7 +178,7 @@ def _told(best: Graph, own: Graph) -> list[Html]:
     if not lines:
         return [paragraph("No edge differs from the best.")]
     more = [tag("li", f"and {len(lines) - MOST_CHANGES} more")] if len(lines) > MOST_CHANGES else []
-    return [tag("h4", "What differs from the best"), tag("ul", *lines[:MOST_CHANGES], *more, class_="changes")]
+    return [paragraph("What differs from the best:", class_="muted"), tag("ul", *lines[:MOST_CHANGES], *more, class_="changes")]
 
 
 def _undirected(graph: Graph) -> tuple[tuple[str, str], ...]:
