@@ -244,19 +244,24 @@ def test_no_network_is_possible(tmp_path: Path) -> None:
         page_of(tmp_path, td.score(td.example_table(), td.BDeu(), constraints=td.Constraints(min_parents=1)))
 
 
-def test_an_interruption_keeps_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_an_interruption_keeps_what_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: td.Scores, is_empty: bool
+) -> None:
     from topdag.asking import Asked
     from topdag.report import gathering, write_page
     from topdag.runs import Run
 
     def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        raise td.Interrupted("", td.k_best_classes(scores, 3, time_limit=0 if is_empty else None))
 
     monkeypatch.setattr(gathering, "list_of", interrupted)
     found = gather(Asked.about(td.example_table()), 5, Run())
     assert found.is_interrupted and not isinstance(found.best, Missing)
     write_page(tmp_path / "page.html", found, "asia")
-    assert "because it was interrupted" in Page((tmp_path / "page.html").read_text()).text
+    page = Page((tmp_path / "page.html").read_text())
+    assert "because it was interrupted" in page.text or "since it was interrupted" in page.text
+    assert len(page.values.get("scores", [])) == (0 if is_empty else 3)
 
 
 def test_only_constant_columns(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ same for all networks of a class, the list is one of networks."""
 ENDING = f"""\
 costs:
   Those of topdag best, topdag list --classes and topdag paths together; on two cores 8 variables take a
-  second, 17 two, 20 half a minute. A --time-limit is shared: half of what is left for the best network,
+  second, 17 two, 20 half a minute or less. A --time-limit is shared: half of what is left for the best network,
   half of the rest for the list. Without one, probabilities are summed up to {MOST_TO_SUM} variables; beyond
   they are averages over the list, and the page says so. A page always comes out: what could not be had
   is left out, and the page says why.

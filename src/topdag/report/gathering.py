@@ -69,13 +69,7 @@ class Gathered:
     paths: Probabilities | Missing = field(default_factory=lambda: Missing("they were not asked for"))
     log_evidence: float | None = None
     sums: Stats | None = None
-
-    @property
-    def is_interrupted(self) -> bool:
-        parts = (self.best, self.listed, self.edges)
-        return any(isinstance(part, Missing) and part.reason == INTERRUPTED for part in parts) or any(
-            not isinstance(part, Missing) and part.proof.limit == "Ctrl-C" for part in (self.best, self.listed)
-        )
+    is_interrupted: bool = False
 
     @property
     def what(self) -> str:
@@ -95,6 +89,7 @@ def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> 
         found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME)
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
+    found.is_interrupted = gathering.interrupted
     return found
 
 
@@ -129,8 +124,9 @@ class _Gathering:
             return question(own)
         except KeyboardInterrupt as interruption:
             self.interrupted = True
-            answer = interruption.answer if isinstance(interruption, Interrupted) else None
-            return Missing(INTERRUPTED) if answer is None else answer
+            answer: Any = interruption.answer if isinstance(interruption, Interrupted) else None
+            is_nothing = answer is None or (isinstance(answer, BestList) and not len(answer))
+            return Missing(INTERRUPTED) if is_nothing else answer
         except OutOfTime:
             return Missing("the time limit came first, and exact sums have no partial answer")
         except (TooLarge, ScoreError) as error:

@@ -178,7 +178,10 @@ def _told(best: Graph, own: Graph) -> list[Html]:
     if not lines:
         return [paragraph("No edge differs from the best.")]
     more = [tag("li", f"and {len(lines) - MOST_CHANGES} more")] if len(lines) > MOST_CHANGES else []
-    return [paragraph("What differs from the best:", class_="muted"), tag("ul", *lines[:MOST_CHANGES], *more, class_="changes")]
+    return [
+        paragraph("What differs from the best:", class_="muted"),
+        tag("ul", *lines[:MOST_CHANGES], *more, class_="changes"),
+    ]
 
 
 def _undirected(graph: Graph) -> tuple[tuple[str, str], ...]:
