@@ -22,7 +22,7 @@ from topdag.questions import best_of
 from topdag.results import Answer, Stats, Status
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
-from topdag.scores import Scores
+from topdag.scores import Scores, compiled_for, score_within, scored_columns
 from topdag.sums import network_posteriors
 from topdag.table import Table
 
@@ -80,7 +80,9 @@ class Gathered:
 
 
 def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> Gathered:
-    """Asks what is not ``known`` yet, within the limits of the run."""
+    """Asks what is not ``known`` yet, within the limits of the run. Knowledge that cannot be used raises."""
+    if asked.table is not None:
+        compiled_for(asked.table, scored_columns(asked.table), asked.constraints)
     found = _about(asked) if known is None else known
     gathering = _Gathering(asked, k, run, found)
     if isinstance(found.best, Missing):
@@ -129,11 +131,7 @@ class _Gathering:
             return Missing(INTERRUPTED) if is_nothing else answer
         except OutOfTime:
             return Missing("the time limit came first, and exact sums have no partial answer")
-        except (TooLarge, ScoreError) as error:
-            return Missing(_as_reason(error))
-        except ConstraintError as error:
-            if error.conflict:
-                raise
+        except (TooLarge, ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
 
     def best(self, run: Run) -> Answer:
@@ -186,8 +184,6 @@ class _Gathering:
     def _scores(self) -> Scores:
         if self.asked.scores is not None:
             return self.asked.scores
-        from topdag.scores import score_within
-
         table, kind = self.asked.table, self.asked.kind
         assert table is not None and kind is not None
         run = Run(time_limit=self.run.seconds_left, memory_limit=self.run.memory_limit, threads=self.run.threads)

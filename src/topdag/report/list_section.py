@@ -92,7 +92,15 @@ def _choices(found: Gathered, weights: Weights, listed: BestList[Any]) -> Html:
     choices = [
         tag(
             "label",
-            tag("input", type="radio", name="item", value=place, checked=place == 0, autocomplete="off"),
+            tag(
+                "input",
+                type="radio",
+                name="item",
+                value=place,
+                checked=place == 0,
+                autocomplete="off",
+                aria_label=f"{found.what} {place + 1}, share {percent(share)}, score {_behind(listed, place)}",
+            ),
             tag("span", f"{place + 1}", class_="rank"),
             tag("span", _bar(share / widest), tag("span", percent(share), class_="share")),
             tag("span", _behind(listed, place), class_="behind"),
