@@ -30,12 +30,17 @@ ROOMS = {
     "table": "building columns discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
     "reading": "building columns discretize errors frames messages table",
+    # pictures
+    "layouts": "",
+    "routes": "layouts",
+    "drawing": "layouts routes",
+    "plots": "drawing",
     # networks
     "separation": "",
-    "graphs": "_core converters errors fitting parameters separation",
+    "graphs": "_core converters drawing errors fitting parameters plots separation",
     "frame_making": "",
     "priors": "errors graphs",
-    "classes": "_core errors graphs",
+    "classes": "_core drawing errors graphs plots",
     "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
     "row_coding": "columns errors frames messages table",
     "fitting": "errors graphs messages parameters score_kinds score_making table",
@@ -47,7 +52,7 @@ ROOMS = {
     "stores": "_core family_lists",
     "score_kinds": "_core errors parameters table",
     "components": "_core family_lists stores",
-    "results": "graphs priors score_kinds",
+    "results": "drawing graphs priors score_kinds",
     "runs": "errors results",
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
@@ -143,7 +148,7 @@ ROOMS = {
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
     # sums
-    "posteriors": "errors frame_making graphs results",
+    "posteriors": "drawing errors frame_making graphs plots results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
@@ -171,11 +176,16 @@ ROOMS = {
     "questions results score_kinds score_making sums table",
     "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
     "score_kinds score_making table",
+    # one page with all of them: asks, and shows
+    "report": "asking classes comparing constraints drawing errors graphs list_averaging list_lattices "
+    "list_questions lists posteriors priors questions results runs score_kinds score_making "
+    "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
-    "example files fitting graphs keeping list_files list_lattices list_questions lists messages network_files "
-    "parameters plain_names planning posterior_files posteriors priors questions reading results rule_text rules runs "
-    "samples sampling score_kinds score_making scores sums table writing",
+    "example files fitting graphs keeping list_files list_lattices list_questions lists messages "
+    "network_files parameters plain_names planning posterior_files posteriors priors questions "
+    "reading report results rule_text rules runs samples sampling score_kinds score_making scores "
+    "sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -357,7 +367,7 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading"]
-    ground += ["separation", "graphs"]
+    ground += ["layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}
 

@@ -64,6 +64,7 @@ if TYPE_CHECKING:
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.plots import score_profile
     from topdag.posterior_files import read_posteriors, write_posteriors
     from topdag.posteriors import (
         Consensus,
@@ -77,6 +78,7 @@ if TYPE_CHECKING:
     from topdag.questions import best_network
     from topdag.random_networks import random_network
     from topdag.reading import read_table
+    from topdag.report import write_report
     from topdag.results import Answer, Progress, Proof, Stats, Status
     from topdag.rule_making import all_of, any_of, if_then, none_of, not_
     from topdag.rule_text import parse_rule
@@ -128,6 +130,7 @@ _PLACES = {
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
+    "plots": "score_profile",
     "prediction": "predictive_log_density",
     "posterior_files": "read_posteriors write_posteriors",
     "posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
@@ -135,6 +138,7 @@ _PLACES = {
     "questions": "best_network",
     "random_networks": "random_network",
     "reading": "read_table",
+    "report": "write_report",
     "results": "Answer Progress Proof Stats Status",
     "samples": "EdgeFrequencies NetworkSample",
     "sampling": "sample_networks",
@@ -277,6 +281,7 @@ __all__ = [
     "read_table",
     "sample_networks",
     "score",
+    "score_profile",
     "search_networks",
     "summary",
     "synergy",
@@ -285,5 +290,6 @@ __all__ = [
     "write_list",
     "write_network",
     "write_posteriors",
+    "write_report",
     "write_scores",
 ]

@@ -261,9 +261,29 @@ class Network:
 
     def to_dot(self) -> str:
         """The network in the DOT language of Graphviz."""
-        variables = [f"  {_dot_quoted(name)};" for name in self.names]
-        edges = [f"  {_dot_quoted(parent)} -> {_dot_quoted(child)};" for parent, child in self.edges]
+        variables = [f"  {dot_quoted(name)};" for name in self.names]
+        edges = [f"  {dot_quoted(parent)} -> {dot_quoted(child)};" for parent, child in self.edges]
         return "\n".join(["digraph {", *variables, *edges, "}", ""])
+
+    def to_svg(self) -> str:
+        """A picture: variables in boxes, parents above children. Notebooks show it by themselves."""
+        from topdag.drawing import graph_svg
+
+        return graph_svg(self.names, self._places, (), self._places)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        from topdag.plots import plot_graph
+
+        return plot_graph(self.names, self._places, (), self._places, axes)
+
+    @property
+    def _places(self) -> list[tuple[int, int]]:
+        """The edges by places of names."""
+        return [(p, v) for v, mask in enumerate(self.masks) for p in range(len(self.names)) if mask >> p & 1]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -378,7 +398,7 @@ def _cycle_within(waiting: list[int], names: tuple[str, ...], masks: tuple[int, 
     return " -> ".join(names[v] for v in [*cycle[start:], *cycle[: start + 1]])
 
 
-def _dot_quoted(name: str) -> str:
+def dot_quoted(name: str) -> str:
     """Different names stay different, and Graphviz shows them as they are."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

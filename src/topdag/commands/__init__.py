@@ -1,6 +1,21 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, convert, demo, edges, evidence, fit, list, paths, plan, sample, score, within
+from topdag.commands import (
+    best,
+    check,
+    convert,
+    demo,
+    edges,
+    evidence,
+    fit,
+    list,
+    paths,
+    plan,
+    report,
+    sample,
+    score,
+    within,
+)
 from topdag.commands.command import Command
 
 ALL: tuple[Command, ...] = (
@@ -15,6 +30,7 @@ ALL: tuple[Command, ...] = (
     convert.COMMAND,
     score.COMMAND,
     plan.COMMAND,
+    report.COMMAND,
     check.COMMAND,
     demo.COMMAND,
 )
