@@ -185,11 +185,7 @@ class _Search:
 
     def _begin(self) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
-        if self.root.clusters:
-            members, ks = zip(*self.root.clusters, strict=True)
-            self.program.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
-        if self.root.rows:
-            self.program.add_rows(self.root.rows)
+        self.program.add_cuts(self.root.clusters, self.root.rows)
         promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_FAMILIES]
         self.program.admit(np.isin(np.arange(self.families.size), promising))
 

@@ -50,6 +50,11 @@ class Clauses:
         self._no_paths = _all_no_paths(self.rest)
         self._ways = {pair: self._may_be_between(*pair) for pair in self.rest.paths}
 
+    @property
+    def between(self) -> list[int]:
+        """Of each path that must be, what may lie on it, both ends with it."""
+        return list(self._ways.values())
+
     def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> list[Clause]:
         """Those that the weights break, as far as they are found; always some when the weights are those of a network
         that breaks a constraint. ``clusters``: sets that the weights put in circles."""
@@ -96,7 +101,7 @@ class Clauses:
         comes before what are sets whose first member is not there."""
         if not self._no_paths and not any(self.before):
             return []
-        absent = np.clip(1.0 - _edge_weights(families, weights), 0.0, 1.0)
+        absent = np.clip(1.0 - edge_weights(families, weights), 0.0, 1.0)
         np.fill_diagonal(absent, 0.0)
         walks = shortest_walks(absent)
         found = []
@@ -127,7 +132,7 @@ def network_of(families: Families, weights: Floats) -> list[int] | None:
     return [int(mask) for mask in families.parents[chosen]] if is_whole else None
 
 
-def _edge_weights(families: Families, weights: Floats) -> Floats:
+def edge_weights(families: Families, weights: Floats) -> Floats:
     """By parent and child."""
     found = np.zeros((families.n, families.n))
     owners = families.owners

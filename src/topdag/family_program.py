@@ -145,6 +145,17 @@ class Rows(Protocol):
         """Rows that the weights break; ``clusters`` (masks) are broken too."""
 
 
+def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> _core.Cuts:
+    """First these clusters, then these rows."""
+    cuts = _core.Cuts(families.core)
+    if clusters:
+        members, ks = zip(*clusters, strict=True)
+        cuts.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+    for row in rows:
+        cuts.add_clause(row.marks(families).view(np.uint8))
+    return cuts
+
+
 @dataclass(frozen=True)
 class Solution:
     """What the linear program says: weights of families and multipliers of cuts. Only a hint."""
@@ -226,6 +237,13 @@ class Program:
     def add_clusters(self, members: Masks, ks: Whole) -> int:
         self.cuts.add_clusters(members, ks)
         return self._add_rows()
+
+    def add_cuts(self, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> None:
+        if clusters:
+            members, ks = zip(*clusters, strict=True)
+            self.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+        if rows:
+            self.add_rows(rows)
 
     def add_rows(self, rows: Sequence[Row]) -> int:
         for row in rows:
