@@ -23,9 +23,9 @@ class Contradiction(Exception):
 @dataclass
 class Closure:
     """Facts about n variables with what follows. Masks are over all of them; ``before[x]``: those that come before x
-    in every order that will do; ``must``, ``cannot``: parents of x; ``least``, ``most``: how many, ``said_least`` without
-    what follows from paths. ``is_open``: there may be further variables, so that nothing follows from there being no
-    others."""
+    in every order that will do; ``must``, ``cannot``: parents of x; ``least``, ``most``: how many, and ``said_least``
+    without what follows from paths. ``is_open``: there may be further variables, so that nothing follows from there
+    being no others."""
 
     names: Sequence[str]
     is_open: bool = False

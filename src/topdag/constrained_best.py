@@ -2,8 +2,8 @@
 
 Where networks that obey do so with fewer edges too, the lists for the best network without these constraints will do.
 Else families with parents that explain too little may be needed: first each list gets some with one more parent; what
-obeys among those tells how far behind the best network without constraints families may lead, and then the lists get all
-that no bound rules out.
+obeys among those tells how far behind the best network without constraints families may lead, and then the lists get
+all that no bound rules out.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ from topdag import _core
 from topdag.clauses import edge_weights
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints
-from topdag.family_program import Families
+from topdag.family_program import Families, Masks
 from topdag.path_cuts import shortest_walks
 from topdag.rule_splits import Literal, Meets, broken_clauses
 from topdag.statements import transitive
@@ -46,7 +46,7 @@ class Mending:
         self.families, self.known = families, known
         spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
         self._own = [slice(begin, end) for begin, end in spans]
-        self._left: dict[tuple[int, frozenset[Literal]], tuple[Floats, Floats]] = {}
+        self._left: dict[tuple[int, frozenset[Literal]], tuple[Masks, Floats]] = {}
 
     def mended(self, weights: Floats, less_than: float) -> Mended | None:
         """A network that obeys and costs less; None when none is found."""
@@ -94,14 +94,14 @@ class Mending:
     def _of(self, wanted: Wanted, v: int) -> frozenset[Literal]:
         return frozenset(literal for literals in wanted.values() for literal in literals if literal.child == v)
 
-    def _admitted(self, v: int, literals: frozenset[Literal]) -> tuple[Floats, Floats]:
+    def _admitted(self, v: int, literals: frozenset[Literal]) -> tuple[Masks, Floats]:
         masks, costs = self.families.parents[self._own[v]], self.families.costs[self._own[v]]
         stays = np.ones(len(masks), dtype=np.bool_)
         for literal in literals:
             stays &= literal.admit(masks)
         return masks[stays], costs[stays]
 
-    def _undominated(self, v: int, literals: frozenset[Literal]) -> tuple[Floats, Floats]:
+    def _undominated(self, v: int, literals: frozenset[Literal]) -> tuple[Masks, Floats]:
         """Without families that cost as much as a smaller one that is wanted too."""
         if (v, literals) not in self._left:
             masks, costs = self._admitted(v, literals)

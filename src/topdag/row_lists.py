@@ -1,7 +1,7 @@
 """Lists of families for the best network under constraints that can need edges which cost more than they explain.
 
-Such constraints need edges of some pairs only. A family stays unless a smaller allowed one scores as much and lacks no
-parent of such a pair; and it goes when it loses more to a smaller one than the best network can give up (docs/method.md).
+Such constraints need edges of some pairs only. A variable in none of them can do with its short list; of the others a
+family goes when it loses more to a smaller allowed one than the best network can give up (docs/method.md).
 """
 
 from __future__ import annotations
@@ -146,8 +146,10 @@ class RowLists:
     def _anew(self, reach: float) -> ListStore | None:
         keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
         wide = scored_again(self.scores, self.run, keep, relaxed=True, listed=True)
-        assert wide is None or isinstance(wide.store, ListStore)
-        return None if wide is None else wide.store
+        if wide is None:
+            return None
+        assert isinstance(wide.store, ListStore)
+        return wide.store
 
     def _listed(self, epsilons: Sequence[float]) -> ListStore | None:
         """From scores of all families."""
