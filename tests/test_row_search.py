@@ -195,7 +195,7 @@ def test_least_way_out_of_the_beginning(seed: int) -> None:
     children = [int(v) for v in draw.integers(n, size=12)]
     parents = [int(mask) & ~(1 << child) for mask, child in zip(draw.integers(1 << n, size=12), children, strict=True)]
     weights = [float(w) for w in draw.integers(1, 5, size=12) / 16]
-    support = Support(n, children, parents, weights)
+    support = Support(n, np.array(children), np.array(parents, dtype=np.uint64), np.array(weights))
     between = 0b11111 if seed % 2 else 0b11011
 
     def leaving(inside: int) -> float:

@@ -34,11 +34,20 @@ class Clause:
 
     def marks(self, families: Families) -> Marks:
         """The families with which one of them does."""
-        marks = np.zeros(families.size, dtype=np.bool_)
+        marks = self._with_parents(families)
         for literal in self.literals:
-            own = slice(families.offsets[literal.child], families.offsets[literal.child + 1])
-            marks[own] |= literal.admit(families.parents[own])
+            if isinstance(literal, Counts) or literal.negated:
+                own = slice(families.offsets[literal.child], families.offsets[literal.child + 1])
+                marks[own] |= literal.admit(families.parents[own])
         return marks
+
+    def _with_parents(self, families: Families) -> Marks:
+        """Those that have some of the parents that would do, all at once."""
+        would_do = np.zeros(families.n, dtype=np.uint64)
+        for literal in self.literals:
+            if isinstance(literal, Meets) and not literal.negated:
+                would_do[literal.child] |= np.uint64(literal.variables)
+        return np.asarray(families.parents & would_do[families.owners] != 0)
 
 
 class Clauses:
@@ -101,7 +110,7 @@ class Clauses:
         comes before what are sets whose first member is not there."""
         if not self._no_paths and not any(self.before):
             return []
-        absent = np.clip(1.0 - edge_weights(families, weights), 0.0, 1.0)
+        absent = np.clip(1.0 - Support.of(families, weights).edges, 0.0, 1.0)
         np.fill_diagonal(absent, 0.0)
         walks = shortest_walks(absent)
         found = []
@@ -130,15 +139,6 @@ def network_of(families: Families, weights: Floats) -> list[int] | None:
     chosen = np.flatnonzero(weights > 1.0 - WHOLE)
     is_whole = len(chosen) == families.n and (families.owners[chosen] == np.arange(families.n)).all()
     return [int(mask) for mask in families.parents[chosen]] if is_whole else None
-
-
-def edge_weights(families: Families, weights: Floats) -> Floats:
-    """By parent and child."""
-    found = np.zeros((families.n, families.n))
-    owners = families.owners
-    for i in np.flatnonzero(weights > WHOLE):
-        found[bits(int(families.parents[i])), owners[i]] += weights[i]
-    return found
 
 
 def _all_no_paths(rest: Rest) -> frozenset[tuple[int, int]]:

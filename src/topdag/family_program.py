@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -66,7 +67,7 @@ class Families:
     def size(self) -> int:
         return len(self.costs)
 
-    @property
+    @cached_property
     def owners(self) -> Whole:
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
 

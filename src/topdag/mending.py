@@ -13,11 +13,10 @@ from itertools import pairwise
 import numpy as np
 
 from topdag import _core
-from topdag.clauses import edge_weights
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints
 from topdag.family_program import Families, Masks
-from topdag.path_cuts import shortest_walks
+from topdag.path_cuts import Support, shortest_walks
 from topdag.rule_splits import Literal, Meets, broken_clauses
 from topdag.statements import transitive
 from topdag.stores import Floats
@@ -150,7 +149,7 @@ class Mending:
 
     def _lengths(self, wanted: Wanted, masks: Sequence[int], weights: Floats) -> Floats:
         """What edges cost, less where they have weight."""
-        present = edge_weights(self.families, weights)
+        present = Support.of(self.families, weights).edges
         return (self._edge_costs(wanted, masks) + 1.0) * np.clip(1.0 - present, WHOLE, 1.0)
 
     def _above(self, wanted: Wanted) -> list[int]:
