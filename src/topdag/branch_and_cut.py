@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.family_program import Families, Marks, Program, Rows, Solution
+from topdag.family_program import Decisions, Families, Marks, Program, Rows, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
@@ -61,12 +61,15 @@ class BranchResult:
 
 @dataclass(frozen=True, order=True)
 class Part:
-    """A node of the search: networks of allowed families, none better and below ``bound``; ``edge`` splits it."""
+    """A node of the search: networks of allowed families, none better and below ``bound``; ``edge`` splits it, or
+    ``question``: whether one variable is an ancestor of another, as others are by ``decisions``."""
 
     bound: float
     number: int
     allowed: bytes
     edge: tuple[int, int]
+    decisions: Decisions = ()
+    question: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -204,14 +207,27 @@ class _Search:
         if part.bound > self.known.cutoff:
             return
         allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
+        if part.question is not None:
+            self._decide(part, allowed, part.question)
+            return
         parent, child = part.edge
         is_child = self.families.owners == child
         with_edge = is_child & self._has_parent[:, parent]
-        self._open_part(allowed & (with_edge | ~is_child), part.bound)
-        self._open_part(allowed & ~with_edge, part.bound)
+        self._open_part(allowed & (with_edge | ~is_child), part.bound, part.decisions)
+        self._open_part(allowed & ~with_edge, part.bound, part.decisions)
 
-    def _open_part(self, allowed: Marks, bound: float) -> None:
+    def _decide(self, part: Part, allowed: Marks, question: tuple[int, int]) -> None:
+        assert self.rows is not None
+        for answer in (True, False):
+            decisions = (*part.decisions, (*question, answer))
+            rows = self.rows.under(decisions)
+            if rows is not None:
+                self._open_part(allowed & rows.admitted(self.families), part.bound, decisions)
+
+    def _open_part(self, allowed: Marks, bound: float, decisions: Decisions = ()) -> None:
         """Cuts the part's relaxation; keeps it unless it holds no better network."""
+        self.program.decide(decisions)
+        rows = None if self.rows is None else self.rows.under(decisions)
         self.parts += 1
         patience = FIRST_PATIENCE if self.parts == 1 else 1
         bounds = [bound]
@@ -229,14 +245,15 @@ class _Search:
             allowed = allowed & (family_bounds <= self.known.cutoff)
             if is_priced:
                 bounds.append(bound)
-            is_cut = self._cut(solution)
+            is_cut = self._cut(solution, rows, is_narrower=bool(decisions))
             if is_priced and not (is_cut and self._still_gains(bounds, patience)):
                 break
         edge = self._edge_to_split(allowed, solution.weights)
         if edge is None:
             self.known.offer(float(self.families.costs[allowed].sum()), self.families.parents[allowed].tolist())
-        else:
-            self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge))
+            return
+        question = None if rows is None else rows.to_decide(self.families, solution.weights)
+        self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
 
     def _still_gains(self, bounds: list[float], patience: int) -> bool:
         """Whether the last rounds closed enough of the gap."""
@@ -258,12 +275,13 @@ class _Search:
         plain, plain_bounds = self.families.bound(allowed, self._no_cuts, np.zeros(0))
         return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
 
-    def _cut(self, solution: Solution) -> bool:
-        """Adds violated clusters or, when there are none, violated halves of sums of them."""
+    def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
+        """Adds violated clusters or, when there are none, violated halves of sums of them; and rows, ``own`` those that
+        hold in this part, of all parts only unless it ``is_narrower``."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
-        rows = [] if self.rows is None else self.rows.broken(self.families, solution.weights, members.tolist())
+        rows = [] if own is None else own.broken(self.families, solution.weights, members.tolist())
         self.program.drop_slack_cuts(SLACK_SOLVES)
-        added = self.program.add_rows(rows) if rows else 0
+        added = self.program.add_rows(rows, only_here=is_narrower) if rows else 0
         if len(ks):
             added += self.program.add_clusters(members, ks)
         elif not rows:
