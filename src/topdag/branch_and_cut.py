@@ -110,11 +110,13 @@ def prove_best(
     resumed: OpenParts | None = None,
     on_split: Callable[[Callable[[], OpenParts]], None] | None = None,
     rows: Rows | None = None,
+    dives: bool = False,
 ) -> BranchResult:
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date.
 
     ``resumed``: where an earlier search with this root stood; ``on_split`` is called again and again with a function
     that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that obey.
+    ``dives``: the newest part comes next, which meets good networks sooner and proves later.
     """
     known = known_from(store, run, known, incumbent)
     root = solve_root(store, run, known=known, rows=rows) if root is None else root
@@ -123,6 +125,7 @@ def prove_best(
     if known.incumbent is None and known.most == math.inf:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
     search = _Search(store, run, root, known, resumed, rows)
+    search.dives = dives
     finished = search.run(on_split)
     if finished:
         known.raise_bound((math.floor(known.cutoff / known.step) + 1) * known.step)
@@ -163,6 +166,7 @@ class _Search:
             heapq.heapify(self._open)
         self._is_resumed = resumed is not None
         self._newest: list[Part] = []  # a stack, used when the heap is full
+        self.dives = False
         self._most_open = _most_open(run, self.families.size)
         self._has_parent = _bits(self.families)
         self._no_cuts = _core.Cuts(self.families.core)
@@ -176,7 +180,11 @@ class _Search:
             if not self._is_resumed:
                 self._open_part(np.ones(self.families.size, dtype=np.bool_), self.root.bound)
             while self._open or self._newest:
+                n_newest = len(self._newest) - 1
                 self._split(self._next_part())
+                self._newest[max(0, n_newest) :] = sorted(
+                    self._newest[max(0, n_newest) :], key=lambda part: -part.bound
+                )
                 if on_split is not None:
                     on_split(self.standing)
         except _Stopped:
@@ -198,7 +206,7 @@ class _Search:
         return self._newest.pop() if self._newest else heapq.heappop(self._open)
 
     def _keep(self, part: Part) -> None:
-        if len(self._open) < self._most_open:
+        if len(self._open) < self._most_open and not self.dives:
             heapq.heappush(self._open, part)
         else:
             self._newest.append(part)

@@ -23,7 +23,7 @@ from topdag.statements import NoPath, Path
 from topdag.stores import Floats
 
 LEAST_BROKEN = 1e-4
-LEAST_OPEN = 0.1
+LEAST_OPEN = 0.2
 MOST_CLAUSES = 256
 """A rule that comes to more is read only where a network breaks it."""
 WHOLE = 1e-6

@@ -1,4 +1,4 @@
-"""What is known with more facts about ancestors: parts of a search in which some variable leads to another, or does not."""
+"""What is known with more facts about ancestors: some variable leads to another in a part of a search, or does not."""
 
 from __future__ import annotations
 

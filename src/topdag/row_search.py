@@ -8,9 +8,10 @@ bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from itertools import count
 
-from topdag.branch_and_cut import prove_best
+from topdag.branch_and_cut import BranchResult, prove_best
 from topdag.clauses import Clauses
 from topdag.compiled_constraints import CompiledConstraints
 from topdag.obeying import Obeying
@@ -20,6 +21,8 @@ from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 
 FEW_PARTS = 50
+NEAR = 10.0
+"""A network so many nats from the bound is good enough to tell which families can matter."""
 
 
 def search_by_rows(
@@ -75,11 +78,10 @@ class RowSearch:
         return self.result(None if is_finished else "time_limit", is_proved=is_finished)
 
     def look(self, first_cuts: Relaxation | None = None) -> Found:
-        """At the root, and further only while no network that obeys is met; nothing is proved."""
+        """At the root, and a little further while no network that obeys is near its bound; nothing is proved."""
         try:
             self.solve_root(first_cuts)
-            if self.known.incumbent is None:
-                self.branch(math.inf)
+            self._dive()
         except _Enough:
             pass
         except KeyboardInterrupt:
@@ -103,11 +105,42 @@ class RowSearch:
             if next(parts) >= FEW_PARTS and is_poor and wanted > -math.inf:
                 raise _Enough
 
-        result = prove_best(
-            self.store, self.run, root=self.root, known=self.known, rows=self._clauses, on_split=on_split
-        )
+        result = self._prove(on_split)
         self._rows, self._parts = result.cuts, 1 + result.nodes
         return result.finished
+
+    def _prove(self, on_split: Callable[[object], None], *, dives: bool = False) -> BranchResult:
+        return prove_best(
+            self.store,
+            self.run,
+            root=self.root,
+            known=self.known,
+            rows=self._clauses,
+            on_split=on_split,
+            dives=dives,
+        )
+
+    def _dive(self) -> None:
+        parts = count()
+
+        def on_split(_: object) -> None:
+            if next(parts) >= FEW_PARTS or self._is_near:
+                raise _Enough
+
+        if not self._is_near and not self.run.is_over:
+            prove_best(
+                self.store,
+                self.run,
+                root=self.root,
+                known=self.known,
+                rows=self._clauses,
+                on_split=on_split,
+                dives=True,
+            )
+
+    @property
+    def _is_near(self) -> bool:
+        return self.known.incumbent is not None and self.known.cost - self.known.bound <= NEAR
 
     def result(self, limit: str | None, *, is_proved: bool) -> Found:
         known, best = self.known, self.known.incumbent
