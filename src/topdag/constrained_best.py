@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from topdag.clauses import Clauses
 from topdag.family_program import Families
+from topdag.feasibility import nothing_obeys
 from topdag.pruning import listed_store
 from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.row_lists import RowLists, useful_parents
@@ -80,6 +81,8 @@ class _BestByRows:
         if self._value == most:  # the best of all obeys
             return self.found
         root, reach = self._first_look(short, relaxed, most), 0.0
+        if not self.found.networks and nothing_obeys(self.scores, self.run):
+            return replace(self.found, bound=-math.inf)
         while not self.run.is_over and self.found.limit is None:
             reach = self._next_reach(most, reach)
             wide = self.lists.within(reach, short)

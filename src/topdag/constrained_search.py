@@ -16,6 +16,7 @@ from itertools import count
 
 from topdag.constrained_best import best_by_rows, can_be_listed
 from topdag.engines import SMALL
+from topdag.feasibility import nothing_obeys
 from topdag.keeping import Within
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
@@ -209,6 +210,11 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
         if found.limit is None and not search.has_all:
             found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
         return found
+    return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
+
+
+def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
+    """On scores made anew, each time with networks further behind."""
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
     if best == -math.inf:
         return _nothing(run)
@@ -220,6 +226,8 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
         found = search.go()
         if found.limit is not None or search.has_all:
             return found
+        if reach == FIRST_REACH and not found.networks and nothing_obeys(scores, run):
+            return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
         reach = min(LARGEST_REACH, search.next_reach(best, reach))
