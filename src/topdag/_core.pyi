@@ -697,3 +697,31 @@ def finished_cases(candidates: Candidates) -> list[list[tuple[int, int]]]:
     """
     For each case in which nothing is left to break, by variable: parents that must be, and not.
     """
+
+class MinorFormula:
+    """
+    What a set scores: constants[size] + factors[size] * ln det of its matrix.
+    """
+
+    def __init__(self, constants: Sequence[float], factors: Sequence[float]) -> None: ...
+
+class Scatter:
+    """How columns of numbers vary together, to 32 digits."""
+
+    def __init__(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @staticmethod
+    def posterior(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], precision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: float) -> Scatter: ...
+
+    @staticmethod
+    def plain(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Scatter: ...
+
+    def log_determinant(self, variables: Sequence[int]) -> float:
+        """
+        Of the matrix of these variables; not a number where one depends on others.
+        """
+
+def score_minors(scatter: Scatter, formula: MinorFormula, most: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int]:
+    """
+    Scores of all sets, indexed by their bits, None when stopped; and the first set with a dependent variable, or 0.
+    """

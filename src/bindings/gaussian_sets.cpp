@@ -1,0 +1,87 @@
+// gaussian_sets.cpp: scores of continuous variables.
+#include "binding.h"
+
+#include "../core/gaussian_sets.h"
+#include "../core/scatter.h"
+
+namespace topdag {
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Columns of numbers, checked once so that the core may trust them.
+Numbers checked_numbers(const Matrix& values, const Weights& weights) {
+    require(values.shape(0) <= 64 && values.shape(1) >= 1 && weights.shape(0) == values.shape(1), "sizes differ");
+    Numbers numbers{{}, weights.data(), values.shape(1)};
+    for (std::size_t v = 0; v < values.shape(0); ++v) numbers.columns.push_back(values.data() + v * values.shape(1));
+    return numbers;
+}
+
+void check_square(const Matrix& matrix, std::size_t n) {
+    require(matrix.shape(0) == n && matrix.shape(1) == n && n <= 64, "a square matrix, one row a variable");
+}
+
+void check_formula(const MinorFormula& formula, int n) {
+    require(formula.constants.size() > static_cast<std::size_t>(n) && formula.factors.size() == formula.constants.size(),
+            "a constant and a factor for each size");
+}
+
+}  // namespace
+
+void bind_gaussian_sets(nb::module_& m) {
+    nb::class_<MinorFormula>(m, "MinorFormula", "What a set scores: constants[size] + factors[size] * ln det of its matrix.")
+        .def(
+            "__init__",
+            [](MinorFormula* self, std::vector<double> constants, std::vector<double> factors) {
+                new (self) MinorFormula{std::move(constants), std::move(factors)};
+            },
+            "constants"_a, "factors"_a);
+
+    nb::class_<Scatter>(m, "Scatter", "How columns of numbers vary together, to 32 digits.")
+        .def(
+            "__init__",
+            [](Scatter* self, const Matrix& values, const Weights& weights) {
+                new (self) Scatter(scatter_of(checked_numbers(values, weights)));
+            },
+            "values"_a, "weights"_a)
+        .def_static(
+            "posterior",
+            [](const Matrix& values, const Weights& weights, const Matrix& precision, const DoublesIn& mean, double rows) {
+                check_square(precision, values.shape(0));
+                require(mean.shape(0) == values.shape(0), "a mean for each variable");
+                return posterior_scatter(checked_numbers(values, weights), precision.data(), mean.data(), rows);
+            },
+            "values"_a, "weights"_a, "precision"_a, "mean"_a, "rows"_a)
+        .def_static(
+            "plain",
+            [](const Matrix& matrix) {
+                check_square(matrix, matrix.shape(0));
+                return plain_scatter(matrix.data(), static_cast<int>(matrix.shape(0)));
+            },
+            "matrix"_a)
+        .def(
+            "log_determinant",
+            [](const Scatter& scatter, const std::vector<int>& variables) {
+                for (int v : variables) require(v >= 0 && v < scatter.n, "no such variable");
+                return log_determinant(scatter_among(scatter, variables));
+            },
+            "variables"_a, "Of the matrix of these variables; not a number where one depends on others.");
+
+    m.def(
+        "score_minors",
+        [](const Scatter& scatter, const MinorFormula& formula, int most, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            require(scatter.n >= 1 && scatter.n <= lattice_limit, "too many variables");
+            check_formula(formula, scatter.n);
+            VarSet degenerate = 0;
+            MaybeArray scores = filled(watch_of(seconds, std::move(on_tick)), n_sets(scatter.n), [&](Limits& limits, double* out) {
+                return score_minors(scatter, formula, most, threads, limits, out, degenerate);
+            });
+            return std::pair(std::move(scores), degenerate);
+        },
+        "scatter"_a, "formula"_a, "most"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "Scores of all sets, indexed by their bits, None when stopped; and the first set with a dependent variable, or 0.");
+}
+
+}  // namespace topdag
