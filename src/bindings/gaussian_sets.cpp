@@ -1,7 +1,10 @@
 // gaussian_sets.cpp: scores of continuous variables.
 #include "binding.h"
 
+#include <algorithm>
+
 #include "../core/gaussian_sets.h"
+#include "../core/mixed_families.h"
 #include "../core/scatter.h"
 
 namespace topdag {
@@ -36,7 +39,9 @@ void bind_gaussian_sets(nb::module_& m) {
             [](MinorFormula* self, std::vector<double> constants, std::vector<double> factors) {
                 new (self) MinorFormula{std::move(constants), std::move(factors)};
             },
-            "constants"_a, "factors"_a);
+            "constants"_a, "factors"_a)
+        .def_ro("constants", &MinorFormula::constants)
+        .def_ro("factors", &MinorFormula::factors);
 
     nb::class_<Scatter>(m, "Scatter", "How columns of numbers vary together, to 32 digits.")
         .def(
@@ -45,6 +50,14 @@ void bind_gaussian_sets(nb::module_& m) {
                 new (self) Scatter(scatter_of(checked_numbers(values, weights)));
             },
             "values"_a, "weights"_a)
+        .def_static(
+            "of_rows",
+            [](const Matrix& values, const Weights& weights, const std::vector<std::uint32_t>& rows) {
+                const Numbers numbers = checked_numbers(values, weights);
+                for (std::uint32_t row : rows) require(row < numbers.n_distinct, "no such row");
+                return scatter_of_rows(numbers, rows, least_variances(numbers));
+            },
+            "values"_a, "weights"_a, "rows"_a, "Of these rows only, with means of their own.")
         .def_static(
             "posterior",
             [](const Matrix& values, const Weights& weights, const Matrix& precision, const DoublesIn& mean, double rows) {
@@ -68,6 +81,27 @@ void bind_gaussian_sets(nb::module_& m) {
             },
             "variables"_a, "Of the matrix of these variables; not a number where one depends on others.");
 
+    m.def(
+        "score_mixed_families",
+        [](const PyTable& discrete, const Matrix& values, const std::vector<int>& continuous_places, double penalty,
+           int max_parents, int threads, std::optional<double> seconds, nb::object on_tick) {
+            const Numbers numbers = checked_numbers(values, discrete.weights);
+            MixedTable table{discrete.view, numbers, {}, continuous_places};
+            const int n = discrete.view.n_variables() + static_cast<int>(values.shape(0));
+            require(n <= lattice_limit && continuous_places.size() == values.shape(0), "too many variables");
+            for (int v : continuous_places) require(v >= 0 && v < n, "no such place");
+            for (int v = 0; v < n; ++v)
+                if (std::find(continuous_places.begin(), continuous_places.end(), v) == continuous_places.end())
+                    table.discrete_places.push_back(v);
+            require(table.discrete_places.size() == discrete.view.columns.size(), "a place for each column");
+            MixedCounts counts;
+            MaybeArray families = filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), [&](Limits& limits, double* out) {
+                return score_mixed_families(table, penalty, max_parents, threads, limits, out, counts);
+            });
+            return std::tuple(std::move(families), counts.degenerate, counts.hopeless);
+        },
+        "discrete"_a, "values"_a, "continuous_places"_a, "penalty"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(),
+        "on_tick"_a.none(), "Scores of all families, None when stopped; families left out as degenerate and as hopeless.");
     m.def(
         "score_minors",
         [](const Scatter& scatter, const MinorFormula& formula, int most, int threads, std::optional<double> seconds,

@@ -57,19 +57,29 @@ double largest_number(const Numbers& numbers, int v) {
 
 }  // namespace
 
-Scatter scatter_of(const Numbers& numbers) {
+std::vector<double> least_variances(const Numbers& numbers) {
     const Rows rows = all_rows(numbers);
     const Means means = means_of(numbers, rows);
-    Scatter scatter = sum_of_products(numbers, rows, means);
-    for (int v = 0; v < scatter.n; ++v) {
-        const double digit = least_digit * largest_number(numbers, v);
-        scatter.least[v] = std::max(least_share * scatter.at(v, v).high, digit * digit * means.n_rows);
+    std::vector<double> least(numbers.columns.size());
+    for (std::size_t v = 0; v < least.size(); ++v) {
+        DoubleDouble squares;
+        for (std::uint32_t row : rows) {
+            const DoubleDouble deviation = DoubleDouble(numbers.columns[v][row]) - means.at[v];
+            squares += deviation * deviation * DoubleDouble(static_cast<double>(numbers.weights[row]));
+        }
+        const double digit = least_digit * largest_number(numbers, static_cast<int>(v));
+        least[v] = std::max(least_share * squares.high / means.n_rows, digit * digit);
     }
-    return scatter;
+    return least;
 }
 
-Scatter scatter_of_rows(const Numbers& numbers, const std::vector<std::uint32_t>& rows) {
-    return sum_of_products(numbers, rows, means_of(numbers, rows));
+Scatter scatter_of(const Numbers& numbers) { return scatter_of_rows(numbers, all_rows(numbers), least_variances(numbers)); }
+
+Scatter scatter_of_rows(const Numbers& numbers, const Rows& rows, const std::vector<double>& least) {
+    const Means means = means_of(numbers, rows);
+    Scatter scatter = sum_of_products(numbers, rows, means);
+    for (int v = 0; v < scatter.n; ++v) scatter.least[v] = least[v] * means.n_rows;
+    return scatter;
 }
 
 Scatter posterior_scatter(const Numbers& numbers, const double* precision, const double* mean, double rows) {

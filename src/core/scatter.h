@@ -37,11 +37,14 @@ inline constexpr double least_share = 1e-20;
 // ... or when its residuals are so many times smaller than its largest number as doubles tell apart.
 inline constexpr double least_digit = 1e-15;
 
+// The residual variance of each column at and below which it depends on others.
+std::vector<double> least_variances(const Numbers& numbers);
+
 // Sums of products of deviations from the mean, over all rows.
 Scatter scatter_of(const Numbers& numbers);
 
-// The same over these rows only; what counts as nothing is left to the caller.
-Scatter scatter_of_rows(const Numbers& numbers, const std::vector<std::uint32_t>& rows);
+// The same over these rows only, with means of their own; the least variances stay those of the whole columns.
+Scatter scatter_of_rows(const Numbers& numbers, const std::vector<std::uint32_t>& rows, const std::vector<double>& least);
 
 // The parameter of the Wishart distribution after the data: `precision` (n*n numbers) before them, with a prior mean that
 // weighs `rows` imaginary rows [Kuipers, Moffa & Heckerman 2014].

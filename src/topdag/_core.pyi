@@ -705,10 +705,20 @@ class MinorFormula:
 
     def __init__(self, constants: Sequence[float], factors: Sequence[float]) -> None: ...
 
+    @property
+    def constants(self) -> list[float]: ...
+
+    @property
+    def factors(self) -> list[float]: ...
+
 class Scatter:
     """How columns of numbers vary together, to 32 digits."""
 
     def __init__(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @staticmethod
+    def of_rows(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Sequence[int]) -> Scatter:
+        """Of these rows only, with means of their own."""
 
     @staticmethod
     def posterior(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], precision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: float) -> Scatter: ...
@@ -720,6 +730,11 @@ class Scatter:
         """
         Of the matrix of these variables; not a number where one depends on others.
         """
+
+def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
+    """
+    Scores of all families, None when stopped; families left out as degenerate and as hopeless.
+    """
 
 def score_minors(scatter: Scatter, formula: MinorFormula, most: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int]:
     """

@@ -10,6 +10,7 @@ from typing import Any
 
 from topdag import _core
 from topdag.constraints import Constraints
+from topdag.continuous_kinds import GaussianScore
 from topdag.engines import Engine
 from topdag.graphs import Network
 from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
@@ -56,6 +57,8 @@ class Asked:
         if isinstance(source, Scores):
             source.require_no_prior()
         asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
+        if asked.kind is not None and asked.table is not None:
+            asked.kind.require_columns(asked.table)
         asked.prior = prior
         if isinstance(prior, EdgePrior):
             prior.require_names(asked.known_names)
@@ -140,6 +143,10 @@ def upper_bound(asked: Asked) -> float:
         prior = 0.0 if scores.prior is asked.prior else _most_by_prior(asked)
         return math.fsum((*scores.store.best_scores, slack, prior))
     if asked.table is not None and asked.kind is not None:
+        if isinstance(asked.kind, GaussianScore):
+            return math.fsum(asked.kind.bounds_alone(asked.table)) + _most_by_prior(asked)
+        if asked.table.continuous:
+            return math.inf
         return math.fsum(_likelihood_bounds(asked.table, asked.kind)) + _most_by_prior(asked)
     return math.inf
 

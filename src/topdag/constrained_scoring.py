@@ -57,7 +57,7 @@ def allowed_only(
         masks, values = families_of(store, x)
         allowed = admitted(own, masks)
         masks, values = masks[allowed], values[allowed]
-        if isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
+        if isinstance(store, SetStore) and not table.continuous and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
             is_rounded &= not more.size
             scores = [kind.local(table, columns[x], [columns[v] for v in _members(int(mask))]) for mask in more]

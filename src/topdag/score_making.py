@@ -49,7 +49,8 @@ def score(
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
-        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+        check_kind(kind)
+        scores = score_within(as_table(table, kind), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     assert scores is not None  # without a time limit nothing stops it short of an exception
@@ -71,6 +72,7 @@ def score_within(
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
     check_kind(kind)
     check_max_parents(max_parents)
+    kind.require_columns(table)
     if keep is not None:
         keep_epsilon(keep)  # checks it
     begin = run.seconds
@@ -214,8 +216,8 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
 
 
-def as_table(source: Any) -> Table:
-    """A Table from anything that can become one: a table, frame, array or path."""
+def as_table(source: Any, kind: ScoreKind | None = None) -> Table:
+    """A Table from anything that can become one: a table, frame, array or path; columns as the score needs them."""
     import os
 
     if isinstance(source, Table):
@@ -223,13 +225,13 @@ def as_table(source: Any) -> Table:
     if isinstance(source, (str, os.PathLike)):
         from topdag.reading import read_table
 
-        return read_table(source)
-    return Table(source)
+        return read_table(source, continuous=None if kind is None else kind.numbers)
+    return Table(source, continuous=None if kind is None else kind.numbers)
 
 
 def scored_columns(table: Table) -> tuple[int, ...]:
-    """Constant columns can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
+    """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
+    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
 
 
 def check_kind(kind: object) -> None:
