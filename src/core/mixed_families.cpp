@@ -150,14 +150,19 @@ private:
 };
 
 // Discrete variables score as in a table of their own.
-bool fill_discrete(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits, double* families) {
+bool fill_discrete(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits, double* families,
+                   MixedCounts& counts) {
     const int n = table.discrete.n_variables();
     const SetFormula formula{CellKind::n_log_n, 0.0, false, Penalty::per_cell, penalty};
     std::vector<double> scores(n_sets(n));
     if (!score_all_sets(table.discrete, formula, std::min(n, max_parents + 1), threads, limits, scores.data())) return false;
     const std::vector<VarSet> sets = spread_over(table.discrete_places);
     for (VarSet set = 1; set < sets.size(); ++set) {
-        if (scores[set] == not_scored) continue;
+        if (size_of(set) > max_parents + 1) continue;
+        if (scores[set] == not_scored) {
+            counts.hopeless += static_cast<std::uint64_t>(size_of(set));
+            continue;
+        }
         for (VarSet rest = set; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest), own = table.discrete_places[x];
             const std::size_t at = static_cast<std::size_t>(own) * n_sets(table.n_variables() - 1);
@@ -173,7 +178,7 @@ bool score_mixed_families(const MixedTable& table, double penalty, int max_paren
                           double* families, MixedCounts& counts) {
     const int n = table.n_variables();
     std::fill(families, families + n * n_sets(n - 1), not_scored);
-    if (!fill_discrete(table, penalty, max_parents, threads, limits, families)) return false;
+    if (!fill_discrete(table, penalty, max_parents, threads, limits, families, counts)) return false;
     const ContinuousFamilies continuous(table, penalty, max_parents, families);
     std::atomic<std::uint64_t> degenerate{0}, hopeless{0};
     limits.begin(Phase::counting, continuous.n_discrete_sets());
@@ -184,7 +189,8 @@ bool score_mixed_families(const MixedTable& table, double penalty, int max_paren
         hopeless.fetch_add(own.hopeless, std::memory_order_relaxed);
         limits.done.fetch_add(1, std::memory_order_relaxed);
     });
-    counts = {degenerate.load(), hopeless.load()};
+    counts.degenerate += degenerate.load();
+    counts.hopeless += hopeless.load();
     return !limits.stop.load();
 }
 

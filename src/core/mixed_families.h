@@ -22,9 +22,9 @@ struct MixedTable {
     int n_variables() const { return static_cast<int>(discrete_places.size() + continuous_places.size()); }
 };
 
-// Families of continuous variables that have no score. Degenerate: in some state of the discrete parents that occurs there are
-// too few rows, or no residual variance, so that the likelihood has no maximum. Hopeless: the penalty alone puts them more than
-// 1000 nats below the variable without parents, whatever the data are.
+// Families that have no score. Degenerate: of a continuous variable where in some state of its discrete parents that occurs
+// there are too few rows, or no residual variance, so that the likelihood has no maximum. Hopeless: the penalty alone puts them
+// more than 1000 nats below the variable without parents, whatever the data are.
 struct MixedCounts {
     std::uint64_t degenerate = 0;
     std::uint64_t hopeless = 0;

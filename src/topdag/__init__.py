@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from topdag.classifiers import k_dependence, naive_bayes, tan
     from topdag.comparing import Comparison, ListSummary, compare, summary
     from topdag.constrained_scores import Constrained, constrained_fit
+    from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.constraint_files import constraints_from, read_constraints
     from topdag.constraints import Constraints
     from topdag.discretize import Quantile, Uniform
@@ -105,6 +106,7 @@ _PLACES = {
     "constraint_files": "constraints_from read_constraints",
     "constraints": "Constraints",
     "constrained_scores": "Constrained constrained_fit",
+    "continuous_kinds": "BGe GaussianAIC GaussianBIC MixedBIC",
     "discretize": "Quantile Uniform",
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
@@ -164,6 +166,7 @@ __all__ = [
     "BDe",
     "BDeu",
     "BDs",
+    "BGe",
     "ClassList",
     "Comparison",
     "Consensus",
@@ -181,10 +184,13 @@ __all__ = [
     "Feature",
     "FileError",
     "FittedNetwork",
+    "GaussianAIC",
+    "GaussianBIC",
     "Interrupted",
     "KBest",
     "ListPosterior",
     "ListSummary",
+    "MixedBIC",
     "Network",
     "NetworkError",
     "NetworkList",

@@ -13,7 +13,7 @@ from .errors import TableError
 from .messages import Place, check_known, listing
 
 LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold
-WHICH = '"auto" (columns of floats), "all" or a list of columns'
+WHICH = '"auto" (columns of floats), "all" (integers too) or a list of columns besides those of floats'
 
 Continuous: TypeAlias = str | Collection[str] | None
 
@@ -33,20 +33,24 @@ def continuous_columns(
 
 
 def continuous_names(columns: Sequence[Column], given: Continuous, discretize: Discretize) -> set[str]:
-    """A column that discretize= or states= names has states; what continuous= names itself is taken at its word."""
+    """A column that discretize= or states= names has states, and so have all that one rule cuts; but what continuous=
+    names stays numbers."""
     if given is None:
         return set()
-    if not isinstance(given, str):
-        for name in given:
-            check_known(name, [column.name for column in columns], "continuous=")
-        return set(given)
-    if discretize is not None and not isinstance(discretize, Mapping):
+    named = set() if isinstance(given, str) else set(given)
+    for name in named:
+        check_known(name, [column.name for column in columns], "continuous=")
+    has_one_rule = discretize is not None and not isinstance(discretize, Mapping)
+    if has_one_rule and not named:
         raise TableError(
             f"discretize={discretize!r} cuts every column of floats, and continuous={given!r} keeps them all; "
             "name columns in one of the two"
         )
-    cut = set(discretize or ()) | {column.name for column in columns if column.declared}
-    return {column.name for column in columns if column.name not in cut and (given == "all" or column.is_float)}
+    cut = set(discretize) if isinstance(discretize, Mapping) else set()
+    if cut & named:
+        raise TableError(f"discretize= and continuous= both name {listing(sorted(cut & named))}; a column is one or the other")
+    stays = {column.name for column in columns if column.is_float and not has_one_rule or given == "all"}
+    return named | stays - cut - {column.name for column in columns if column.declared}
 
 
 def numbers_of(column: Column, place: Place) -> Column:

@@ -110,7 +110,7 @@ class GaussianAIC(PenalisedGaussian):
         return 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class BGe(GaussianScore):
     """Bayesian Gaussian score with a normal-Wishart prior [Geiger & Heckerman 2002; Kuipers, Moffa & Heckerman 2014].
 
@@ -135,6 +135,14 @@ class BGe(GaussianScore):
             object.__setattr__(self, "precision", _plain(self.precision, "precision", 2))
         if isinstance(self.precision, float):
             _require_positive(self.precision, "precision")
+
+    def __repr__(self) -> str:
+        """What is not as usual, and the imaginary rows."""
+        given = [f"alpha_mu={self.alpha_mu}"]
+        given += [f"alpha_w={self.alpha_w}"] if self.alpha_w is not None else []
+        given += [f"mean={self.mean}"] if self.mean != 0.0 else []
+        given += [f"precision={self.precision}"] if self.precision is not None else []
+        return f"BGe({', '.join(given)})"
 
     def degrees_of_freedom(self, n: int) -> float:
         alpha_w = n + self.alpha_mu + 1 if self.alpha_w is None else self.alpha_w

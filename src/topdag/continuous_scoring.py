@@ -10,7 +10,7 @@ from topdag.decomposable import coded
 from topdag.engines import family_bytes, set_bytes
 from topdag.errors import ScoreError
 from topdag.runs import Run, shown_bytes
-from topdag.stores import FamilyStore, Floats, SetStore
+from topdag.stores import Floats, MixedStore, SetStore
 from topdag.table import Table
 
 
@@ -35,7 +35,7 @@ def fill_minors(
     return SetStore(n, joint, (None,) * n)
 
 
-def fill_mixed(table: Table, columns: tuple[int, ...], kind: MixedBIC, max_parents: int, run: Run) -> FamilyStore | None:
+def fill_mixed(table: Table, columns: tuple[int, ...], kind: MixedBIC, max_parents: int, run: Run) -> MixedStore | None:
     """Scores of all families, in full precision; None when the time limit came first."""
     n = len(columns)
     discrete = [v for v in columns if table.states[v]]
@@ -52,7 +52,15 @@ def fill_mixed(table: Table, columns: tuple[int, ...], kind: MixedBIC, max_paren
         run.seconds_left,
         run.on_tick,
     )
-    return None if families is None else FamilyStore(n, families)
+    return None if families is None else MixedStore(n, families, degenerate, hopeless)
+
+
+def note_on_degenerate(store: MixedStore) -> str:
+    """A sentence on the families that have no score."""
+    return (
+        f"{store.degenerate:,} families of continuous variables are not allowed: in some state of the discrete parents "
+        "there are too few rows for a regression, or nothing varies."
+    )
 
 
 def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max_parents: int) -> None:

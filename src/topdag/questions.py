@@ -251,7 +251,8 @@ def _answer(asked: Asked, run: Run, network: Network | None, status: Status, lim
     value = -math.inf if network is None else asked.worth(network)
     bound = max(upper_bound(asked), value) if status is Status.STOPPED else value
     gap = bound - value if status is Status.STOPPED else 0.0
-    notes = asked.table.notes if asked.table is not None else ()
+    known = asked.scores or asked.table
+    notes = known.notes if known is not None else ()
     return Answer(
         network,
         value,

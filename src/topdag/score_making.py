@@ -12,6 +12,7 @@ from topdag import _core
 from topdag.compiled_constraints import CompiledConstraints, free_rules
 from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
+from topdag.continuous_scoring import note_on_degenerate
 from topdag.engines import Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
@@ -23,7 +24,7 @@ from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import AIC, BIC, ScoreKind
 from topdag.scores import HOPELESS_NATS, Scores, cutoff_of
 from topdag.scoring import fill_store, round_store, round_together
-from topdag.stores import ListStore, SetStore, Store
+from topdag.stores import ListStore, MixedStore, SetStore, Store
 from topdag.table import Table
 
 
@@ -100,7 +101,7 @@ def score_within(
         found.store,
         found.grid,
         run.seconds - begin,
-        table.notes,
+        (*table.notes, *found.notes),
         automatic=by_lists and keep is None,
         report=found.report,
         constraints=constraints if known is not None else None,
@@ -133,6 +134,7 @@ class _Scored:
     grid: int
     report: PrunedScores | None = None
     left_out: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def _score_lists(
@@ -175,6 +177,10 @@ def _score_all_sets(
     grid = round_store(filled, run)
     losses = losses_of(table, columns, kind)
     left_out = (known is not None or bool(losses)) and cutoff_of(filled, limit) < math.inf
+    notes: tuple[str, ...] = ()
+    if isinstance(filled, MixedStore):
+        left_out = filled.hopeless > 0
+        notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
         allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, grid, run)
@@ -186,7 +192,7 @@ def _score_all_sets(
     store: Store | None = allowed
     if keep != "all":
         store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
-    return None if store is None else _Scored(store, grid, left_out=left_out)
+    return None if store is None else _Scored(store, grid, left_out=left_out, notes=notes)
 
 
 def scored_again(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -35,7 +35,8 @@ class Table:
     them or a dict from column to rule. ``missing`` is "error", "drop" (the rows) or "state" (one of its own).
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
-    numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or names; they have no states.
+    numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
+    columns of floats; they have no states.
 
     >>> table = Table({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]})
     >>> list(table.rows())
@@ -74,10 +75,12 @@ class Table:
         weights: ArrayLike | None = None,
         states: Sequence[Sequence[Any]] | None = None,
         keep_constant: bool = False,
+        numbers: ArrayLike = (),
     ) -> Table:
         """A table of integers, a row of ``codes`` for each variable.
 
-        With ``states``, codes are places in them; without, the integers that occur are the states.
+        With ``states``, codes are places in them; without, the integers that occur are the states. A variable whose
+        list of states is empty is continuous: a row of ``numbers`` for each such variable has what it holds.
         """
         columns = array_columns(as_array(codes).T, names)
         if not all(isinstance(value, int) for column in columns for value in column.values):
@@ -85,8 +88,14 @@ class Table:
         if states is not None:
             if len(states) != len(columns):
                 raise TableError(f"{len(states)} lists of states for {plural(len(columns), 'variable')}")
-            columns = [with_states(column, tuple(of)) for column, of in zip(columns, states, strict=True)]
-        return table_of_columns(columns, Options(weights=weights, keep_constant=keep_constant), place_in_frame)
+            held = iter(array_columns(as_array(numbers).T, None) if any(len(of) == 0 for of in states) else [])
+            columns = [
+                with_states(column, tuple(of)) if len(of) else replace(next(held), name=column.name)
+                for column, of in zip(columns, states, strict=True)
+            ]
+        continuous = None if states is None else [name for name, of in zip(names, states, strict=True) if not len(of)]
+        options = Options(weights=weights, keep_constant=keep_constant, continuous=continuous or None)
+        return table_of_columns(columns, options, place_in_frame)
 
     @classmethod
     def _made(cls, *parts: Any) -> Table:
