@@ -26,10 +26,11 @@ ROOMS = {
     "writing": "errors",
     "columns": "errors messages",
     "discretize": "columns errors messages",
-    "building": "columns discretize errors messages",
-    "table": "building columns discretize errors frames messages",
+    "continuous": "columns discretize errors messages",
+    "building": "columns continuous discretize errors messages",
+    "table": "building columns continuous discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
-    "reading": "building columns discretize errors frames messages table",
+    "reading": "building columns continuous discretize errors frames messages table",
     # networks
     "separation": "",
     "graphs": "_core errors separation",
@@ -43,13 +44,16 @@ ROOMS = {
     "family_lists": "errors",
     "score_files": "errors family_lists",
     "stores": "_core family_lists",
-    "score_kinds": "_core errors parameters table",
+    "decomposable": "_core discretize errors messages table",
+    "continuous_kinds": "_core decomposable errors messages table",
+    "score_kinds": "_core continuous_kinds decomposable errors parameters table",
     "components": "_core family_lists stores",
     "results": "graphs priors score_kinds",
     "runs": "errors results",
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
-    "scoring": "_core engines errors runs score_kinds stores table",
+    "continuous_scoring": "_core continuous_kinds decomposable engines errors runs stores table",
+    "scoring": "_core continuous_kinds continuous_scoring engines errors runs score_kinds stores table",
     "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
@@ -83,7 +87,8 @@ ROOMS = {
     "keeping": "errors pruned_scoring pruning runs",
     "scores": "compiled_constraints constraints errors graphs keeping lattices priors pruned_scoring runs score_kinds "
     "searching stores table",
-    "score_making": "_core compiled_constraints constrained_scoring constraints engines errors family_lists keeping "
+    "score_making": "_core compiled_constraints constrained_scoring constraints continuous_scoring engines errors "
+    "family_lists keeping "
     "parameter_scoring pruned_scoring pruning reading runs score_kinds scores scoring stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
@@ -99,7 +104,7 @@ ROOMS = {
     "relaxation runs stores",
     # questions
     "greedy": "",
-    "asking": "_core constraints engines graphs priors results runs score_kinds score_making scores "
+    "asking": "_core constraints continuous_kinds engines graphs priors results runs score_kinds score_making scores "
     "searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
     "questions": "_core asking block_lattice constrained_search engines errors graphs greedy keeping "
@@ -142,7 +147,8 @@ ROOMS = {
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
-    "checking": "constrained_scores errors graphs results score_kinds table",
+    "continuous_checks": "continuous_kinds errors table",
+    "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
     "files": "constraints errors family_lists graphs keeping score_files score_kinds score_making scores "
     "scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
@@ -178,6 +184,9 @@ CORE_ROOMS = {
     "set_index": "var_set",
     "bdeu_bounds": "cell_function sparse_counts var_set",
     "pruned_scores": "bdeu_bounds parallel run_limits set_index set_scores simd sparse_counts table var_set",
+    "scatter": "double_double",
+    "gaussian_sets": "parallel run_limits scatter var_set",
+    "mixed_families": "gaussian_sets parallel run_limits scatter set_scores table",
     # search
     "slot_runs": "",
     "local_scores": "simd slot_runs var_set",
@@ -328,7 +337,7 @@ def test_nothing_imports_the_command_line() -> None:
 
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
-    ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading"]
+    ground = ["errors", "messages", "columns", "discretize", "continuous", "building", "table", "frames", "reading"]
     ground += ["separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core"}

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from topdag.classifiers import k_dependence, naive_bayes, tan
     from topdag.comparing import Comparison, ListSummary, compare, summary
     from topdag.constrained_scores import Constrained, constrained_fit
-    from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.constraint_files import constraints_from, read_constraints
     from topdag.constraints import Constraints
+    from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.discretize import Quantile, Uniform
     from topdag.errors import (
         ConstraintError,

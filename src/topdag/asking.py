@@ -143,10 +143,6 @@ def upper_bound(asked: Asked) -> float:
         prior = 0.0 if scores.prior is asked.prior else _most_by_prior(asked)
         return math.fsum((*scores.store.best_scores, slack, prior))
     if asked.table is not None and asked.kind is not None:
-        if isinstance(asked.kind, GaussianScore):
-            return math.fsum(asked.kind.bounds_alone(asked.table)) + _most_by_prior(asked)
-        if asked.table.continuous:
-            return math.inf
         return math.fsum(_likelihood_bounds(asked.table, asked.kind)) + _most_by_prior(asked)
     return math.inf
 
@@ -162,8 +158,12 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     """Per variable: its log likelihood given all others, which no parents can exceed, less the least penalty.
 
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
-    likelihoods, the others likelihoods less a penalty.
+    likelihoods, the others likelihoods less a penalty. Of mixed tables nothing is known before scoring.
     """
+    if isinstance(kind, GaussianScore):
+        return kind.bounds_alone(table)
+    if table.continuous:
+        return [math.inf]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)

@@ -203,9 +203,7 @@ def with_missing_state(column: Column) -> Column:
 
 
 def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> Parts:
-    columns = [
-        column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns
-    ]
+    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     first, weights = distinct_rows([(column.codes, len(column.values)) for column in columns], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)

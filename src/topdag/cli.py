@@ -62,7 +62,9 @@ def failed(message: str, code: Exit) -> Exit:
 def in_options(message: str) -> str:
     """A message of the library in words of the command line: --missing drop for missing="drop"."""
     message = message.replace(f"discretize={RULES}", f"--discretize: {RULES_HERE}")
-    message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}").replace("MixedBIC(),", "--score mixed-bic,")
+    message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}").replace(
+        "MixedBIC(),", "--score mixed-bic,"
+    )
     message = message.replace("BGe(),", "--score bge,").replace("max_parents=", "--max-parents ")
     return IN_LIBRARY_WORDS.sub(lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""), message)
 

@@ -57,7 +57,8 @@ def allowed_only(
         masks, values = families_of(store, x)
         allowed = admitted(own, masks)
         masks, values = masks[allowed], values[allowed]
-        if isinstance(store, SetStore) and not table.continuous and not _can_do_without(own, store, x, table, columns[x]):
+        may_lack = isinstance(store, SetStore) and not table.continuous
+        if may_lack and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
             is_rounded &= not more.size
             scores = [kind.local(table, columns[x], [columns[v] for v in _members(int(mask))]) for mask in more]
@@ -144,7 +145,7 @@ def _left_out(own: FamilyRules, scored: NDArray[np.uint64], n: int, x: int) -> N
     return np.setdiff1d(every[admitted(own, every)], scored)
 
 
-def _can_do_without(own: FamilyRules, store: SetStore, x: int, table: Table, column: int) -> bool:
+def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, table: Table, column: int) -> bool:
     """Whether families left out for their penalty are hopeless still: they score 1,000 nats less than x without parents
     less all that data could explain of x, so also less than the smallest allowed families if these are near enough."""
     if own.admits(0):

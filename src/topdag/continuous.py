@@ -48,8 +48,8 @@ def continuous_names(columns: Sequence[Column], given: Continuous, discretize: D
         )
     cut = set(discretize) if isinstance(discretize, Mapping) else set()
     if cut & named:
-        raise TableError(f"discretize= and continuous= both name {listing(sorted(cut & named))}; a column is one or the other")
-    stays = {column.name for column in columns if column.is_float and not has_one_rule or given == "all"}
+        raise TableError(f"discretize= and continuous= both name {listing(sorted(cut & named))}; choose one")
+    stays = {column.name for column in columns if (column.is_float and not has_one_rule) or given == "all"}
     return named | stays - cut - {column.name for column in columns if column.declared}
 
 

@@ -42,7 +42,9 @@ def _regression(own: Floats, parents: Sequence[Floats], weights: NDArray[np.uint
     centred = [(cells - float(np.average(cells, weights=weights))) * root for cells in (own, *parents)]
     target, causes = centred[0], centred[1:]
     scale = [float(np.abs(cells).max()) or 1.0 for cells in causes]
-    design = np.array([cells / size for cells, size in zip(causes, scale, strict=True)]).T.reshape(len(own), len(causes))
+    design = np.array([cells / size for cells, size in zip(causes, scale, strict=True)]).T.reshape(
+        len(own), len(causes)
+    )
     orthogonal = np.linalg.qr(design)[0]
     residual = target - orthogonal @ (orthogonal.T @ target)
     residual = residual - orthogonal @ (orthogonal.T @ residual)  # once more, for what rounding left
@@ -56,7 +58,7 @@ def _bge(table: Table, kind: BGe, columns: Sequence[int]) -> float:
     """Of the last of these columns given the others [Kuipers, Moffa & Heckerman 2014]."""
     n, p, n_rows = table.n_variables, len(columns) - 1, table.n_rows
     a = kind.degrees_of_freedom(n) - n + p + 1
-    before = _log_pivots(np.linalg.cholesky(kind.prior_precision(n)[np.ix_(columns, columns)]).T)
+    before = _log_pivots(_prior_root(kind, n, columns))
     after = _log_pivots(_square_root(table, kind, columns))
     return math.fsum(
         [
@@ -75,8 +77,12 @@ def _square_root(table: Table, kind: BGe, columns: Sequence[int]) -> Floats:
     mean = np.average(cells, axis=1, weights=table.weights)
     pull = math.sqrt(kind.alpha_mu * n_rows / (kind.alpha_mu + n_rows))
     away = pull * (mean - kind.prior_mean(n)[list(columns)])
-    before = np.linalg.cholesky(kind.prior_precision(n)[np.ix_(columns, columns)]).T
-    return np.vstack([before, ((cells - mean[:, np.newaxis]) * np.sqrt(table.weights)).T, away[np.newaxis]])
+    deviations = ((cells - mean[:, np.newaxis]) * np.sqrt(table.weights)).T
+    return np.vstack([_prior_root(kind, n, columns), deviations, away[np.newaxis]])
+
+
+def _prior_root(kind: BGe, n: int, columns: Sequence[int]) -> Floats:
+    return np.asarray(np.linalg.cholesky(kind.prior_precision(n)[np.ix_(columns, columns)]).T, dtype=np.float64)
 
 
 def _log_pivots(root: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Scores of tables with continuous variables: Gaussian, and conditional Gaussian beside discrete ones; docs/continuous.md.
+"""Scores of tables with continuous variables, alone or beside discrete ones; formulas in docs/continuous.md.
 
 Natural logs, larger is better. Where every variable is continuous, a set S of l variables scores
 constant(l) + factor(l) * ln det of a matrix of S, and a local score is the difference of two sets.
@@ -22,6 +22,8 @@ from topdag.table import Table
 
 Floats = NDArray[np.float64]
 LARGEST_PRIOR = 1e100
+FAR = 10.0
+"""So many standard deviations, or times them, are far from what a prior expects."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class GaussianScore(ScoreKind):
         if discrete:
             raise ScoreError(
                 f"{self!r} is for continuous variables, but {listing(discrete)} "
-                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use MixedBIC(); columns of "
-                'numbers are read as continuous with continuous="all".'
+                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use MixedBIC(); "
+                'columns of numbers are read as continuous with continuous="all".'
             )
 
     def scored_by(self, table: Table, columns: Sequence[int]) -> MinorScore:
@@ -92,7 +94,7 @@ class PenalisedGaussian(GaussianScore):
 
 @dataclass(frozen=True)
 class GaussianBIC(PenalisedGaussian):
-    """Log likelihood of linear regressions less (ln N)/2 for each coefficient, intercept and variance [Schwarz 1978]."""
+    """Log likelihood of regressions less (ln N)/2 for each coefficient, intercept and variance [Schwarz 1978]."""
 
     score_equivalent = True
 
@@ -102,7 +104,7 @@ class GaussianBIC(PenalisedGaussian):
 
 @dataclass(frozen=True)
 class GaussianAIC(PenalisedGaussian):
-    """Log likelihood of linear regressions less 1 for each coefficient, intercept and variance [Akaike 1974]."""
+    """Log likelihood of regressions less 1 for each coefficient, intercept and variance [Akaike 1974]."""
 
     score_equivalent = True
 
@@ -180,7 +182,9 @@ class BGe(GaussianScore):
             prior = MinorFormula([0.0 for _ in freedom], [degrees / 2 for degrees in freedom])
             return MinorScore(((after, MinorFormula(constants, factors)), (Scatter.plain(before), prior)))
         log_t = math.log(before[0, 0])
-        constants = [c + degrees / 2 * size * log_t for size, (c, degrees) in enumerate(zip(constants, freedom, strict=True))]
+        constants = [
+            c + degrees / 2 * size * log_t for size, (c, degrees) in enumerate(zip(constants, freedom, strict=True))
+        ]
         return MinorScore(((after, MinorFormula(constants, factors)),))
 
     def _constant(self, size: int, degrees: float, n_rows: int) -> float:
@@ -190,11 +194,28 @@ class BGe(GaussianScore):
         )
         return size / 2 * (math.log(self.alpha_mu / (self.alpha_mu + n_rows)) - n_rows * math.log(math.pi)) + gammas
 
+    def notes_on(self, table: Table) -> tuple[str, ...]:
+        """The usual prior expects columns near its mean, with variances near 1."""
+        shares = table.weights / table.n_rows
+        means = table.numbers @ shares
+        deviations = np.sqrt(((table.numbers - means[:, np.newaxis]) ** 2) @ shares)
+        away = np.abs(means - self.prior_mean(table.n_variables)) > FAR * deviations
+        odd = away | (self.precision is None) & ((deviations > FAR) | (deviations < 1 / FAR))
+        if not odd.any():
+            return ()
+        names = [name for name, is_odd in zip(table.names, odd, strict=True) if is_odd]
+        mean = f"{self.mean:g}" if isinstance(self.mean, float) else "those given"
+        variances = " and variances near 1" if self.precision is None else ""
+        return (
+            f"BGe: the prior expects means near {mean}{variances}; {listing(names)} "
+            f"{'is' if len(names) == 1 else 'are'} far from that. Standardise them, or give mean= and precision=.",
+        )
+
     def degenerate(self, table: Table, columns: Sequence[int]) -> ScoreError:
         names = [table.names[v] for v in columns]
         return ScoreError(
-            f"BGe: the matrix of {listing(names)} is not positive definite to 32 digits. Scale the columns to variances "
-            "near 1, or give another precision=."
+            f"BGe: the matrix of {listing(names)} is not positive definite to 32 digits. Scale the columns to "
+            "variances near 1, or give another precision=."
         )
 
 
@@ -226,9 +247,7 @@ class MixedBIC(ScoreKind):
                 f"MixedBIC: {table.names[x]!r} is discrete, so it cannot have the continuous parent "
                 f"{table.names[continuous[0]]!r}."
             )
-        formula = SetFormula(
-            CellKind.N_LOG_N, penalty=Penalty.PER_CELL, penalty_weight=self.penalty(table.n_rows)
-        )
+        formula = SetFormula(CellKind.N_LOG_N, penalty=Penalty.PER_CELL, penalty_weight=self.penalty(table.n_rows))
         view = coded(table, [*discrete, x])
         n = len(discrete)
         return score_set(view, formula, list(range(n + 1))) - score_set(view, formula, list(range(n)))
@@ -254,8 +273,8 @@ class MixedBIC(ScoreKind):
         where = ", ".join(f"{table.names[v]}={table.states[v][table.codes[v, rows[0]]]}" for v in discrete)
         return ScoreError(
             f"MixedBIC: where {where} there are too few different rows ({len(rows)}) for a regression of "
-            f"{table.names[x]!r} on {len(continuous)} continuous parents, or nothing varies, so that the likelihood has no "
-            "maximum; this family is not allowed."
+            f"{table.names[x]!r} on {len(continuous)} continuous parents, or nothing varies, so that the likelihood "
+            "has no maximum; this family is not allowed."
         )
 
 

@@ -64,7 +64,7 @@ def note_on_degenerate(store: MixedStore) -> str:
 
 
 def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max_parents: int) -> None:
-    """Columns that depend on each other in all rows are an error, as for GaussianBIC; in some, families are left out."""
+    """Columns that depend on each other in all rows are an error; where in some, families are left out."""
     n = len(continuous)
     size = min(n, max_parents + 1)
     formula = _core.MinorFormula([0.0] * (n + 1), [1.0] * (n + 1))

@@ -32,6 +32,10 @@ class ScoreKind:
         """Raises ScoreError where this score is not for such columns."""
         require_states(table, repr(self))
 
+    def notes_on(self, table: Table) -> tuple[str, ...]:
+        """What the user should know about this score of this table, as sentences."""
+        return ()
+
     @property
     def unconstrained(self) -> ScoreKind:
         """The score without parameter constraints, which no family exceeds."""
@@ -43,8 +47,8 @@ def require_states(table: Table, asked_by: str) -> None:
     if table.continuous:
         raise ScoreError(
             f"{asked_by} needs states, but {listing(table.continuous)} "
-            f"{'is' if len(table.continuous) == 1 else 'are'} continuous. Cut such columns with discretize= when making "
-            f"the table, or score with {CONTINUOUS_SCORES}."
+            f"{'is' if len(table.continuous) == 1 else 'are'} continuous. Cut such columns with discretize= when "
+            f"making the table, or score with {CONTINUOUS_SCORES}."
         )
 
 

@@ -12,12 +12,31 @@ from numpy.typing import NDArray
 
 from topdag._core import CellKind, Penalty, SetFormula, score_set
 from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
-from topdag.decomposable import ScoreKind as ScoreKind
-from topdag.decomposable import coded as coded
-from topdag.decomposable import require_states
+from topdag.decomposable import ScoreKind, coded, require_states
 from topdag.errors import ScoreError
 from topdag.parameters import FittedNetwork
 from topdag.table import Table
+
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "KINDS_BY_NAME",
+    "BDe",
+    "BDeu",
+    "BDs",
+    "CustomScore",
+    "Family",
+    "ScoreKind",
+    "SetScore",
+    "check_ess",
+    "coded",
+    "fNML",
+    "family_of",
+    "kind_from_dict",
+    "kind_to_dict",
+    "qNML",
+]
 
 
 class SetScore(ScoreKind):

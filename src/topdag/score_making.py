@@ -51,7 +51,8 @@ def score(
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
         check_kind(kind)
-        scores = score_within(as_table(table, kind), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+        read = as_table(table, kind)
+        scores = score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     assert scores is not None  # without a time limit nothing stops it short of an exception
@@ -101,7 +102,7 @@ def score_within(
         found.store,
         found.grid,
         run.seconds - begin,
-        (*table.notes, *found.notes),
+        (*table.notes, *kind.notes_on(table), *found.notes),
         automatic=by_lists and keep is None,
         report=found.report,
         constraints=constraints if known is not None else None,

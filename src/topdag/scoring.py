@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from topdag import _core
+from topdag.continuous_kinds import GaussianBIC, GaussianScore, MixedBIC
+from topdag.continuous_scoring import fill_minors, fill_mixed
 from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
-from topdag.continuous_scoring import fill_mixed, fill_minors
 from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, shown_bytes
-from topdag.continuous_kinds import GaussianBIC, GaussianScore, MixedBIC
 from topdag.score_kinds import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.stores import FamilyStore, Floats, SetStore
 from topdag.table import Table

@@ -83,8 +83,8 @@ class FamilyStore:
 
 @dataclass(frozen=True)
 class MixedStore(FamilyStore):
-    """Families of a table with discrete and continuous variables, with how many that are allowed by their
-    variables have no score: ``degenerate``, since their likelihood has no maximum; ``hopeless``, since their penalty alone is too much."""
+    """Families of a table with discrete and continuous variables, with how many have no score for another reason than
+    their variables: ``degenerate``, since their likelihood has no maximum; ``hopeless``, for their penalty."""
 
     degenerate: int
     hopeless: int

@@ -133,7 +133,7 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
 
 
 def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
-    """The table in ``args.file``, read as the options and the score say; the score is that of the options if not given."""
+    """The table in ``args.file``, read as the options and the score (that of the options, if not given) say."""
     numbers = (kind or kind_from(args)).numbers
     return read_table(
         args.file,
