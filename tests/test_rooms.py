@@ -147,6 +147,7 @@ ROOMS = {
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
+    "fitted_regressions": "continuous_kinds errors graphs table",
     "continuous_checks": "continuous_kinds errors table",
     "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
     "files": "constraints errors family_lists graphs keeping score_files score_kinds score_making scores "

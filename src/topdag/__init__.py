@@ -44,6 +44,7 @@ if TYPE_CHECKING:
         v_structure,
     )
     from topdag.files import read_network, read_scores, write_network, write_scores
+    from topdag.fitted_regressions import Regression, regressions
     from topdag.graphs import Network
     from topdag.keeping import KBest, Within
     from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
@@ -111,6 +112,7 @@ _PLACES = {
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
+    "fitted_regressions": "Regression regressions",
     "files": "read_network read_scores write_network write_scores",
     "graphs": "Network",
     "keeping": "KBest Within",
@@ -206,6 +208,7 @@ __all__ = [
     "Progress",
     "Proof",
     "Quantile",
+    "Regression",
     "Rule",
     "ScoreError",
     "Scores",
@@ -268,6 +271,7 @@ __all__ = [
     "read_posteriors",
     "read_scores",
     "read_table",
+    "regressions",
     "sample_networks",
     "score",
     "search_networks",
