@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "../core/gaussian_families.h"
 #include "../core/gaussian_sets.h"
 #include "../core/mixed_families.h"
 #include "../core/scatter.h"
@@ -81,6 +82,32 @@ void bind_gaussian_sets(nb::module_& m) {
             },
             "variables"_a, "Of the matrix of these variables; not a number where one depends on others.");
 
+    nb::class_<GaussianFamilies>(m, "GaussianFamilies", "The families kept, and what was done for them.")
+        .def_ro("memory_needed", &GaussianFamilies::memory_needed)
+        .def_ro("degenerate", &GaussianFamilies::degenerate)
+        .def_ro("grid", &GaussianFamilies::grid)
+        .def_ro("limit", &GaussianFamilies::limit)
+        .def_ro("n_scored", &GaussianFamilies::n_scored)
+        .def_ro("n_cut", &GaussianFamilies::n_cut)
+        .def_prop_ro("offsets", [](const GaussianFamilies& f) { return f.offsets; })
+        .def("take_parents", [](GaussianFamilies& f) { return give_vector<VarSet, MasksOut>(std::move(f.parents)); })
+        .def("take_scores", [](GaussianFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
+    m.def(
+        "score_gaussian_families",
+        [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon, std::uint64_t k,
+           double slack, double memory, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<GaussianFamilies> {
+            require(scatter.n >= 1 && scatter.n <= 64, "1 to 64 variables");
+            check_formula(formula, scatter.n);
+            const GaussianQuestion question{formula, penalty, max_parents, epsilon, k, slack, memory};
+            GaussianFamilies found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_gaussian_families(scatter, question, threads, limits);
+            });
+            if (!found.finished && found.memory_needed == 0.0 && found.degenerate == 0) return std::nullopt;
+            return found;
+        },
+        "scatter"_a, "formula"_a, "penalty"_a, "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a, "memory"_a, "threads"_a,
+        "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
     m.def(
         "score_mixed_families",
         [](const PyTable& discrete, const Matrix& values, const std::vector<int>& continuous_places, double penalty,

@@ -731,6 +731,37 @@ class Scatter:
         Of the matrix of these variables; not a number where one depends on others.
         """
 
+class GaussianFamilies:
+    """The families kept, and what was done for them."""
+
+    @property
+    def memory_needed(self) -> float: ...
+
+    @property
+    def degenerate(self) -> int: ...
+
+    @property
+    def grid(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def n_scored(self) -> int: ...
+
+    @property
+    def n_cut(self) -> int: ...
+
+    @property
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: float, max_parents: int, epsilon: float, k: int, slack: float, memory: float, threads: int, seconds: float | None, on_tick: object | None) -> GaussianFamilies | None:
+    """None when stopped."""
+
 def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
     """
     Scores of all families, None when stopped; families left out as degenerate and as hopeless.
