@@ -50,14 +50,15 @@ ROOMS = {
     "components": "_core family_lists stores",
     "results": "graphs priors score_kinds",
     "runs": "errors results",
-    "engines": "_core errors runs score_kinds",
+    "engines": "_core continuous_kinds errors runs score_kinds",
     "order_search": "_core runs stores",
     "continuous_scoring": "_core continuous_kinds decomposable engines errors runs stores table",
     "scoring": "_core continuous_kinds continuous_scoring engines errors runs score_kinds stores table",
     "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
-    "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
+    "pruned_scoring": "_core continuous_kinds errors family_lists runs score_kinds stores table",
+    "continuous_lists": "_core continuous_kinds errors family_lists pruned_scoring runs score_kinds stores table",
     # what is known
     "rules": "errors",
     "rule_making": "errors rule_text rules",
@@ -81,15 +82,15 @@ ROOMS = {
     "table",
     # scores of what is allowed
     "family_walk": "_core compiled_constraints errors parameter_scoring pruned_scoring runs score_kinds table",
-    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk parameter_scoring "
-    "pruned_scoring pruning runs score_kinds scoring stores table",
+    "constrained_scoring": "compiled_constraints continuous_lists engines errors family_lists family_walk "
+    "parameter_scoring pruned_scoring pruning runs score_kinds scoring stores table",
     # scores with it
     "keeping": "errors pruned_scoring pruning runs",
     "scores": "compiled_constraints constraints errors graphs keeping lattices priors pruned_scoring runs score_kinds "
     "searching stores table",
-    "score_making": "_core compiled_constraints constrained_scoring constraints continuous_scoring engines errors "
-    "family_lists keeping "
-    "parameter_scoring pruned_scoring pruning reading runs score_kinds scores scoring stores table",
+    "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists continuous_scoring "
+    "engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading runs score_kinds scores "
+    "scoring stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
     "mdl_pruning": "",
@@ -187,6 +188,7 @@ CORE_ROOMS = {
     "pruned_scores": "bdeu_bounds parallel run_limits set_index set_scores simd sparse_counts table var_set",
     "scatter": "double_double",
     "gaussian_sets": "parallel run_limits scatter var_set",
+    "gaussian_families": "gaussian_sets parallel run_limits scatter set_scores var_set",
     "mixed_families": "gaussian_sets parallel run_limits scatter set_scores table",
     # search
     "slot_runs": "",

@@ -130,31 +130,43 @@ private:
 
     static double log_of(DoubleDouble value) { return std::log(value.high) + value.low / value.high; }
 
-    // The parents `set`, then all that variables of the matrix below m add to them. `below`: the best score met of subsets.
+    // The parents `set`, then all that variables of the matrix before m add to them. `below`: the best score met of subsets.
     void visit(const DoubleDouble* matrix, int m, VarSet set, int size, double log_det, double below) {
-        if (stop()) return;
-        if (!(matrix[0].high > matrix_.least[0])) {
-            found_.degenerate = set | only(x_);
-            is_over_ = true;
-            return;
-        }
-        const double score = score_of(log_det, log_of(matrix[0]), size);
-        const double best_subset = std::max(below, best_met_below(set));
-        keep(set, size, score, best_subset);
-        if (size == question_.max_parents) return;
-        const double reached = question_.k != 0 ? kth_best_among(set) : std::max(best_subset, score);
-        const int first = question_.penalty > 0 ? first_that_matters(matrix, m, size, reached) : 1;
+        const double best = meet(set, size, log_det, matrix[0], below);
+        if (is_over_ || size == question_.max_parents) return;
+        const bool is_last = size + 1 == question_.max_parents;
+        const int first = question_.penalty > 0 && !is_last ? first_that_matters(matrix, m, set, size, best) : 1;
         found_.n_cut += static_cast<std::uint64_t>(first - 1);
         for (int v = first; v < m && !is_over_; ++v) {
+            const DoubleDouble* row = matrix + triangle_row(v);
             const VarSet larger = set | only(order_[v]);
-            double with = log_det;
-            if (!eliminate(matrix, v, with)) {
-                found_.degenerate = larger;
-                is_over_ = true;
-                return;
+            if (!(row[v].high > matrix_.least[v])) return give_up(larger);
+            const double with = log_det + log_of(row[v]);
+            if (is_last) {
+                meet(larger, size + 1, with, matrix[0] - row[0] * row[0] / row[v], best);
+            } else {
+                eliminate(matrix, v);
+                visit(left_[v].data(), v, larger, size + 1, with, best);
             }
-            visit(left_[v].data(), v, larger, size + 1, with, std::max(best_subset, score));
         }
+    }
+
+    // Scores the parents `set`; the best score met of them and their subsets.
+    double meet(VarSet set, int size, double log_det, DoubleDouble residual, double below) {
+        if (stop()) return none;
+        if (!(residual.high > matrix_.least[0])) {
+            give_up(set | only(x_));
+            return none;
+        }
+        const double score = score_of(log_det, log_of(residual), size);
+        const double best_subset = std::max(below, best_met_below(set));
+        keep(set, size, score, best_subset);
+        return std::max(best_subset, score);
+    }
+
+    void give_up(VarSet degenerate) {
+        found_.degenerate = degenerate;
+        is_over_ = true;
     }
 
     bool stop() {
@@ -178,7 +190,7 @@ private:
 
     void keep(VarSet set, int size, double score, double best_subset) {
         found_.limit = std::max(found_.limit, size);
-        best_[set] = std::max(score, best_subset);
+        if (size < question_.max_parents) best_[set] = std::max(score, best_subset);
         const bool goes = question_.k != 0 ? kth_best_among(set) > score + question_.slack
                                            : best_subset > score + std::max(0.0, question_.epsilon) + question_.slack;
         if (goes) return;
@@ -199,25 +211,22 @@ private:
 
     // The first v such that a set with v, and any of those before it, may matter beside what is reached. The residual given
     // all of them bounds what each explains, and one more parent is the least they cost.
-    int first_that_matters(const DoubleDouble* matrix, int m, int size, double reached) {
+    int first_that_matters(const DoubleDouble* matrix, int m, VarSet set, int size, double best) {
         Sweeps sweeps(matrix, m);
+        const double reached = question_.k != 0 ? kth_best_among(set) : best;
         const double allowed = reached - (question_.k != 0 ? 0.0 : std::max(0.0, question_.epsilon)) - question_.slack;
         for (int v = 1; v < m; ++v)
             if (!sweeps.add(v) || score_of(0.0, sweeps.least_log_residual(), size + 1) >= allowed) return v;
         return m;
     }
 
-    bool eliminate(const DoubleDouble* matrix, int v, double& log_det) {
+    void eliminate(const DoubleDouble* matrix, int v) {
         const DoubleDouble* row = matrix + triangle_row(v);
-        const DoubleDouble pivot = row[v];
-        if (!(pivot.high > matrix_.least[v])) return false;
-        log_det += log_of(pivot);
         DoubleDouble* out = left_[v].data();
         for (int i = 0; i < v; ++i) {
-            const DoubleDouble share = row[i] / pivot;
+            const DoubleDouble share = row[i] / row[v];
             for (int j = 0; j <= i; ++j, ++matrix, ++out) *out = *matrix - share * row[j];
         }
-        return true;
     }
 };
 

@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.compiled_constraints import FamilyRules
-from topdag.engines import SMALL, family_bytes
+from topdag.continuous_lists import score_worth_keeping
+from topdag.engines import BLOCK_LIMIT, SMALL, family_bytes
 from topdag.errors import ConstraintError
 from topdag.family_lists import FamilyLists
 from topdag.family_walk import FamilyWalk
 from topdag.parameter_scoring import NO_LOSSES, ChildLosses
-from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
+from topdag.pruned_scoring import PrunedScores, Pruning
 from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
@@ -100,7 +101,12 @@ def score_allowed(
     Where every subset of allowed parents is allowed, what the core keeps is right. Elsewhere a walk of its own goes
     over the parents that may be added to those that must be.
     """
-    whole = score_pruned(table, columns, kind, max_parents, keep, run)
+    if table.continuous and not all(own.is_closed_under_removal for own in rules):
+        raise ConstraintError(
+            f"With {kind!r} and {len(columns)} variables, constraints that ask for parents are not understood; up to "
+            f"{BLOCK_LIMIT} variables without max_parents they are. Forbid edges, or leave out columns."
+        )
+    whole = score_worth_keeping(table, columns, kind, max_parents, keep, run)
     if whole is None:
         return None
     kept: list[Families] = []

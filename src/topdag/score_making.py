@@ -12,13 +12,14 @@ from topdag import _core
 from topdag.compiled_constraints import CompiledConstraints, free_rules
 from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
+from topdag.continuous_lists import score_worth_keeping
 from topdag.continuous_scoring import note_on_degenerate
-from topdag.engines import Engine, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.parameter_scoring import less_losses, losses_of, with_named_parents
-from topdag.pruned_scoring import PrunedScores, score_pruned
+from topdag.pruned_scoring import PrunedScores
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import AIC, BIC, ScoreKind
@@ -87,6 +88,8 @@ def score_within(
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
     by_lists = choice.engine is Engine.SEARCH or (listed and isinstance(kind, (BIC, AIC)))
+    if by_lists and _needs_all_sets(table, known):
+        by_lists = False
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
     found = score_them(table, columns, kind, max_parents, purpose, known, run)
@@ -109,6 +112,13 @@ def score_within(
         compiled=known,
         left_out=found.left_out,
     )
+
+
+def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
+    """Families of continuous variables that must have parents are found among all, as long as these can be held."""
+    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
+        return False
+    return not all(own.is_closed_under_removal for own in known.families)
 
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
@@ -150,7 +160,7 @@ def _score_lists(
     losses = losses_of(table, columns, kind)
     base, pruning = kind.unconstrained, pruning_for(keep)
     if known is None and not losses:
-        pruned = score_pruned(table, columns, base, max_parents, pruning, run)
+        pruned = score_worth_keeping(table, columns, base, max_parents, pruning, run)
     else:
         limit = max_parents if known is None else known.limit_on_parents(max_parents)
         rules = free_rules(tuple(table.names[v] for v in columns)) if known is None else known.families
