@@ -223,8 +223,9 @@ private:
     void eliminate(const DoubleDouble* matrix, int v) {
         const DoubleDouble* row = matrix + triangle_row(v);
         DoubleDouble* out = left_[v].data();
+        const DoubleDouble inverse = DoubleDouble(1.0) / row[v];
         for (int i = 0; i < v; ++i) {
-            const DoubleDouble share = row[i] / row[v];
+            const DoubleDouble share = row[i] * inverse;
             for (int j = 0; j <= i; ++j, ++matrix, ++out) *out = *matrix - share * row[j];
         }
     }

@@ -60,9 +60,11 @@ private:
         const DoubleDouble pivot = row[v];
         if (!(pivot.high > scatter_.least[v])) return false;
         log_det += std::log(pivot.high) + pivot.low / pivot.high;
+        if (v == 0) return true;
         DoubleDouble* out = left_[v].data();
+        const DoubleDouble inverse = DoubleDouble(1.0) / pivot;
         for (int i = 0; i < v; ++i) {
-            const DoubleDouble share = row[i] / pivot;
+            const DoubleDouble share = row[i] * inverse;
             for (int j = 0; j <= i; ++j, ++matrix, ++out) *out = *matrix - share * row[j];
         }
         return true;
