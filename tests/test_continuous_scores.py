@@ -252,3 +252,14 @@ def test_a_bound_before_anything_is_scored() -> None:
         for x in range(6):
             best = max(value for _, value in scores.families(table.names[x]))
             assert best <= bounds[x] + 1e-9
+
+
+def test_numbers_too_large_for_the_prior() -> None:
+    """Beside numbers of 1e15 the prior's share is lost in 32 digits where a column depends on another."""
+    rows = related(6, 3, 30)
+    rows[:, 2] = rows[:, 0]
+    assert np.isfinite(td.score(rows * 1e5, td.BGe()).store.arrays[0]).all()
+    with pytest.raises(td.ScoreError, match=r"BGe: the matrix of 'V0', 'V2' is not positive definite to 32 digits"):
+        td.score(rows * 1e15, td.BGe())
+    with pytest.raises(td.ScoreError, match=r"BGe: the matrix of 'V0', 'V2' is not positive definite to 32 digits"):
+        td.BGe().local(table_of(rows * 1e15), 2, [0])

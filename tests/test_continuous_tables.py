@@ -163,3 +163,33 @@ def test_command_line_names_ways_out(topdag: Topdag, tmp_path: Path) -> None:
     assert ran.code == Exit.BAD_INPUT and "--score mixed-bic" in ran.err
     ran = topdag("best", table, "--score", "mixed-bic", "--continuous", "age")
     assert ran.code == Exit.FINE and "'height', 'age' are continuous" in ran.out
+
+
+def test_what_counts_states_refuses_numbers() -> None:
+    table = td.Table(FRAME, continuous="auto")
+    network = td.Network(table.names, {})
+    for ask in (
+        lambda: td.predictive_log_density(network, table, FRAME),
+        lambda: td.constrained_fit(network, table, []),
+        lambda: td.parent_bounds(table, td.BIC(), "best"),
+    ):
+        with pytest.raises(td.ScoreError, match="needs states, but 'height' is continuous"):
+            ask()
+
+
+def test_regressions_of_a_network() -> None:
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=50)
+    s = np.array(["u", "v"] * 25)
+    y = np.where(s == "u", 1 + 2 * x, 3 - x) + 0.1 * rng.normal(size=50)
+    table = td.Table({"x": x, "s": s, "y": y}, continuous="auto")
+    found = td.regressions(td.Network(table.names, {"y": ["x", "s"]}), table)
+    assert sorted(found) == ["x", "y"] and len(found["x"]) == 1 and len(found["y"]) == 2
+    for one in found["y"]:
+        rows = s == one.given["s"]
+        slope, intercept = np.polyfit(x[rows], y[rows], 1)
+        assert (one.coefficients["x"], one.intercept, one.n_rows) == pytest.approx((slope, intercept, 25))
+        assert one.variance == pytest.approx(np.mean((y[rows] - slope * x[rows] - intercept) ** 2))
+    assert "where s=u" in str(found["y"][0])
+    with pytest.raises(td.ScoreError, match="must have the variables of the table"):
+        td.regressions(td.Network(("x", "y"), {}), table)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import math
 from itertools import combinations
+from pathlib import Path
 
 import continuous_truth as truth
 import numpy as np
+import pandas as pd
 import pytest
 import reference
+from cli_runs import Topdag
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topdag as td
 from topdag import _core
 from topdag.checking import check_network, local_by_definition
+from topdag.commands.command import Exit
 from topdag.scores import Scores
 from topdag.stores import MixedStore
 
@@ -158,3 +162,19 @@ def test_time_can_run_out() -> None:
         None,
     )
     assert families is None
+
+
+def test_a_stopped_question_shows_an_allowed_network(tmp_path: Path, topdag: Topdag) -> None:
+    """Nothing is scored yet, so families are tried one by one; some are not allowed."""
+    rng = np.random.default_rng(5)
+    a = rng.normal(size=40)
+    frame = pd.DataFrame({"a": a, "s": np.where(a > 0, "y", "n"), "b": a + rng.normal(size=40)})
+    frame.to_csv(tmp_path / "mixed.csv", index=False)
+    ran = topdag("best", tmp_path / "mixed.csv", "--score", "mixed-bic", "--time-limit", "0", "--quiet")
+    assert ran.code == Exit.STOPPED and "s <- " not in ran.out and "b <- " in ran.out
+
+
+def test_bounds_of_families_that_are_not_allowed() -> None:
+    scores = td.score(table_of(drawn(1, (2, 0, 0), 30), (2, 0, 0)), td.MixedBIC())
+    assert scores.family_bound("V0", ["V1"]) == -math.inf
+    assert scores.family_bound("V1", ["V0"]) > -math.inf

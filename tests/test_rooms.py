@@ -76,7 +76,7 @@ ROOMS = {
     "isotonic": "",
     "parameter_regions": "errors isotonic parameter_constraints",
     "constrained_likelihood": "errors isotonic parameter_regions",
-    "constrained_scores": "constrained_likelihood errors graphs parameter_constraints parameter_regions "
+    "constrained_scores": "constrained_likelihood decomposable errors graphs parameter_constraints parameter_regions "
     "parameters score_kinds table",
     "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring stores "
     "table",
@@ -86,8 +86,8 @@ ROOMS = {
     "parameter_scoring pruned_scoring pruning runs score_kinds scoring stores table",
     # scores with it
     "keeping": "errors pruned_scoring pruning runs",
-    "scores": "compiled_constraints constraints errors graphs keeping lattices priors pruned_scoring runs score_kinds "
-    "searching stores table",
+    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices priors pruned_scoring runs "
+    "score_kinds searching stores table",
     "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists continuous_scoring "
     "engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading runs score_kinds scores "
     "scoring stores table",
@@ -108,7 +108,7 @@ ROOMS = {
     "asking": "_core constraints continuous_kinds engines graphs priors results runs score_kinds score_making scores "
     "searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
-    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy keeping "
+    "questions": "_core asking block_lattice constrained_search decomposable engines errors graphs greedy keeping "
     "order_prior order_questions priors results runs score_making scores searching stores "
     "weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
@@ -138,7 +138,7 @@ ROOMS = {
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
     "list_averaging": "_core class_edges errors features graphs lists scores",
-    "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
+    "prediction": "columns decomposable errors frames graphs list_averaging messages score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",

@@ -91,14 +91,17 @@ Scatter posterior_scatter(const Numbers& numbers, const double* precision, const
         const DoubleDouble pulled = pull * (means.at[i] - DoubleDouble(mean[i]));
         for (int j = 0; j <= i; ++j)
             scatter.at(i, j) += pulled * (means.at[j] - DoubleDouble(mean[j])) + DoubleDouble(precision[i * scatter.n + j]);
+        scatter.least[i] = least_digits * scatter.at(i, i).high;
     }
     return scatter;
 }
 
 Scatter plain_scatter(const double* matrix, int n) {
     Scatter scatter{n, std::vector<DoubleDouble>(triangle_row(n)), std::vector<double>(n, 0.0)};
-    for (int i = 0; i < n; ++i)
+    for (int i = 0; i < n; ++i) {
         for (int j = 0; j <= i; ++j) scatter.at(i, j) = DoubleDouble(matrix[i * n + j]);
+        scatter.least[i] = least_digits * scatter.at(i, i).high;
+    }
     return scatter;
 }
 

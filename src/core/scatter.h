@@ -37,6 +37,9 @@ inline constexpr double least_share = 1e-20;
 // ... or when its residuals are so many times smaller than its largest number as doubles tell apart.
 inline constexpr double least_digit = 1e-15;
 
+// A matrix with a prior has no dependent variables; but below this share of an entry too few of 32 digits are left.
+inline constexpr double least_digits = 1e-22;
+
 // The residual variance of each column at and below which it depends on others.
 std::vector<double> least_variances(const Numbers& numbers);
 

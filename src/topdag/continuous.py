@@ -67,7 +67,7 @@ def numbers_of(column: Column, place: Place) -> Column:
         )
     large = next((value for value in column.values if LARGEST < abs(value) < np.inf), None)
     if large is not None:
-        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}, such as {large!r}: scale it")
+        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}, such as {float(large):g}: scale it")
     numbers = Column(column.name, np.array(column.values, dtype=np.float64), column.codes)
     check_finite(numbers, place)
     return numbers

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._core import CellKind, MinorFormula, Penalty, Scatter, SetFormula, score_set
-from topdag.decomposable import ScoreKind, coded
+from topdag.decomposable import NotAllowed, ScoreKind, coded
 from topdag.errors import ScoreError
 from topdag.messages import listing
 from topdag.table import Table
@@ -243,7 +243,7 @@ class MixedBIC(ScoreKind):
         if not table.states[x]:
             return self._regressions(table, x, discrete, continuous)
         if continuous:
-            raise ScoreError(
+            raise NotAllowed(
                 f"MixedBIC: {table.names[x]!r} is discrete, so it cannot have the continuous parent "
                 f"{table.names[continuous[0]]!r}."
             )
@@ -271,7 +271,7 @@ class MixedBIC(ScoreKind):
         if not discrete:
             return ScoreError(f"{self!r}: {degenerate_in_words(table, [*continuous, x])}")
         where = ", ".join(f"{table.names[v]}={table.states[v][table.codes[v, rows[0]]]}" for v in discrete)
-        return ScoreError(
+        return NotAllowed(
             f"MixedBIC: where {where} there are too few different rows ({len(rows)}) for a regression of "
             f"{table.names[x]!r} on {len(continuous)} continuous parents, or nothing varies, so that the likelihood "
             "has no maximum; this family is not allowed."
@@ -312,7 +312,8 @@ def degenerate_in_words(table: Table, columns: Sequence[int]) -> str:
         most = max(0, table.n_distinct - 2)
         return (
             f"{table.n_distinct} different rows are too few for the covariance of {len(few)} variables, "
-            f"{listing(names)}. Give max_parents={most} or less, or use BGe(), which takes any table."
+            f"{listing(names)}. Give max_parents={most}{' or less' if most else ''}, or use BGe(), which takes any "
+            "table."
         )
     return (
         f"the covariance of {listing(names, at_most=20)} is degenerate: {_equation(table, [columns[v] for v in few])}. "

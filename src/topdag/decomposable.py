@@ -13,6 +13,10 @@ from topdag.messages import listing
 from topdag.table import Table
 
 
+class NotAllowed(ScoreError):
+    """A family that a score does not allow."""
+
+
 class ScoreKind:
     """A decomposable score. ``score_equivalent``: networks with the same independences score the same; ``numbers``: the
     columns that are numbers to it, as ``continuous=`` says it when a table is made; None: every column has states."""

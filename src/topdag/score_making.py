@@ -253,7 +253,9 @@ def scored_columns(table: Table) -> tuple[int, ...]:
 
 def check_kind(kind: object) -> None:
     if not isinstance(kind, ScoreKind):
-        hint = " (write BIC() with brackets)" if isinstance(kind, type) and issubclass(kind, ScoreKind) else ""
+        hint = ""
+        if isinstance(kind, type) and issubclass(kind, ScoreKind):
+            hint = f" (write {kind.__name__}() with brackets)"
         raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
 
 
