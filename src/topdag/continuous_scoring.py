@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from topdag import _core
@@ -40,7 +42,9 @@ def fill_mixed(table: Table, columns: tuple[int, ...], kind: MixedBIC, max_paren
     n = len(columns)
     discrete = [v for v in columns if table.states[v]]
     continuous = [v for v in columns if not table.states[v]]
-    _require_memory(family_bytes(n) + 24 * run.threads * set_bytes(len(continuous)), n, run)
+    _require_memory(
+        family_bytes(n) + set_bytes(len(discrete)) + 3 * (run.threads + 1) * set_bytes(len(continuous)), n, run
+    )
     _require_covariance(table, continuous, kind, max_parents)
     families, degenerate, hopeless = _core.score_mixed_families(
         coded(table, discrete),
@@ -65,10 +69,11 @@ def note_on_degenerate(store: MixedStore) -> str:
 
 def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max_parents: int) -> None:
     """Columns that depend on each other in all rows are an error; where in some, families are left out."""
-    n = len(continuous)
-    size = min(n, max_parents + 1)
+    n, scatter = len(continuous), scatter_of(table, continuous)
+    if not math.isnan(scatter.log_determinant(list(range(n)))):
+        return
     formula = _core.MinorFormula([0.0] * (n + 1), [1.0] * (n + 1))
-    _, degenerate = _core.score_minors(scatter_of(table, continuous), formula, size, 1, None, None)
+    _, degenerate = _core.score_minors(scatter, formula, min(n, max_parents + 1), 1, None, None)
     if degenerate:
         found = [v for i, v in enumerate(continuous) if degenerate >> i & 1]
         raise ScoreError(f"{kind!r}: {degenerate_in_words(table, found)}")
