@@ -17,6 +17,7 @@ namespace {
 
 using Rows = std::vector<std::uint32_t>;
 constexpr double not_scored = -std::numeric_limits<double>::infinity();
+constexpr int shared_decisions = 10;  // threads share the sets of so many discrete variables
 
 std::vector<VarSet> spread_over(const std::vector<int>& places) {
     std::vector<VarSet> sets(n_sets(static_cast<int>(places.size())));
@@ -24,23 +25,27 @@ std::vector<VarSet> spread_over(const std::vector<int>& places) {
     return sets;
 }
 
-// The rows of each state of these variables that occurs.
-std::vector<Rows> rows_by_state(const Table& table, VarSet variables) {
-    Rows order(table.n_distinct);
-    std::iota(order.begin(), order.end(), 0);
-    std::vector<Rows> groups{order};
-    for (VarSet rest = variables; rest != 0; rest &= rest - 1) {
-        const int v = first_of(rest);
-        std::vector<Rows> finer;
-        for (const Rows& group : groups) {
-            std::vector<Rows> parts(table.arities[v]);
-            for (std::uint32_t row : group) parts[table.columns[v][row]].push_back(row);
-            for (Rows& part : parts)
-                if (!part.empty()) finer.push_back(std::move(part));
-        }
-        groups = std::move(finer);
+using Groups = std::vector<Rows>;  // the rows of each state of some variables that occurs
+
+Groups all_rows_of(const Table& table) {
+    Rows rows(table.n_distinct);
+    std::iota(rows.begin(), rows.end(), 0);
+    return {rows};
+}
+
+Groups split_by(const Table& table, int v, const Groups& groups) {
+    Groups finer;
+    for (const Rows& group : groups) {
+        std::vector<Rows> parts(table.arities[v]);
+        for (std::uint32_t row : group) parts[table.columns[v][row]].push_back(row);
+        for (Rows& part : parts)
+            if (!part.empty()) finer.push_back(std::move(part));
     }
-    return groups;
+    return finer;
+}
+
+bool has_a_single_row(const Groups& groups) {
+    return std::any_of(groups.begin(), groups.end(), [](const Rows& rows) { return rows.size() == 1; });
 }
 
 double n_states(const Table& table, VarSet variables) {
@@ -55,8 +60,7 @@ public:
     explicit Likelihoods(const MixedTable& table) : table_(table), least_(least_variances(table.numbers)) {}
 
     // out[C]: of the sets C of at most `most`; minus infinity where C is degenerate in some state.
-    void given(VarSet discrete, int most, std::vector<double>& out) const {
-        const std::vector<Rows> states = rows_by_state(table_.discrete, discrete);
+    void given(const Groups& states, int most, std::vector<double>& out) const {
         std::size_t fewest = table_.numbers.columns.size() + 1;  // with fewer rows no larger set has a covariance
         for (const Rows& rows : states) fewest = std::min(fewest, rows.size());
         std::fill(out.begin(), out.end(), 0.0);
@@ -96,26 +100,14 @@ public:
           discrete_sets_(spread_over(table.discrete_places)),
           continuous_sets_(spread_over(table.continuous_places)) {}
 
-    std::size_t n_discrete_sets() const { return discrete_sets_.size(); }
-
-    void fill(VarSet discrete, MixedCounts& counts) const {
-        const int room = max_parents_ - size_of(discrete);
-        if (room < 0) return;
-        const double states = n_states(table_.discrete, discrete);
-        if (is_hopeless(states)) {
-            each_family(room, [&](VarSet, int) { ++counts.hopeless; });
-            return;
+    // All sets of discrete parents that have `chosen` among the first `decided` variables.
+    void fill_with(VarSet chosen, int decided, MixedCounts& counts) const {
+        Groups groups = all_rows_of(table_.discrete);
+        for (VarSet rest = chosen; rest != 0; rest &= rest - 1) {
+            groups = split_by(table_.discrete, first_of(rest), groups);
+            if (has_a_single_row(groups)) return leave_out(chosen, decided, counts);
         }
-        std::vector<double> likelihood(continuous_sets_.size());
-        likelihoods_.given(discrete, room + 1, likelihood);
-        each_family(room, [&](VarSet parents, int x) {
-            const double with = likelihood[parents | only(x)];
-            if (with == not_scored) {
-                ++counts.degenerate;
-                return;
-            }
-            place(discrete, parents, x) = with - likelihood[parents] - penalty_ * states * (size_of(parents) + 2);
-        });
+        decide(chosen, decided, groups, counts);
     }
 
 private:
@@ -126,10 +118,61 @@ private:
     double* families_;
     std::vector<VarSet> discrete_sets_, continuous_sets_;
 
+    void decide(VarSet discrete, int v, const Groups& groups, MixedCounts& counts) const {
+        if (size_of(discrete) > max_parents_) return;
+        if (v == table_.discrete.n_variables()) return fill(discrete, groups, counts);
+        decide(discrete, v + 1, groups, counts);
+        const Groups finer = split_by(table_.discrete, v, groups);
+        if (has_a_single_row(finer)) return leave_out(discrete | only(v), v + 1, counts);
+        decide(discrete | only(v), v + 1, finer, counts);
+    }
+
+    // A state with a single row has one in every finer split, so that no variance is left.
+    void leave_out(VarSet discrete, int v, MixedCounts& counts) const {
+        const VarSet free = all_of(table_.discrete.n_variables()) & ~all_of(v);
+        for (VarSet more = free;; more = (more - 1) & free) {
+            const int room = max_parents_ - size_of(discrete | more);
+            if (room >= 0) count_of(n_states(table_.discrete, discrete | more), counts) += n_families(room);
+            if (more == 0) return;
+        }
+    }
+
+    std::uint64_t& count_of(double states, MixedCounts& counts) const {
+        return is_hopeless(states) ? counts.hopeless : counts.degenerate;
+    }
+
+    std::uint64_t n_families(int room) const {
+        const auto n = static_cast<std::uint64_t>(table_.continuous_places.size());
+        std::uint64_t total = 0, sets = 1;  // sets of j of the others
+        for (std::uint64_t j = 0; j < n && j <= static_cast<std::uint64_t>(room); ++j) {
+            total += n * sets;
+            sets = sets * (n - 1 - j) / (j + 1);
+        }
+        return total;
+    }
+
+    void fill(VarSet discrete, const Groups& groups, MixedCounts& counts) const {
+        const int room = max_parents_ - size_of(discrete);
+        const double states = n_states(table_.discrete, discrete);
+        if (is_hopeless(states)) {
+            counts.hopeless += n_families(room);
+            return;
+        }
+        std::vector<double> likelihood(continuous_sets_.size());
+        likelihoods_.given(groups, room + 1, likelihood);
+        each_family(room, [&](VarSet parents, int x) {
+            const double with = likelihood[parents | only(x)];
+            if (with == not_scored) {
+                ++counts.degenerate;
+                return;
+            }
+            place(discrete, parents, x) = with - likelihood[parents] - penalty_ * states * (size_of(parents) + 2);
+        });
+    }
+
     // A residual variance is more than least_share of the variance, so likelihoods gain no more than this by parents.
     bool is_hopeless(double states) const {
-        double n_rows = 0.0;
-        for (std::size_t row = 0; row < table_.numbers.n_distinct; ++row) n_rows += table_.numbers.weights[row];
+        const auto n_rows = static_cast<double>(table_.discrete.n_rows);
         return 2 * penalty_ * (states - 1) > -n_rows / 2 * std::log(least_share) + 1000.0;
     }
 
@@ -181,10 +224,11 @@ bool score_mixed_families(const MixedTable& table, double penalty, int max_paren
     if (!fill_discrete(table, penalty, max_parents, threads, limits, families, counts)) return false;
     const ContinuousFamilies continuous(table, penalty, max_parents, families);
     std::atomic<std::uint64_t> degenerate{0}, hopeless{0};
-    limits.begin(Phase::counting, continuous.n_discrete_sets());
-    parallel_for(continuous.n_discrete_sets(), threads, limits, [&](std::size_t discrete, int) {
+    const int decided = std::min(table.discrete.n_variables(), shared_decisions);
+    limits.begin(Phase::counting, n_sets(decided));
+    parallel_for(n_sets(decided), threads, limits, [&](std::size_t chosen, int) {
         MixedCounts own;
-        continuous.fill(discrete, own);
+        continuous.fill_with(chosen, decided, own);
         degenerate.fetch_add(own.degenerate, std::memory_order_relaxed);
         hopeless.fetch_add(own.hopeless, std::memory_order_relaxed);
         limits.done.fetch_add(1, std::memory_order_relaxed);
