@@ -27,14 +27,14 @@ void check_square(const Matrix& matrix, std::size_t n) {
 }
 
 void check_formula(const MinorFormula& formula, int n) {
-    require(formula.constants.size() > static_cast<std::size_t>(n) && formula.factors.size() == formula.constants.size(),
-            "a constant and a factor for each size");
+    const std::size_t sizes = static_cast<std::size_t>(n) + 1;
+    require(formula.constants.size() >= sizes && formula.factors.size() >= sizes, "a constant and a factor a size");
 }
 
 }  // namespace
 
 void bind_gaussian_sets(nb::module_& m) {
-    nb::class_<MinorFormula>(m, "MinorFormula", "What a set scores: constants[size] + factors[size] * ln det of its matrix.")
+    nb::class_<MinorFormula>(m, "MinorFormula", "Of a set: constants[size] + factors[size] * ln det of its matrix.")
         .def(
             "__init__",
             [](MinorFormula* self, std::vector<double> constants, std::vector<double> factors) {
@@ -61,7 +61,8 @@ void bind_gaussian_sets(nb::module_& m) {
             "values"_a, "weights"_a, "rows"_a, "Of these rows only, with means of their own.")
         .def_static(
             "posterior",
-            [](const Matrix& values, const Weights& weights, const Matrix& precision, const DoublesIn& mean, double rows) {
+            [](const Matrix& values, const Weights& weights, const Matrix& precision, const DoublesIn& mean,
+               double rows) {
                 check_square(precision, values.shape(0));
                 require(mean.shape(0) == values.shape(0), "a mean for each variable");
                 return posterior_scatter(checked_numbers(values, weights), precision.data(), mean.data(), rows);
@@ -94,8 +95,8 @@ void bind_gaussian_sets(nb::module_& m) {
         .def("take_scores", [](GaussianFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
     m.def(
         "score_gaussian_families",
-        [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon, std::uint64_t k,
-           double slack, double memory, int threads, std::optional<double> seconds,
+        [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon,
+           std::uint64_t k, double slack, double memory, int threads, std::optional<double> seconds,
            nb::object on_tick) -> std::optional<GaussianFamilies> {
             require(scatter.n >= 1 && scatter.n <= 64, "1 to 64 variables");
             check_formula(formula, scatter.n);
@@ -122,13 +123,14 @@ void bind_gaussian_sets(nb::module_& m) {
                     table.discrete_places.push_back(v);
             require(table.discrete_places.size() == discrete.view.columns.size(), "a place for each column");
             MixedCounts counts;
-            MaybeArray families = filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), [&](Limits& limits, double* out) {
+            const auto fill = [&](Limits& limits, double* out) {
                 return score_mixed_families(table, penalty, max_parents, threads, limits, out, counts);
-            });
+            };
+            MaybeArray families = filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), fill);
             return std::tuple(std::move(families), counts.degenerate, counts.hopeless);
         },
         "discrete"_a, "values"_a, "continuous_places"_a, "penalty"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "Scores of all families, None when stopped; families left out as degenerate and as hopeless.");
+        "on_tick"_a.none(), "Scores of all families, None when stopped; how many are degenerate, and hopeless.");
     m.def(
         "score_minors",
         [](const Scatter& scatter, const MinorFormula& formula, int most, int threads, std::optional<double> seconds,
@@ -136,13 +138,14 @@ void bind_gaussian_sets(nb::module_& m) {
             require(scatter.n >= 1 && scatter.n <= lattice_limit, "too many variables");
             check_formula(formula, scatter.n);
             VarSet degenerate = 0;
-            MaybeArray scores = filled(watch_of(seconds, std::move(on_tick)), n_sets(scatter.n), [&](Limits& limits, double* out) {
+            const auto fill = [&](Limits& limits, double* out) {
                 return score_minors(scatter, formula, most, threads, limits, out, degenerate);
-            });
+            };
+            MaybeArray scores = filled(watch_of(seconds, std::move(on_tick)), n_sets(scatter.n), fill);
             return std::pair(std::move(scores), degenerate);
         },
         "scatter"_a, "formula"_a, "most"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "Scores of all sets, indexed by their bits, None when stopped; and the first set with a dependent variable, or 0.");
+        "Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.");
 }
 
 }  // namespace topdag

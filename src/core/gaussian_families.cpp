@@ -31,8 +31,8 @@ struct Found {
     std::uint64_t n_scored = 0, n_cut = 0;
 };
 
-// The residual of the first variable of a matrix given more and more of the others, in doubles, with what rounding can have
-// done to it: the sweep operator [Beaton 1964] on the matrix scaled to ones on its diagonal.
+// The residual of the first variable of a matrix given more and more of the others, in doubles, with what rounding can
+// have done to it: the sweep operator [Beaton 1964] on the matrix scaled to ones on its diagonal.
 class Sweeps {
 public:
     Sweeps(const DoubleDouble* matrix, int m) : m_(m), entries_(static_cast<std::size_t>(m * m)) {
@@ -72,7 +72,8 @@ private:
     double& at(int i, int j) { return entries_[static_cast<std::size_t>(i * m_ + j)]; }
     double at(int i, int j) const { return entries_[static_cast<std::size_t>(i * m_ + j)]; }
 
-    // Of the residual, relative: changes of all entries by rounding, weighed with the coefficients; a hundred times as much.
+    // Of the residual, relative: changes of all entries by rounding, weighed with the coefficients; a hundred times as
+    // much.
     double error() const {
         double weights = 1.0;
         for (int v = 1; v <= added_; ++v) weights += std::abs(at(0, v));
@@ -81,8 +82,8 @@ private:
     }
 };
 
-// The parent sets of one variable. In its matrix the variable stands first, and its parents such that those which tell most
-// stand last; they are eliminated from the last to the first.
+// The parent sets of one variable. In its matrix the variable stands first, and its parents such that those which tell
+// most stand last; they are eliminated from the last to the first.
 class ParentWalk {
 public:
     ParentWalk(const Scatter& scatter, const GaussianQuestion& question, int x, Shared& shared, Limits& limits)
@@ -125,12 +126,14 @@ private:
 
     double score_of(double log_det, double log_residual, int size) const {
         const auto& [constants, factors] = question_.formula;
-        return constants[size + 1] - constants[size] + factors[size + 1] * (log_det + log_residual) - factors[size] * log_det;
+        return constants[size + 1] - constants[size] + factors[size + 1] * (log_det + log_residual) -
+               factors[size] * log_det;
     }
 
     static double log_of(DoubleDouble value) { return std::log(value.high) + value.low / value.high; }
 
-    // The parents `set`, then all that variables of the matrix before m add to them. `below`: the best score met of subsets.
+    // The parents `set`, then all that variables of the matrix before m add to them. `below`: the best score met of
+    // subsets.
     void visit(const DoubleDouble* matrix, int m, VarSet set, int size, double log_det, double below) {
         const double best = meet(set, size, log_det, matrix[0], below);
         if (is_over_ || size == question_.max_parents) return;
@@ -209,8 +212,8 @@ private:
         return scores[question_.k - 1];
     }
 
-    // The first v such that a set with v, and any of those before it, may matter beside what is reached. The residual given
-    // all of them bounds what each explains, and one more parent is the least they cost.
+    // The first v such that a set with v, and any of those before it, may matter beside what is reached. The residual
+    // given all of them bounds what each explains, and one more parent is the least they cost.
     int first_that_matters(const DoubleDouble* matrix, int m, VarSet set, int size, double best) {
         Sweeps sweeps(matrix, m);
         const double reached = question_.k != 0 ? kth_best_among(set) : best;
@@ -255,7 +258,8 @@ public:
         double magnitude = 0.0;
         for (const auto* entry : all) magnitude = std::max(magnitude, std::abs(entry->second));
         const int exponent = grid_exponent(scatter_.n, magnitude);
-        for (auto* entry : all) entry->second = std::ldexp(std::nearbyint(std::ldexp(entry->second, exponent)), -exponent);
+        for (auto* entry : all)
+            entry->second = std::ldexp(std::nearbyint(std::ldexp(entry->second, exponent)), -exponent);
         return exponent;
     }
 

@@ -1,8 +1,8 @@
 // gaussian_families.h: the families worth keeping of up to 64 continuous variables, without tables over all sets.
 //
-// For each variable a walk over its parent sets, by growing sets: all subsets of a set come before it. Parents that tell most
-// stand last, so that what can still be added to a set without them is weak, and a bound on it cuts early: regressions by leaps
-// and bounds [Furnival & Wilson 1974].
+// For each variable a walk over its parent sets, by growing sets: all subsets of a set come before it. Parents that
+// tell most stand last, so that what can still be added to a set without them is weak, and a bound on it cuts early:
+// regressions by leaps and bounds [Furnival & Wilson 1974].
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace topdag {
 
 struct GaussianQuestion {
     MinorFormula formula;  // of sets of 0 to n variables
-    double penalty;  // not 0: a log likelihood less so much for each parent and constants; 0: nothing is known of larger sets
+    double penalty;  // not 0: scores are log likelihoods less so much for each parent; 0: nothing bounds larger sets
     int max_parents;
     double epsilon;   // as for families_worth_keeping
     std::uint64_t k;  // not 0: a family goes only when k proper subsets score more; epsilon is not used

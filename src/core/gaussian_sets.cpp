@@ -15,8 +15,8 @@ constexpr double not_scored = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, int threads, Limits& limits, double* scores,
-                  VarSet& degenerate) {
+bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, int threads, Limits& limits,
+                  double* scores, VarSet& degenerate) {
     const int low = std::min(scatter.n, block_variables);
     const std::size_t blocks = n_sets(scatter.n - low);
     std::mutex lock;

@@ -16,12 +16,13 @@ struct MinorFormula {
     std::vector<double> factors;
 };
 
-// Calls visit(set, size, ln det) for every set of at most `most` variables, by growing bits. A set in which a variable depends on
-// those after it is given to degenerate(set) instead, and what earlier variables would add to it is left out.
+// Calls visit(set, size, ln det) for every set of at most `most` variables, by growing bits. A set in which a variable
+// depends on those after it is given to degenerate(set) instead, and what earlier variables would add to it is left
+// out.
 //
-// Variables are decided from the last to the first. Including one eliminates it from the matrix of those before it, so that
-// the pivots on the way multiply to the determinant. A step among m variables takes m^2/2 operations and half of all steps
-// are among none, a quarter among one ...: about three operations a set.
+// Variables are decided from the last to the first. Including one eliminates it from the matrix of those before it, so
+// that the pivots on the way multiply to the determinant. A step among m variables takes m^2/2 operations and half of
+// all steps are among none, a quarter among one ...: about three operations a set.
 template <class Visit, class Degenerate>
 class MinorWalk {
 public:
@@ -86,10 +87,10 @@ private:
     }
 };
 
-// Scores of all sets of at most `most` variables; minus infinity for the others. `degenerate`: the first set, by its bits,
-// found to have a dependent variable, or none. False when a limit stopped it.
-bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, int threads, Limits& limits, double* scores,
-                  VarSet& degenerate);
+// Scores of all sets of at most `most` variables; minus infinity for the others. `degenerate`: the first set, by its
+// bits, found to have a dependent variable, or none. False when a limit stopped it.
+bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, int threads, Limits& limits,
+                  double* scores, VarSet& degenerate);
 
 // The log determinant of the whole matrix, not a number where a variable depends on others.
 double log_determinant(const Scatter& scatter);

@@ -83,7 +83,9 @@ private:
         for (std::uint32_t row : rows) n_rows += table_.numbers.weights[row];
         const Scatter scatter = scatter_of_rows(table_.numbers, rows, least_);
         const double each = std::log(2 * std::numbers::pi) + 1 - std::log(n_rows);
-        const auto visit = [&](VarSet set, int size, double log_det) { own[set] = -n_rows / 2 * (size * each + log_det); };
+        const auto visit = [&](VarSet set, int size, double log_det) {
+            own[set] = -n_rows / 2 * (size * each + log_det);
+        };
         MinorWalk(scatter, most, visit, [](VarSet) {}).below(0, scatter.n);
     }
 };
@@ -193,12 +195,13 @@ private:
 };
 
 // Discrete variables score as in a table of their own.
-bool fill_discrete(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits, double* families,
-                   MixedCounts& counts) {
+bool fill_discrete(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits,
+                   double* families, MixedCounts& counts) {
     const int n = table.discrete.n_variables();
     const SetFormula formula{CellKind::n_log_n, 0.0, false, Penalty::per_cell, penalty};
     std::vector<double> scores(n_sets(n));
-    if (!score_all_sets(table.discrete, formula, std::min(n, max_parents + 1), threads, limits, scores.data())) return false;
+    const int most = std::min(n, max_parents + 1);
+    if (!score_all_sets(table.discrete, formula, most, threads, limits, scores.data())) return false;
     const std::vector<VarSet> sets = spread_over(table.discrete_places);
     for (VarSet set = 1; set < sets.size(); ++set) {
         if (size_of(set) > max_parents + 1) continue;

@@ -22,16 +22,16 @@ struct MixedTable {
     int n_variables() const { return static_cast<int>(discrete_places.size() + continuous_places.size()); }
 };
 
-// Families that have no score. Degenerate: of a continuous variable where in some state of its discrete parents that occurs
-// there are too few rows, or no residual variance, so that the likelihood has no maximum. Hopeless: the penalty alone puts them
-// more than 1000 nats below the variable without parents, whatever the data are.
+// Families that have no score. Degenerate: of a continuous variable where in some state of its discrete parents that
+// occurs there are too few rows, or no residual variance, so that the likelihood has no maximum. Hopeless: the penalty
+// alone puts them more than 1000 nats below the variable without parents, whatever the data are.
 struct MixedCounts {
     std::uint64_t degenerate = 0;
     std::uint64_t hopeless = 0;
 };
 
-// Log likelihoods less `penalty` for each free parameter; families[x * 2^(n-1) + U without bit x], minus infinity where a family
-// has no score or is not allowed. False when a limit stopped it.
+// Log likelihoods less `penalty` for each free parameter; families[x * 2^(n-1) + U without bit x], minus infinity where
+// a family has no score or is not allowed. False when a limit stopped it.
 bool score_mixed_families(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits,
                           double* families, MixedCounts& counts);
 

@@ -73,7 +73,9 @@ std::vector<double> least_variances(const Numbers& numbers) {
     return least;
 }
 
-Scatter scatter_of(const Numbers& numbers) { return scatter_of_rows(numbers, all_rows(numbers), least_variances(numbers)); }
+Scatter scatter_of(const Numbers& numbers) {
+    return scatter_of_rows(numbers, all_rows(numbers), least_variances(numbers));
+}
 
 Scatter scatter_of_rows(const Numbers& numbers, const Rows& rows, const std::vector<double>& least) {
     const Means means = means_of(numbers, rows);
@@ -86,11 +88,14 @@ Scatter posterior_scatter(const Numbers& numbers, const double* precision, const
     const Rows every = all_rows(numbers);
     const Means means = means_of(numbers, every);
     Scatter scatter = sum_of_products(numbers, every, means);
-    const DoubleDouble pull = DoubleDouble(rows) * DoubleDouble(means.n_rows) / (DoubleDouble(rows) + DoubleDouble(means.n_rows));
+    const DoubleDouble before(rows), seen(means.n_rows);
+    const DoubleDouble pull = before * seen / (before + seen);
     for (int i = 0; i < scatter.n; ++i) {
         const DoubleDouble pulled = pull * (means.at[i] - DoubleDouble(mean[i]));
-        for (int j = 0; j <= i; ++j)
-            scatter.at(i, j) += pulled * (means.at[j] - DoubleDouble(mean[j])) + DoubleDouble(precision[i * scatter.n + j]);
+        for (int j = 0; j <= i; ++j) {
+            const DoubleDouble prior(precision[i * scatter.n + j]);
+            scatter.at(i, j) += pulled * (means.at[j] - DoubleDouble(mean[j])) + prior;
+        }
         scatter.least[i] = least_digits * scatter.at(i, i).high;
     }
     return scatter;

@@ -1,7 +1,7 @@
 // scatter.h: how columns of numbers vary together, in twice the precision of doubles.
 //
-// Residual variances are small differences of large products; with 32 digits they are right to the last digit of a double
-// even where a column nearly follows from others.
+// Residual variances are small differences of large products; with 32 digits they are right to the last digit of a
+// double even where a column nearly follows from others.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ namespace topdag {
 // Where row i of a packed lower triangle begins. The first m rows are the triangle of the first m variables.
 constexpr std::size_t triangle_row(std::size_t i) { return i * (i + 1) / 2; }
 
-// A symmetric matrix with positive variances. What is left of a variable's entry after eliminating others counts as nothing
-// at or below `least`: then the variable depends on them.
+// A symmetric matrix with positive variances. What is left of a variable's entry after eliminating others counts as
+// nothing at or below `least`: then the variable depends on them.
 struct Scatter {
     int n = 0;
     std::vector<DoubleDouble> entries;
@@ -47,10 +47,11 @@ std::vector<double> least_variances(const Numbers& numbers);
 Scatter scatter_of(const Numbers& numbers);
 
 // The same over these rows only, with means of their own; the least variances stay those of the whole columns.
-Scatter scatter_of_rows(const Numbers& numbers, const std::vector<std::uint32_t>& rows, const std::vector<double>& least);
+Scatter scatter_of_rows(const Numbers& numbers, const std::vector<std::uint32_t>& rows,
+                        const std::vector<double>& least);
 
-// The parameter of the Wishart distribution after the data: `precision` (n*n numbers) before them, with a prior mean that
-// weighs `rows` imaginary rows [Kuipers, Moffa & Heckerman 2014].
+// The parameter of the Wishart distribution after the data: `precision` (n*n numbers) before them, with a prior mean
+// that weighs `rows` imaginary rows [Kuipers, Moffa & Heckerman 2014].
 Scatter posterior_scatter(const Numbers& numbers, const double* precision, const double* mean, double rows);
 
 // A matrix as given; positive definite if every pivot is positive.

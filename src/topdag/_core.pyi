@@ -699,9 +699,7 @@ def finished_cases(candidates: Candidates) -> list[list[tuple[int, int]]]:
     """
 
 class MinorFormula:
-    """
-    What a set scores: constants[size] + factors[size] * ln det of its matrix.
-    """
+    """Of a set: constants[size] + factors[size] * ln det of its matrix."""
 
     def __init__(self, constants: Sequence[float], factors: Sequence[float]) -> None: ...
 
@@ -764,10 +762,10 @@ def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: fl
 
 def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
     """
-    Scores of all families, None when stopped; families left out as degenerate and as hopeless.
+    Scores of all families, None when stopped; how many are degenerate, and hopeless.
     """
 
 def score_minors(scatter: Scatter, formula: MinorFormula, most: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int]:
     """
-    Scores of all sets, indexed by their bits, None when stopped; and the first set with a dependent variable, or 0.
+    Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """

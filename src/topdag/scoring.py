@@ -33,6 +33,8 @@ def fill_store(
     n, most = len(columns), BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
     if n > most:
         advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
+        if isinstance(kind, MixedBIC):
+            advice = "cut the numbers into states with discretize= and use BIC"
         raise TooLarge(
             f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} "
             f"columns, or {advice}."
