@@ -28,9 +28,12 @@
 #include "../src/core/classes.h"
 #include "../src/core/counts.h"
 #include "../src/core/family_bounds.h"
+#include "../src/core/gaussian_families.h"
+#include "../src/core/gaussian_sets.h"
 #include "../src/core/lattice.h"
 #include "../src/core/listing.h"
 #include "../src/core/local_scores.h"
+#include "../src/core/mixed_families.h"
 #include "../src/core/order_prior.h"
 #include "../src/core/parallel.h"
 #include "../src/core/parent_sets.h"
@@ -1032,6 +1035,98 @@ void check_order_prior() {
     }
 }
 
+// ---- Continuous variables
+
+struct OwnNumbers {
+    std::vector<std::vector<double>> columns;
+    std::vector<std::uint32_t> weights;
+
+    OwnNumbers(int n, int rows) : columns(n, std::vector<double>(rows)), weights(rows) {
+        std::normal_distribution<double> normal;
+        for (int row = 0; row < rows; ++row) {
+            weights[row] = static_cast<std::uint32_t>(draw(1, 3));
+            for (int v = 0; v < n; ++v) columns[v][row] = normal(generator) + (v > 0 ? 0.7 * columns[v - 1][row] : 5.0);
+        }
+    }
+
+    Numbers view() const {
+        Numbers numbers{{}, weights.data(), weights.size()};
+        for (const auto& column : columns) numbers.columns.push_back(column.data());
+        return numbers;
+    }
+};
+
+MinorFormula likelihood_less(double penalty, double rows, int n) {
+    MinorFormula formula;
+    for (int size = 0; size <= n; ++size) {
+        formula.constants.push_back(-penalty * size * (size + 3) / 2.0);
+        formula.factors.push_back(-rows / 2);
+    }
+    return formula;
+}
+
+// Determinants of all sets are those of single sets, and lists lose no family that beats its subsets.
+void check_continuous() {
+    for (const int n : {1, 2, 5, 9}) {
+        const OwnNumbers own(n, 3 * n + 4);
+        const Scatter scatter = scatter_of(own.view());
+        const MinorFormula formula = likelihood_less(2.0, 40.0, n);
+        std::vector<double> scores(n_sets(n));
+        VarSet degenerate = 0;
+        Limits limits;
+        check(score_minors(scatter, formula, n, 3, limits, scores.data(), degenerate), "minors are scored");
+        check(degenerate == 0, "no variable depends on others");
+        for (VarSet set = 0; set < n_sets(n); ++set) {
+            std::vector<int> variables;
+            for (VarSet rest = set; rest != 0; rest &= rest - 1) variables.push_back(first_of(rest));
+            const double log_det = log_determinant(scatter_among(scatter, variables));
+            check(is_close(scores[set], formula.constants[variables.size()] - 20.0 * log_det), "a minor");
+        }
+        const GaussianFamilies found =
+            score_gaussian_families(scatter, {formula, 2.0, n, -1.0, 0, 1e-6, 1e9}, 3, limits);
+        check(found.finished, "lists are made");
+        for (int x = 0; x < n; ++x) {
+            const auto begin = found.parents.begin();
+            const std::set<VarSet> kept(begin + found.offsets[x], begin + found.offsets[x + 1]);
+            for (VarSet u = 0; u < n_sets(n - 1); ++u) {
+                const VarSet parents = with_gap(u, x);
+                const auto local = [&](VarSet set) { return scores[set | only(x)] - scores[set]; };
+                bool is_best = true;
+                for (VarSet sub = parents; sub != 0 && is_best;) {
+                    sub = (sub - 1) & parents;
+                    is_best = local(sub) < local(parents) - 1e-9;
+                }
+                check(!is_best || kept.count(parents) == 1, "a family that beats its subsets is kept");
+            }
+        }
+    }
+    const OwnNumbers few(4, 3);
+    std::vector<double> scores(n_sets(4));
+    VarSet degenerate = 0;
+    Limits limits;
+    const MinorFormula formula = likelihood_less(1.0, 3.0, 4);
+    check(score_minors(scatter_of(few.view()), formula, 4, 2, limits, scores.data(), degenerate), "few rows are scored");
+    check(size_of(degenerate) == 3, "three rows leave no covariance of three variables");
+}
+
+void check_mixed() {
+    const OwnNumbers numbers(3, 30);
+    std::vector<std::vector<std::uint16_t>> codes(2, std::vector<std::uint16_t>(30));
+    for (auto& column : codes)
+        for (auto& code : column) code = static_cast<std::uint16_t>(draw(0, 1));
+    const OwnTable discrete({2, 2}, codes, numbers.weights);
+    const MixedTable table{discrete.view, numbers.view(), {1, 3}, {0, 2, 4}};
+    std::vector<double> families(5 * n_sets(4));
+    MixedCounts counts;
+    Limits limits;
+    check(score_mixed_families(table, 1.5, 4, 3, limits, families.data(), counts), "mixed families are scored");
+    for (const int x : {1, 3})
+        for (VarSet u = 0; u < n_sets(4); ++u)
+            if ((with_gap(u, x) & 0b10101) != 0)
+                check(families[x * n_sets(4) + u] == -infinity, "no continuous parent of a discrete variable");
+    for (int x = 0; x < 5; ++x) check(std::isfinite(families[x * n_sets(4)]), "without parents a variable has a score");
+}
+
 }  // namespace
 
 int main() {
@@ -1054,6 +1149,8 @@ int main() {
     check_limits();
     check_stop_from_outside();
     check_order_prior();
+    check_continuous();
+    check_mixed();
     std::printf("%d passed, %d failed\n", passed, failed);
     return failed == 0 ? 0 : 1;
 }

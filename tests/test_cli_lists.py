@@ -339,7 +339,7 @@ def test_memory_in_the_help(n: int) -> None:
         (["list", "FILE", "--count"], "unrecognized"),
         (["list", "FILE", "--json", "out.json"], "the name must end in .jsonl or .jsonl.gz"),
         (["list", "FILE", "--show", "-1"], "not a whole number from 0 on"),
-        (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, aic and qnml do"),
+        (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, aic, qnml, bge and gaussian-bic do"),
         (["list", "FILE", "--keep", "all"], "this is for files of scores, and FILE is a table"),
         (["list", "some.jkl", "--score", "bic"], "--score: this is for tables"),
         (["list", "FILE", "--time-limit", "-1"], "not a number of seconds"),

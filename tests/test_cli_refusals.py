@@ -19,7 +19,10 @@ from topdag.commands.command import Exit
     [
         (["bst"], "best"),
         (["best"], "FILE"),
-        (["best", "FILE", "--score", "bdue"], "there are bdeu, bic, aic, k2, fnml, qnml, bds; did you mean bdeu?"),
+        (
+            ["best", "FILE", "--score", "bdue"],
+            "gaussian-bic, gaussian-aic, mixed-bic; did you mean bdeu?",
+        ),
         (["best", "FILE", "--score", "bic", "--ess", "2"], "bic has no --ess; bdeu and bds have"),
         (["best", "FILE", "--ess", "-1"], "ess must be a positive number"),
         (["best", "FILE", "--ess", "nan"], "ess must be a positive number"),

@@ -26,10 +26,11 @@ ROOMS = {
     "writing": "errors",
     "columns": "errors messages",
     "discretize": "columns errors messages",
-    "building": "columns discretize errors messages",
-    "table": "building columns discretize errors frames messages",
+    "continuous": "columns discretize errors messages",
+    "building": "columns continuous discretize errors messages",
+    "table": "building columns continuous discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
-    "reading": "building columns discretize errors frames messages table",
+    "reading": "building columns continuous discretize errors frames messages table",
     # pictures
     "layouts": "",
     "routes": "layouts",
@@ -50,17 +51,21 @@ ROOMS = {
     "family_lists": "errors",
     "score_files": "errors family_lists",
     "stores": "_core family_lists",
-    "score_kinds": "_core errors parameters table",
+    "decomposable": "_core discretize errors messages table",
+    "continuous_kinds": "_core decomposable errors messages table",
+    "score_kinds": "_core continuous_kinds decomposable errors parameters table",
     "components": "_core family_lists stores",
     "results": "drawing graphs priors score_kinds",
     "runs": "errors results",
-    "engines": "_core errors runs score_kinds",
+    "engines": "_core continuous_kinds errors runs score_kinds",
     "order_search": "_core runs stores",
-    "scoring": "_core engines errors runs score_kinds stores table",
+    "continuous_scoring": "_core continuous_kinds decomposable engines errors runs stores table",
+    "scoring": "_core continuous_kinds continuous_scoring engines errors runs score_kinds stores table",
     "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
-    "pruned_scoring": "_core errors family_lists runs score_kinds stores table",
+    "pruned_scoring": "_core continuous_kinds errors family_lists runs score_kinds stores table",
+    "continuous_lists": "_core continuous_kinds errors family_lists pruned_scoring runs score_kinds stores table",
     # what is known
     "rules": "errors",
     "rule_making": "errors rule_text rules",
@@ -81,20 +86,21 @@ ROOMS = {
     "isotonic": "",
     "parameter_regions": "errors isotonic parameter_constraints",
     "constrained_likelihood": "errors isotonic parameter_regions",
-    "constrained_scores": "constrained_likelihood errors fitting graphs parameter_constraints parameter_regions "
-    "parameters score_kinds table",
+    "constrained_scores": "constrained_likelihood decomposable errors fitting graphs parameter_constraints "
+    "parameter_regions parameters score_kinds table",
     "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring stores "
     "table",
     # scores of what is allowed
     "family_walk": "_core compiled_constraints errors parameter_scoring pruned_scoring runs score_kinds table",
-    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk parameter_scoring "
-    "pruned_scoring pruning runs score_kinds scoring stores table",
+    "constrained_scoring": "compiled_constraints continuous_lists engines errors family_lists family_walk "
+    "parameter_scoring pruned_scoring pruning runs score_kinds scoring stores table",
     # scores with it
     "keeping": "errors pruned_scoring pruning runs",
-    "scores": "compiled_constraints constraints errors graphs keeping lattices priors pruned_scoring runs score_kinds "
-    "searching stores table",
-    "score_making": "_core compiled_constraints constrained_scoring constraints engines errors family_lists keeping "
-    "parameter_scoring pruned_scoring pruning reading runs score_kinds scores scoring stores table",
+    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices priors pruned_scoring runs "
+    "score_kinds searching stores table",
+    "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists continuous_scoring "
+    "engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading runs score_kinds scores "
+    "scoring stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
     "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
     "mdl_pruning": "",
@@ -111,12 +117,12 @@ ROOMS = {
     "relaxation runs stores",
     # questions
     "greedy": "",
-    "asking": "_core constraints engines graphs priors results runs score_kinds score_making scores "
+    "asking": "_core constraints continuous_kinds engines graphs priors results runs score_kinds score_making scores "
     "searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
-    "questions": "_core asking block_lattice branching constrained_search engines errors graphs greedy keeping "
-    "order_prior order_questions priors results runs score_making scores searching stores "
-    "weighted_scores wider_lists",
+    "questions": "_core asking block_lattice branching constrained_search decomposable engines errors graphs "
+    "greedy keeping order_prior order_questions priors results runs score_making scores searching "
+    "stores weighted_scores wider_lists",
     "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors keeping lattices lists order_search relaxation runs "
     "score_kinds score_making scores searching stores",
@@ -150,7 +156,7 @@ ROOMS = {
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
     "list_averaging": "_core class_edges errors features graphs lists scores",
-    "prediction": "columns errors graphs list_averaging messages row_coding score_kinds table",
+    "prediction": "columns decomposable errors graphs list_averaging messages row_coding score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
@@ -160,7 +166,7 @@ ROOMS = {
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
-    "checking": "constrained_scores errors graphs results score_kinds table",
+    "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
     # networks for other programs
     "state_words": "columns errors",
     "plain_names": "graphs parameters",
@@ -175,6 +181,8 @@ ROOMS = {
     "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
     "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
     "score_making scores scoring stores table writing",
+    "fitted_regressions": "continuous_kinds errors graphs table",
+    "continuous_checks": "continuous_kinds errors table",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in
@@ -220,6 +228,10 @@ CORE_ROOMS = {
     "set_index": "var_set",
     "bdeu_bounds": "cell_function sparse_counts var_set",
     "pruned_scores": "bdeu_bounds parallel run_limits set_index set_scores simd sparse_counts table var_set",
+    "scatter": "double_double",
+    "gaussian_sets": "parallel run_limits scatter var_set",
+    "gaussian_families": "gaussian_sets parallel run_limits scatter set_scores var_set",
+    "mixed_families": "gaussian_sets parallel run_limits scatter set_scores table",
     # search
     "slot_runs": "",
     "local_scores": "simd slot_runs var_set",
@@ -374,7 +386,7 @@ def test_nothing_imports_the_command_line() -> None:
 
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
-    ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading"]
+    ground = ["errors", "messages", "columns", "discretize", "continuous", "building", "table", "frames", "reading"]
     ground += ["layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}

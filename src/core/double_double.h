@@ -56,6 +56,14 @@ inline DoubleDouble operator*(DoubleDouble a, DoubleDouble b) {
     const DoubleDouble p = exact::product(a.high, b.high);
     return exact::ordered_sum(p.high, p.low + (a.high * b.low + a.low * b.high));
 }
+// Three steps of long division.
+inline DoubleDouble operator/(DoubleDouble a, DoubleDouble b) {
+    const double first = a.high / b.high;
+    const DoubleDouble rest = a - DoubleDouble(first) * b;
+    const double second = rest.high / b.high;
+    const double third = (rest - DoubleDouble(second) * b).high / b.high;
+    return exact::ordered_sum(first, second) + DoubleDouble(third);
+}
 inline DoubleDouble& operator+=(DoubleDouble& a, DoubleDouble b) { return a = a + b; }
 
 }  // namespace topdag

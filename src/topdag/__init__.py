@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from topdag.constrained_scores import Constrained, constrained_fit
     from topdag.constraint_files import constraints_from, read_constraints
     from topdag.constraints import Constraints
+    from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.discretize import Quantile, Uniform
     from topdag.errors import (
         ConstraintError,
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         v_structure,
     )
     from topdag.files import read_scores, write_scores
+    from topdag.fitted_regressions import Regression, regressions
     from topdag.graphs import Network
     from topdag.keeping import KBest, Within
     from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
@@ -111,11 +113,13 @@ _PLACES = {
     "constraint_files": "constraints_from read_constraints",
     "constraints": "Constraints",
     "constrained_scores": "Constrained constrained_fit",
+    "continuous_kinds": "BGe GaussianAIC GaussianBIC MixedBIC",
     "discretize": "Quantile Uniform",
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
     "files": "read_scores write_scores",
+    "fitted_regressions": "Regression regressions",
     "graphs": "Network",
     "keeping": "KBest Within",
     "list_averaging": "ListPosterior coverage edge_matrix posterior",
@@ -176,6 +180,7 @@ __all__ = [
     "BDe",
     "BDeu",
     "BDs",
+    "BGe",
     "ClassList",
     "Comparison",
     "Consensus",
@@ -193,10 +198,13 @@ __all__ = [
     "Feature",
     "FileError",
     "FittedNetwork",
+    "GaussianAIC",
+    "GaussianBIC",
     "Interrupted",
     "KBest",
     "ListPosterior",
     "ListSummary",
+    "MixedBIC",
     "Network",
     "NetworkError",
     "NetworkList",
@@ -212,6 +220,7 @@ __all__ = [
     "Progress",
     "Proof",
     "Quantile",
+    "Regression",
     "Rule",
     "ScoreError",
     "Scores",
@@ -279,6 +288,7 @@ __all__ = [
     "read_posteriors",
     "read_scores",
     "read_table",
+    "regressions",
     "sample_networks",
     "score",
     "score_profile",

@@ -741,3 +741,75 @@ def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None
 
 def shortest_walks(n: int, lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[int]]:
     """Lengths of the shortest walks, row by row, and their first steps."""
+
+class MinorFormula:
+    """Of a set: constants[size] + factors[size] * ln det of its matrix."""
+
+    def __init__(self, constants: Sequence[float], factors: Sequence[float]) -> None: ...
+
+    @property
+    def constants(self) -> list[float]: ...
+
+    @property
+    def factors(self) -> list[float]: ...
+
+class Scatter:
+    """How columns of numbers vary together, to 32 digits."""
+
+    def __init__(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @staticmethod
+    def of_rows(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: Sequence[int]) -> Scatter:
+        """Of these rows only, with means of their own."""
+
+    @staticmethod
+    def posterior(values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.uint32], dict(shape=(None,), order='C', device='cpu', writable=False)], precision: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], mean: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rows: float) -> Scatter: ...
+
+    @staticmethod
+    def plain(matrix: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> Scatter: ...
+
+    def log_determinant(self, variables: Sequence[int]) -> float:
+        """
+        Of the matrix of these variables; not a number where one depends on others.
+        """
+
+class GaussianFamilies:
+    """The families kept, and what was done for them."""
+
+    @property
+    def memory_needed(self) -> float: ...
+
+    @property
+    def degenerate(self) -> int: ...
+
+    @property
+    def grid(self) -> int: ...
+
+    @property
+    def limit(self) -> int: ...
+
+    @property
+    def n_scored(self) -> int: ...
+
+    @property
+    def n_cut(self) -> int: ...
+
+    @property
+    def offsets(self) -> list[int]: ...
+
+    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+
+    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: float, max_parents: int, epsilon: float, k: int, slack: float, memory: float, threads: int, seconds: float | None, on_tick: object | None) -> GaussianFamilies | None:
+    """None when stopped."""
+
+def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
+    """
+    Scores of all families, None when stopped; how many are degenerate, and hopeless.
+    """
+
+def score_minors(scatter: Scatter, formula: MinorFormula, most: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int]:
+    """
+    Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
+    """

@@ -10,6 +10,7 @@ from typing import Any
 
 from topdag import _core
 from topdag.constraints import Constraints
+from topdag.continuous_kinds import GaussianScore
 from topdag.engines import Engine
 from topdag.graphs import Network
 from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
@@ -56,6 +57,8 @@ class Asked:
         if isinstance(source, Scores):
             source.require_no_prior()
         asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
+        if asked.kind is not None and asked.table is not None:
+            asked.kind.require_columns(asked.table)
         asked.prior = prior
         if isinstance(prior, EdgePrior):
             prior.require_names(asked.known_names)
@@ -155,8 +158,12 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     """Per variable: its log likelihood given all others, which no parents can exceed, less the least penalty.
 
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
-    likelihoods, the others likelihoods less a penalty.
+    likelihoods, the others likelihoods less a penalty. Of mixed tables nothing is known before scoring.
     """
+    if isinstance(kind, GaussianScore):
+        return kind.bounds_alone(table)
+    if table.continuous:
+        return [math.inf]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)

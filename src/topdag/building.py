@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .columns import MISSING, MOST_STATES, Codes, Column, as_array, column_of_array, declare
+from .continuous import Continuous, check_continuous, continuous_columns, note_on_continuous
 from .discretize import Discretize, cut_columns
 from .errors import TableError
 from .messages import Place, check_known, listing, plural
@@ -20,7 +21,10 @@ MOST_ROWS = 2**32 - 1
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
-Parts: TypeAlias = tuple[tuple[str, ...], States, NDArray[np.uint16], NDArray[np.uint32], tuple[str, ...], bool]
+Numbers: TypeAlias = NDArray[np.float64]
+Parts: TypeAlias = tuple[
+    tuple[str, ...], States, NDArray[np.uint16], Numbers, NDArray[np.uint32], tuple[str, ...], bool
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +36,10 @@ class Options:
     weights: str | ArrayLike | None = None
     states: Mapping[str, Collection[Any]] | None = None
     keep_constant: bool = False
+    continuous: Continuous = None
 
     def __post_init__(self) -> None:
+        check_continuous(self.continuous)
         if self.missing not in ("error", "drop", "state"):
             raise TableError(f'missing= is "error", "drop" or "state", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
@@ -71,8 +77,13 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     draft = Draft(columns, weights, place, tuple(notes)).keep(weights > 0, "weight 0")
     draft = with_declared_states(draft, options.states or {})
     draft = without_gaps(draft, options.missing)
-    cut, cut_notes = cut_columns(draft.columns, draft.weights, options.discretize, draft.place)
-    return finished(replace(draft, columns=cut, notes=(*draft.notes, *cut_notes)), options.keep_constant)
+    numbers = continuous_columns(draft.columns, options.continuous, options.discretize, draft.place)
+    states = [column for column in draft.columns if column.name not in numbers]
+    cut, cut_notes = cut_columns(states, draft.weights, options.discretize, draft.place, set(numbers))
+    made = numbers | {column.name: column for column in cut}
+    notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
+    columns = [made[column.name] for column in draft.columns]
+    return finished(replace(draft, columns=columns, notes=notes), set(numbers), options.keep_constant)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -191,31 +202,34 @@ def with_missing_state(column: Column) -> Column:
     return Column(column.name, (*column.values, label), codes, column.declared)
 
 
-def finished(draft: Draft, keep_constant: bool) -> Parts:
-    columns = [with_missing_state(column) for column in draft.columns]
-    for column in columns:
-        if len(column.values) > MOST_STATES:
-            many = f"{len(column.values):,} states, more than {MOST_STATES:,}"
-            raise TableError(f"column {column.name!r} has {many}; leave it out if it only tells rows apart")
-    states = tuple(tuple(column.values) for column in columns)
-    columns_of_codes = [column.codes.astype(np.uint16) for column in columns]
-    codes, weights = merge_equal_rows(columns_of_codes, [*map(len, states)], draft.weights)
+def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> Parts:
+    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
+    first, weights = distinct_rows([(column.codes, len(column.values)) for column in columns], draft.weights)
+    states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
+    codes = [np.where(len(of) > 0, column.codes[first], 0) for column, of in zip(columns, states, strict=True)]
+    numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
-    return names, states, codes, weights, notes, keep_constant
+    held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
+    return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
 
 
-def merge_equal_rows(
-    columns: Sequence[NDArray[np.uint16]], arities: Sequence[int], weights: Codes
-) -> tuple[NDArray[np.uint16], NDArray[np.uint32]]:
-    """Distinct rows in increasing order, and the sum of the weights of each."""
+def limited(column: Column) -> Column:
+    """The column, if it has not too many states."""
+    if len(column.values) > MOST_STATES:
+        many = f"{len(column.values):,} states, more than {MOST_STATES:,}"
+        raise TableError(f"column {column.name!r} has {many}; leave it out if it only tells rows apart")
+    return column
+
+
+def distinct_rows(columns: Sequence[tuple[Codes, int]], weights: Codes) -> tuple[Codes, NDArray[np.uint32]]:
+    """Where each distinct row occurs first, rows in increasing order, and the sum of the weights of each."""
     rank, n_ranks = np.zeros(len(weights), np.int64), 1
-    for codes, arity in zip(columns, arities, strict=True):
+    for codes, arity in columns:
         if n_ranks * arity >= 2**62:
             rank = np.unique(rank, return_inverse=True)[1]
             n_ranks = int(rank.max()) + 1
         rank, n_ranks = rank * arity + codes, n_ranks * arity
     _, first, group = np.unique(rank, return_index=True, return_inverse=True)
-    merged = np.bincount(group, weights=weights).astype(np.uint32)
-    return np.stack([codes[first] for codes in columns]), merged
+    return first, np.bincount(group, weights=weights).astype(np.uint32)

@@ -12,6 +12,8 @@ from functools import lru_cache
 from typing import Any
 
 from topdag.constrained_scores import Constrained
+from topdag.continuous_checks import local_of_continuous
+from topdag.continuous_kinds import BGe, MixedBIC, PenalisedGaussian
 from topdag.errors import FileError, ScoreError
 from topdag.graphs import Network
 from topdag.results import Status
@@ -99,6 +101,11 @@ def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: t
     x, columns = table.index(variable), [table.index(name) for name in parents]
     if isinstance(kind, (BDe, CustomScore, Constrained)):
         return kind.local(table, x, columns)  # defined by the user's own network, function or constraints
+    kind.require_columns(table)
+    if isinstance(kind, MixedBIC) and table.states[x]:
+        kind = BIC()  # a discrete variable has discrete parents only
+    if isinstance(kind, BGe | PenalisedGaussian | MixedBIC):
+        return local_of_continuous(table, kind, x, columns)
     formula = _FORMULAS.get(type(kind))
     if formula is None:
         raise ScoreError(f"no second formula for {kind!r}")

@@ -12,7 +12,7 @@ from topdag import commands
 from topdag.commands.command import Command, Exit, UsageError, exit_codes
 from topdag.commands.show import WIDTH, mention, say
 from topdag.commands.values import RULES as RULES_HERE
-from topdag.discretize import RULES
+from topdag.discretize import CONTINUOUS_SCORES, RULES
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ Exact structure learning of Bayesian networks: the best network of a table, with
 NEXT = """\
 topdag COMMAND --help says more. Start with: topdag demo"""
 IN_LIBRARY_WORDS = re.compile(r'\b(missing|discretize|separator|weights)=(?:"(\w+)")?')
+SCORES_HERE = "--score bge or gaussian-bic, or mixed-bic where other columns have states"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +62,10 @@ def failed(message: str, code: Exit) -> Exit:
 def in_options(message: str) -> str:
     """A message of the library in words of the command line: --missing drop for missing="drop"."""
     message = message.replace(f"discretize={RULES}", f"--discretize: {RULES_HERE}")
+    message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}").replace(
+        "MixedBIC(),", "--score mixed-bic,"
+    )
+    message = message.replace("BGe(),", "--score bge,").replace("max_parents=", "--max-parents ")
     return IN_LIBRARY_WORDS.sub(lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""), message)
 
 

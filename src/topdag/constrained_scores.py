@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from topdag.constrained_likelihood import fitted_probabilities, total_loss
+from topdag.decomposable import require_states
 from topdag.errors import NetworkError, ScoreError
 from topdag.fitting import fit_network
 from topdag.graphs import Network, require_known
@@ -177,6 +178,7 @@ def constrained_fit(network: Network, table: Table, constraints: Sequence[Parame
            [0.  , 1.  ]])
     """
     require_known(network.names, table.names)
+    require_states(table, "constrained_fit")
     known = knowledge_of(checked_constraints(constraints), table)
     for child in known.values():
         _require_parents(network, table, child)

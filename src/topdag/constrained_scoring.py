@@ -15,12 +15,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.compiled_constraints import FamilyRules
-from topdag.engines import SMALL, family_bytes
+from topdag.continuous_lists import score_worth_keeping
+from topdag.engines import BLOCK_LIMIT, SMALL, family_bytes
 from topdag.errors import ConstraintError
 from topdag.family_lists import FamilyLists
 from topdag.family_walk import FamilyWalk
 from topdag.parameter_scoring import NO_LOSSES, ChildLosses
-from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
+from topdag.pruned_scoring import PrunedScores, Pruning
 from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
@@ -55,7 +56,8 @@ def allowed_only(
     is_rounded = True
     for x, own in enumerate(rules):
         masks, values = _allowed_families(store, x, own)
-        if isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
+        may_lack = not table.continuous
+        if may_lack and isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
             is_rounded &= not more.size
             scores = [kind.local(table, columns[x], [columns[v] for v in _members(int(mask))]) for mask in more]
@@ -116,7 +118,12 @@ def score_allowed(
     Where every subset of allowed parents is allowed, what the core keeps is right. Elsewhere a walk of its own goes
     over the parents that may be added to those that must be.
     """
-    whole = score_pruned(table, columns, kind, max_parents, keep, run)
+    if table.continuous and not all(own.is_closed_under_removal for own in rules):
+        raise ConstraintError(
+            f"With {kind!r} and {len(columns)} variables, constraints that ask for parents are not understood; up to "
+            f"{BLOCK_LIMIT} variables without max_parents they are. Forbid edges, or leave out columns."
+        )
+    whole = score_worth_keeping(table, columns, kind, max_parents, keep, run)
     if whole is None:
         return None
     kept: list[Families] = []
@@ -161,7 +168,7 @@ def _left_out(own: FamilyRules, scored: NDArray[np.uint64], n: int, x: int) -> N
     return np.setdiff1d(every[admitted(own, every)], scored)
 
 
-def _can_do_without(own: FamilyRules, store: SetStore, x: int, table: Table, column: int) -> bool:
+def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, table: Table, column: int) -> bool:
     """Whether families left out for their penalty are hopeless still: they score 1,000 nats less than x without parents
     less all that data could explain of x, so also less than the smallest allowed families if these are near enough."""
     if own.admits(0):

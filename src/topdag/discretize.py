@@ -21,6 +21,7 @@ from .messages import Place, check_known, listing, plural
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
 FEWEST_DIGITS = 6  # significant digits of a cut point in a label; more where two labels would be alike
+CONTINUOUS_SCORES = "BGe() or GaussianBIC(), or MixedBIC() where other columns have states"
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
 
 
@@ -115,13 +116,14 @@ def rules_by_column(discretize: Discretize, names: Sequence[str], floats: Collec
 
 
 def cut_columns(
-    columns: Sequence[Column], weights: Codes, discretize: Discretize, place: Place
+    columns: Sequence[Column], weights: Codes, discretize: Discretize, place: Place, others: Collection[str] = ()
 ) -> tuple[list[Column], list[str]]:
-    """The columns, those of floats cut into states, with a note on each cut."""
+    """The columns, those of floats cut into states, with a note on each cut; ``others``: names of columns left as
+    numbers."""
     floats = {column.name: column for column in columns if column.is_float}
     for column in floats.values():
         check_finite(column, place)
-    rules = rules_by_column(discretize, [column.name for column in columns], floats)
+    rules = rules_by_column(discretize, [*(column.name for column in columns), *others], floats)
     refuse_floats(
         [name for name in floats if name not in rules], [name for name, column in floats.items() if is_whole(column)]
     )
@@ -147,6 +149,7 @@ def refuse_floats(names: Sequence[str], whole: Collection[str]) -> None:
     hints = [f"cut {'it' if len(names) == 1 else 'them'} with discretize={RULES}"]
     if convertible := [name for name in names if name in whole]:
         hints.append(f"convert {listing(convertible)}, all whole numbers, to integers")
+    hints.append(f"keep {'it' if len(names) == 1 else 'them'} as numbers, by scoring with {CONTINUOUS_SCORES}")
     hold = "column {} holds" if len(names) == 1 else "columns {} hold"
     raise TableError(f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}")
 

@@ -7,6 +7,7 @@ import math
 from dataclasses import dataclass
 
 from topdag import _core
+from topdag.continuous_kinds import GaussianScore
 from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, shown_bytes
 from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
@@ -60,7 +61,7 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     _require_searchable(n)
     if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
-    if n <= FEW or not isinstance(kind, SetScore):
+    if n <= FEW or not isinstance(kind, SetScore | GaussianScore):
         return _all_sets(n, f"{n} variables have few sets" if n <= FEW else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
     if SPARSE * counted < 2**n:

@@ -111,6 +111,8 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         header["states"] = [[_plain_state(s) for s in states] for states in scores.table.states]
         header["keep_constant"] = scores.table.keep_constant
         arrays |= {"codes": scores.table.codes, "weights": scores.table.weights}
+        if scores.table.continuous:
+            arrays["numbers"] = scores.table.numbers
     store = scores.store
     if isinstance(store, SetStore):
         below = store.arrays[1:]
@@ -171,6 +173,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
             weights=arrays["weights"],
             states=header["states"],
             keep_constant=bool(header["keep_constant"]),
+            numbers=arrays.get("numbers", ()),
         )
     known = Constraints.from_dict(header["constraints"]) if "constraints" in header else None
     if kind is not None:

@@ -35,8 +35,9 @@ def table_of_frame(source: Any, options: Options) -> Table:
 
     try:
         frame = nw.from_native(source)
-        if isinstance(frame, nw.LazyFrame):
+        if isinstance(frame, nw.LazyFrame) and options.continuous is None:
             return table_of_lazy_frame(frame, options)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
         columns = [column_of_series(series) for series in frame.iter_columns()]
     except TableError:
         raise

@@ -45,6 +45,7 @@ def parent_bounds(table: Any, kind: ScoreKind, keep: Keep, *, threads: int | Non
     table = as_table(table)
     if not isinstance(kind, BIC):
         raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {kind!r}.")
+    kind.require_columns(table)
     keep_epsilon(keep)  # checks it
     facts = [Facts.of(table, x) for x in range(table.n_variables)]
     bounds = [bound_before_scoring(fact, keep) for fact in facts]

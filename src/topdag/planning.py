@@ -71,7 +71,8 @@ def plan(
     check_max_parents(max_parents)
     if question not in QUESTIONS:
         raise ScoreError(f"question must be {' or '.join(map(repr, QUESTIONS))}, not {question!r}.")
-    table = as_table(source)
+    table = as_table(source, kind)
+    kind.require_columns(table)
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     asked = (QUESTIONS[question], n, table.n_rows, kind)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.columns import Codes
+from topdag.decomposable import require_states
 from topdag.errors import TableError
 from topdag.graphs import Network
 from topdag.list_averaging import Averaged, weighted_networks
@@ -40,6 +41,7 @@ def predictive_log_density(
     """
     if not isinstance(table, Table):
         raise TableError(f"the table that was seen must be a Table, not {type(table).__name__}")
+    require_states(table, "predictive_log_density")
     BDeu(ess)  # refuses what is not an equivalent sample size
     names, masks, shares = weighted_networks([averaged] if isinstance(averaged, Network) else averaged, weights)
     order = _same_variables(names, table)

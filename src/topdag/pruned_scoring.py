@@ -10,6 +10,7 @@ from types import MappingProxyType
 import numpy as np
 
 from topdag import _core
+from topdag.continuous_kinds import GaussianScore, PenalisedGaussian
 from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run, available_memory, shown_bytes
@@ -123,10 +124,12 @@ def pruning_question(
 
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
-    if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind.unconstrained, (BIC, AIC, BDeu)):
+    has_rule = isinstance(kind.unconstrained, BIC | AIC | BDeu | PenalisedGaussian)
+    if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
+        others = "GaussianBIC" if isinstance(kind, GaussianScore) else "BIC, AIC or BDeu"
         raise ScoreError(
             f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
-            "such as max_parents=3, or use BIC, AIC or BDeu."
+            f"such as max_parents=3, or use {others}."
         )
 
 

@@ -12,6 +12,7 @@ from topdag.asking import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, up
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.branching import search_by_cycles
 from topdag.constrained_search import Listed, search_constrained
+from topdag.decomposable import NotAllowed
 from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
@@ -262,7 +263,8 @@ def _answer(asked: Asked, run: Run, network: Network | None, status: Status, lim
     value = -math.inf if network is None else asked.worth(network)
     bound = max(upper_bound(asked), value) if status is Status.STOPPED else value
     gap = bound - value if status is Status.STOPPED else 0.0
-    notes = asked.table.notes if asked.table is not None else ()
+    known = asked.scores or asked.table
+    notes = known.notes if known is not None else ()
     return Answer(
         network,
         value,
@@ -293,7 +295,10 @@ def _quick_network(asked: Asked) -> Network | None:
     def local(x: int, mask: int) -> float:
         if last_look.is_over and mask:
             return -math.inf  # no time for more parents
-        values[x, mask] = kind.local(table, x, [v for v in range(table.n_variables) if mask >> v & 1])
+        try:
+            values[x, mask] = kind.local(table, x, [v for v in range(table.n_variables) if mask >> v & 1])
+        except NotAllowed:
+            return -math.inf
         return values[x, mask]
 
     limit = table.n_variables if asked.max_parents is None else asked.max_parents

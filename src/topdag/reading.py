@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from .building import Options
 from .columns import Codes, column_of_texts, distinct_integers, names_for
+from .continuous import Continuous
 from .discretize import Discretize
 from .errors import TableError
 from .messages import plural
@@ -43,6 +44,7 @@ def read_table(
     weights: str | ArrayLike | None = None,
     states: Mapping[str, Collection[Any]] | None = None,
     keep_constant: bool = False,
+    continuous: Continuous = None,
 ) -> Table:
     """The table in a file: CSV, TSV or the like, which may be gzipped, or Parquet.
 
@@ -51,7 +53,7 @@ def read_table(
     count. A column of integers has them as states; with other numbers among them it is of floats; any other
     column is of strings. The other arguments are those of `Table`.
     """
-    options = Options(discretize, missing, weights, states, keep_constant)
+    options = Options(discretize, missing, weights, states, keep_constant, continuous)
     try:
         gaps = {missing_values} if isinstance(missing_values, str) else frozenset(missing_values)
         return table_of_file(Path(path), separator, header, gaps, options)

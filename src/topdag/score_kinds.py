@@ -10,37 +10,33 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._core import CellKind, CodedTable, Penalty, SetFormula, score_set
+from topdag._core import CellKind, Penalty, SetFormula, score_set
+from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
+from topdag.decomposable import ScoreKind, coded, require_states
 from topdag.errors import ScoreError
 from topdag.parameters import FittedNetwork
 from topdag.table import Table
 
-
-def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:
-    """The table as the core sees it, or only some of its columns (equal rows then stand apart, which is fine)."""
-    codes, arities = table.codes, table.arities
-    if columns is not None:
-        codes, arities = np.ascontiguousarray(codes[list(columns)]), arities[list(columns)]
-    return CodedTable(codes, arities.tolist(), table.weights)
-
-
-class ScoreKind:
-    """A decomposable score. ``score_equivalent``: networks with the same independences score the same."""
-
-    score_equivalent: bool = True
-
-    def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
-        """The local score of column ``x`` with these parent columns, in full precision."""
-        raise NotImplementedError
-
-    def least_penalty(self, n_rows: int, arity: int) -> float:
-        """What any family of a variable loses against its log likelihood, at least; infinite if unknown: -inf."""
-        return 0.0
-
-    @property
-    def unconstrained(self) -> ScoreKind:
-        """The score without parameter constraints, which no family exceeds."""
-        return self
+__all__ = [
+    "AIC",
+    "BIC",
+    "K2",
+    "KINDS_BY_NAME",
+    "BDe",
+    "BDeu",
+    "BDs",
+    "CustomScore",
+    "Family",
+    "ScoreKind",
+    "SetScore",
+    "check_ess",
+    "coded",
+    "fNML",
+    "family_of",
+    "kind_from_dict",
+    "kind_to_dict",
+    "qNML",
+]
 
 
 class SetScore(ScoreKind):
@@ -250,6 +246,8 @@ class CustomScore(ScoreKind):
 
 def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
     """The counts of one family, parent states in a fixed order."""
+    if not table.arities[[x, *parents]].all():
+        require_states(table, "Counting")
     key = np.zeros(table.n_distinct, dtype=np.int64)
     for v in parents:
         _, key = np.unique(key * int(table.arities[v]) + table.codes[v], return_inverse=True)
@@ -276,15 +274,21 @@ def _shown(family: Family) -> str:
 
 
 KINDS_BY_NAME: dict[str, type[ScoreKind]] = {
-    kind.__name__.lower(): kind for kind in (BDeu, BIC, AIC, K2, fNML, qNML, BDs)
+    **{kind.__name__.lower(): kind for kind in (BDeu, BIC, AIC, K2, fNML, qNML, BDs, BGe)},
+    "gaussian-bic": GaussianBIC,
+    "gaussian-aic": GaussianAIC,
+    "mixed-bic": MixedBIC,
 }
-"""The kinds that need no more than numbers, by the name the command line and score files use."""
+"""The kinds that need no more than numbers, by the name the command line uses."""
+
+_KINDS_BY_CLASS_NAME = {kind.__name__.lower(): kind for kind in KINDS_BY_NAME.values()}
+"""The same, as files call them."""
 
 
 def kind_to_dict(kind: ScoreKind | None) -> dict[str, Any] | None:
     """The name and settings of a score, where they are plain numbers."""
     name = type(kind).__name__
-    if kind is None or name.lower() not in KINDS_BY_NAME:
+    if kind is None or name.lower() not in _KINDS_BY_CLASS_NAME:
         return None
     return {"name": name, **{spec.name: getattr(kind, spec.name) for spec in fields(kind)}}  # type: ignore[arg-type]
 
@@ -295,9 +299,10 @@ def kind_from_dict(content: Mapping[str, Any] | None) -> ScoreKind | None:
         return None
     settings = dict(content)
     name = str(settings.pop("name", "")).lower()
-    if name not in KINDS_BY_NAME:
+    kinds = _KINDS_BY_CLASS_NAME | KINDS_BY_NAME
+    if name not in kinds:
         raise ScoreError(f"no score is called {name!r}; there are {', '.join(sorted(KINDS_BY_NAME))}")
     try:
-        return KINDS_BY_NAME[name](**settings)
+        return kinds[name](**settings)
     except TypeError as error:
         raise ScoreError(f"{name} takes other settings: {error}") from error

@@ -12,18 +12,20 @@ from topdag import _core
 from topdag.compiled_constraints import CompiledConstraints, free_rules
 from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
-from topdag.engines import SMALL, Engine, scores_by_lists, set_bytes
+from topdag.continuous_lists import score_worth_keeping
+from topdag.continuous_scoring import note_on_degenerate
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.parameter_scoring import less_losses, losses_of, require_room, together
-from topdag.pruned_scoring import PrunedScores, score_pruned
+from topdag.pruned_scoring import PrunedScores
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_kinds import AIC, BIC, ScoreKind
 from topdag.scores import HOPELESS_NATS, Scores, cutoff_of
 from topdag.scoring import fill_store, round_store, round_together
-from topdag.stores import ListStore, SetStore, Store
+from topdag.stores import ListStore, MixedStore, SetStore, Store
 from topdag.table import Table
 
 
@@ -49,7 +51,9 @@ def score(
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
-        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+        check_kind(kind)
+        read = as_table(table, kind)
+        scores = score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
     assert scores is not None  # without a time limit nothing stops it short of an exception
@@ -73,6 +77,7 @@ def score_within(
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
     check_max_parents(max_parents)
+    kind.require_columns(table)
     if keep is not None:
         keep_epsilon(keep)  # checks it
     begin = run.seconds
@@ -88,6 +93,8 @@ def score_within(
         known is not None and len(columns) > SMALL and keep is None and not all(f.is_free for f in known.families)
     )
     by_lists = choice.engine is Engine.SEARCH or ((listed or is_narrow) and isinstance(kind, (BIC, AIC)))
+    if by_lists and _needs_all_sets(table, known):
+        by_lists = False
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
     found = score_them(table, columns, kind, max_parents, purpose, known, run)
@@ -103,13 +110,20 @@ def score_within(
         found.store,
         found.grid,
         run.seconds - begin,
-        table.notes,
+        (*table.notes, *kind.notes_on(table), *found.notes),
         automatic=by_lists and keep is None,
         report=found.report,
         constraints=constraints if known is not None else None,
         compiled=known,
         left_out=found.left_out,
     )
+
+
+def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
+    """Families of continuous variables that must have parents are found among all, as long as these can be held."""
+    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
+        return False
+    return not all(own.is_closed_under_removal for own in known.families)
 
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
@@ -134,6 +148,7 @@ class _Scored:
     grid: int
     report: PrunedScores | None = None
     left_out: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def _score_lists(
@@ -148,7 +163,7 @@ def _score_lists(
     losses = losses_of(table, columns, kind)
     base, pruning = kind.unconstrained, pruning_for(keep)
     if known is None and not losses:
-        pruned = score_pruned(table, columns, base, max_parents, pruning, run)
+        pruned = score_worth_keeping(table, columns, base, max_parents, pruning, run)
     else:
         limit = max_parents if known is None else known.limit_on_parents(max_parents)
         rules = free_rules(tuple(table.names[v] for v in columns)) if known is None else known.families
@@ -176,6 +191,10 @@ def _score_all_sets(
     grid = round_store(filled, run)
     losses = losses_of(table, columns, kind)
     left_out = (known is not None or bool(losses)) and cutoff_of(filled, limit) < math.inf
+    notes: tuple[str, ...] = ()
+    if isinstance(filled, MixedStore):
+        left_out = filled.hopeless > 0
+        notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
         allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, grid, run)
@@ -187,7 +206,7 @@ def _score_all_sets(
     store: Store | None = allowed
     if keep != "all":
         store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
-    return None if store is None else _Scored(store, grid, left_out=left_out)
+    return None if store is None else _Scored(store, grid, left_out=left_out, notes=notes)
 
 
 def scored_again(
@@ -217,8 +236,8 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
 
 
-def as_table(source: Any) -> Table:
-    """A Table from anything that can become one: a table, frame, array or path."""
+def as_table(source: Any, kind: ScoreKind | None = None) -> Table:
+    """A Table from anything that can become one: a table, frame, array or path; columns as the score needs them."""
     import os
 
     if isinstance(source, Table):
@@ -226,18 +245,20 @@ def as_table(source: Any) -> Table:
     if isinstance(source, (str, os.PathLike)):
         from topdag.reading import read_table
 
-        return read_table(source)
-    return Table(source)
+        return read_table(source, continuous=None if kind is None else kind.numbers)
+    return Table(source, continuous=None if kind is None else kind.numbers)
 
 
 def scored_columns(table: Table) -> tuple[int, ...]:
-    """Constant columns can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
+    """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
+    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
 
 
 def check_kind(kind: object) -> None:
     if not isinstance(kind, ScoreKind):
-        hint = " (write BIC() with brackets)" if isinstance(kind, type) and issubclass(kind, ScoreKind) else ""
+        hint = ""
+        if isinstance(kind, type) and issubclass(kind, ScoreKind):
+            hint = f" (write {kind.__name__}() with brackets)"
         raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
 
 

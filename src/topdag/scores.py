@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from topdag.compiled_constraints import CompiledConstraints, Rest
 from topdag.constraints import Constraints
+from topdag.decomposable import NotAllowed
 from topdag.errors import ConstraintError, ScoreError
 from topdag.graphs import Network, require_known
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, Within
@@ -149,7 +150,10 @@ class Scores:
         """The score of the best network in which the variable has exactly these parents; minus infinity if none."""
         if not self.automatic:
             self.require_kept("family_bound")
-        local = self.local(variable, parents)  # checks the names
+        try:
+            local = self.local(variable, parents)  # checks the names
+        except NotAllowed:
+            return -math.inf
         columns = [self.names.index(name) for name in (variable, *parents)]
         if any(v not in self.columns for v in columns):
             raise ScoreError(

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from topdag import _core
+from topdag.continuous_kinds import GaussianBIC, GaussianScore, MixedBIC
+from topdag.continuous_scoring import fill_minors, fill_mixed
 from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
 from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, shown_bytes
-from topdag.score_kinds import BDe, BDs, CustomScore, ScoreKind, SetScore, coded
+from topdag.score_kinds import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.stores import FamilyStore, Floats, SetStore
 from topdag.table import Table
 
@@ -26,9 +28,13 @@ def fill_store(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
 ) -> SetStore | FamilyStore | None:
     """Scores on the grid for these columns of the table; None when the time limit came first."""
-    n, most = len(columns), BLOCK_LIMIT if isinstance(kind, SetScore) else LATTICE_LIMIT
+    kind.require_columns(table)
+    is_set_function = isinstance(kind, SetScore | GaussianScore)
+    n, most = len(columns), BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
     if n > most:
-        advice = "limit the parents with max_parents" if isinstance(kind, SetScore) else "use BDeu or BIC"
+        advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
+        if isinstance(kind, MixedBIC):
+            advice = "cut the numbers into states with discretize= and use BIC"
         raise TooLarge(
             f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} "
             f"columns, or {advice}."
@@ -57,8 +63,14 @@ def round_together(arrays: list[Floats], n: int, threads: int) -> int:
 def _fill(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
 ) -> SetStore | FamilyStore | None:
+    if isinstance(kind, MixedBIC):
+        kind = _within_columns(kind, table, columns)
     if isinstance(kind, SetScore):
         return _fill_sets(table, columns, kind, max_parents, run)
+    if isinstance(kind, GaussianScore):
+        return fill_minors(table, columns, kind, max_parents, run)
+    if isinstance(kind, MixedBIC):
+        return fill_mixed(table, columns, kind, max_parents, run)
     if isinstance(kind, BDe):
         return _fill_bde(table, columns, kind, max_parents, run)
     if isinstance(kind, BDs):
@@ -66,6 +78,14 @@ def _fill(
     if isinstance(kind, CustomScore):
         return _fill_custom(table, columns, kind, max_parents, run)
     raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}.")
+
+
+def _within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> ScoreKind:
+    """The same score by its plainer name, where all these columns are of one sort."""
+    n_continuous = sum(not table.states[v] for v in columns)
+    if n_continuous == len(columns):
+        return GaussianBIC()
+    return kind if n_continuous else BIC()
 
 
 def _fill_sets(table: Table, columns: tuple[int, ...], kind: SetScore, max_parents: int, run: Run) -> SetStore | None:

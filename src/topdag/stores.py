@@ -82,6 +82,15 @@ class FamilyStore:
 
 
 @dataclass(frozen=True)
+class MixedStore(FamilyStore):
+    """Families of a table with discrete and continuous variables, with how many have no score for another reason than
+    their variables: ``degenerate``, since their likelihood has no maximum; ``hopeless``, for their penalty."""
+
+    degenerate: int
+    hopeless: int
+
+
+@dataclass(frozen=True)
 class ListStore:
     """Some families listed; no other is allowed. ``lists`` has the scores as given, ``rounded`` those on the grid."""
 

@@ -1,9 +1,9 @@
-"""Tables of discrete variables: coded as small integers, equal rows merged."""
+"""Tables: states coded as small integers, continuous columns as numbers, equal rows merged."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from os import PathLike
 from typing import Any
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from .building import Options, build
 from .columns import Column, array_columns, as_array, columns_of, with_states
+from .continuous import Continuous
 from .discretize import Discretize
 from .errors import TableError
 from .messages import Place, closest, place_in_frame, plural
@@ -26,14 +27,16 @@ class UnknownVariableError(TableError, KeyError):
 
 @dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
 class Table:
-    """Distinct rows of discrete variables with how often each occurs. Nothing in it can be changed.
+    """Distinct rows of variables with how often each occurs. Nothing in it can be changed.
 
     ``source`` is a frame of any library that narwhals knows (lazy ones are grouped by their own engine), a
     two-dimensional array (``names`` or V0, V1, ...), a dict of columns, or a list of rows. Columns hold
     strings, integers, booleans or categories; floats are cut as ``discretize`` says: one rule for all of
     them or a dict from column to rule. ``missing`` is "error", "drop" (the rows) or "state" (one of its own).
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
-    ``states`` declares the states of columns, those without rows too.
+    ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
+    numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
+    columns of floats; they have no states.
 
     >>> table = Table({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]})
     >>> list(table.rows())
@@ -43,6 +46,7 @@ class Table:
     names: tuple[str, ...]
     states: tuple[tuple[Any, ...], ...]
     codes: NDArray[np.uint16]  # (variables, distinct rows); rows increase, the first variable counting most
+    numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
     weights: NDArray[np.uint32]
     notes: tuple[str, ...]
     keep_constant: bool
@@ -57,8 +61,9 @@ class Table:
         weights: str | ArrayLike | None = None,
         states: Mapping[str, Collection[Any]] | None = None,
         keep_constant: bool = False,
+        continuous: Continuous = None,
     ) -> None:
-        options = Options(discretize, missing, weights, states, keep_constant)
+        options = Options(discretize, missing, weights, states, keep_constant, continuous)
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -70,10 +75,12 @@ class Table:
         weights: ArrayLike | None = None,
         states: Sequence[Sequence[Any]] | None = None,
         keep_constant: bool = False,
+        numbers: ArrayLike = (),
     ) -> Table:
         """A table of integers, a row of ``codes`` for each variable.
 
-        With ``states``, codes are places in them; without, the integers that occur are the states.
+        With ``states``, codes are places in them; without, the integers that occur are the states. A variable whose
+        list of states is empty is continuous: a row of ``numbers`` for each such variable has what it holds.
         """
         columns = array_columns(as_array(codes).T, names)
         if not all(isinstance(value, int) for column in columns for value in column.values):
@@ -81,8 +88,14 @@ class Table:
         if states is not None:
             if len(states) != len(columns):
                 raise TableError(f"{len(states)} lists of states for {plural(len(columns), 'variable')}")
-            columns = [with_states(column, tuple(of)) for column, of in zip(columns, states, strict=True)]
-        return table_of_columns(columns, Options(weights=weights, keep_constant=keep_constant), place_in_frame)
+            held = iter(array_columns(as_array(numbers).T, None) if any(len(of) == 0 for of in states) else [])
+            columns = [
+                with_states(column, tuple(of)) if len(of) else replace(next(held), name=column.name)
+                for column, of in zip(columns, states, strict=True)
+            ]
+        continuous = None if states is None else [name for name, of in zip(names, states, strict=True) if not len(of)]
+        options = Options(weights=weights, keep_constant=keep_constant, continuous=continuous or None)
+        return table_of_columns(columns, options, place_in_frame)
 
     @classmethod
     def _made(cls, *parts: Any) -> Table:
@@ -116,12 +129,18 @@ class Table:
 
     @property
     def arities(self) -> NDArray[np.int64]:
+        """How many states each variable has; none if it is continuous."""
         return np.array([len(states) for states in self.states], dtype=np.int64)
 
     @property
     def constant(self) -> tuple[str, ...]:
         """The variables with a single state."""
         return tuple(name for name, states in zip(self.names, self.states, strict=True) if len(states) == 1)
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """The variables that are numbers, in the order of ``numbers``."""
+        return tuple(name for name, states in zip(self.names, self.states, strict=True) if not states)
 
     def index(self, name: str) -> int:
         """The position of a variable."""
@@ -130,8 +149,12 @@ class Table:
         return self.names.index(name)
 
     def rows(self) -> Iterator[tuple[tuple[Any, ...], int]]:
-        """Every distinct row, as states, with its weight."""
-        columns = [[of[code] for code in codes] for of, codes in zip(self.states, self.codes, strict=True)]
+        """Every distinct row, as states and numbers, with its weight."""
+        numbers = iter(self.numbers.tolist())
+        columns = [
+            [of[code] for code in codes] if of else next(numbers)
+            for of, codes in zip(self.states, self.codes, strict=True)
+        ]
         return zip(zip(*columns, strict=True), self.weights.tolist(), strict=True)
 
     def __eq__(self, other: object) -> bool:
@@ -143,6 +166,7 @@ class Table:
             and self.states == other.states
             and self.keep_constant == other.keep_constant
             and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.numbers, other.numbers)
             and np.array_equal(self.weights, other.weights)
         )
 
@@ -150,13 +174,19 @@ class Table:
         return hash((self.names, self.states, self.weights.tobytes()))
 
     def __repr__(self) -> str:
-        fewest, most = self.arities.min(), self.arities.max()
-        states = f"{fewest} states each" if fewest == most else f"{fewest} to {most} states"
         notes = f", {plural(len(self.notes), 'note')}" if self.notes else ""
         return (
             f"<Table: {self.n_variables} variables, {plural(self.n_rows, 'row')} "
-            f"({self.n_distinct:,} distinct), {states}{notes}>"
+            f"({self.n_distinct:,} distinct), {self._kinds_of_columns()}{notes}>"
         )
+
+    def _kinds_of_columns(self) -> str:
+        arities, n_continuous = self.arities[self.arities > 0], len(self.continuous)
+        if not len(arities):
+            return "all continuous"
+        fewest, most = arities.min(), arities.max()
+        states = f"{fewest} states each" if fewest == most else f"{fewest} to {most} states"
+        return f"{n_continuous} continuous, the others {states}" if n_continuous else states
 
 
 def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Table:
@@ -180,7 +210,7 @@ def is_frame(source: Any) -> bool:
 
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
-    given = (names, options.discretize, options.weights, options.states)
+    given = (names, options.discretize, options.weights, options.states, options.continuous)
     if any(option is not None for option in given) or options.missing != "error":
         raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
     *parts, keep_constant = table._parts()

@@ -48,7 +48,7 @@ def check_answer(args: Namespace) -> Exit:
     if content.get("format") not in FORMATS:
         raise FileError(f"{args.answer}: this is neither an answer nor a network that topdag wrote")
     kind = _kind(args, content)
-    table = table_from(args)
+    table = table_from(args, kind)
     try:
         network = _network(content)
     except NetworkError as error:

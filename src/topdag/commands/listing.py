@@ -87,7 +87,8 @@ def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
         kind = kind_from(args)
         if wanted.classes and not kind.score_equivalent:
             raise UsageError(
-                f"--classes: {kind} does not give all networks of a class one score; bdeu, bic, aic and qnml do"
+                f"--classes: {kind} does not give all networks of a class one score; "
+                "bdeu, bic, aic, qnml, bge and gaussian-bic do"
             )
         asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
     asked.prior = prior_from(args)

@@ -33,7 +33,7 @@ from topdag.table import Table
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
 SCORE_FILES = (".jkl", ".pss", ".npz")
-ABOUT_READING = ("missing", "discretize", "weights", "separator", "no_header", "keep_constant")
+ABOUT_READING = ("missing", "discretize", "continuous", "weights", "separator", "no_header", "keep_constant")
 ABOUT_TABLES = ("score", "ess", "max_parents", *ABOUT_READING)
 
 
@@ -51,6 +51,12 @@ def add_reading(parser: ArgumentParser) -> None:
         type=rule,
         metavar="RULE",
         help=f"how columns of floats are cut into states: {RULES}; quote the brackets",
+    )
+    group.add_argument(
+        "--continuous",
+        action="append",
+        metavar="COLUMN",
+        help="a column of integers that is numbers to mixed-bic, not states, as columns of floats are; can be repeated",
     )
     group.add_argument("--weights", metavar="COLUMN", help="the column that says how often each row counts")
     group.add_argument(
@@ -126,8 +132,9 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
     group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
 
 
-def table_from(args: Namespace) -> Table:
-    """The table in ``args.file``, read as the options say."""
+def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
+    """The table in ``args.file``, read as the options and the score (that of the options, if not given) say."""
+    numbers = (kind or kind_from(args)).numbers
     return read_table(
         args.file,
         separator=args.separator,
@@ -136,6 +143,7 @@ def table_from(args: Namespace) -> Table:
         missing=args.missing or "error",
         weights=args.weights,
         keep_constant=args.keep_constant,
+        continuous=args.continuous if args.continuous and numbers != "all" else numbers,
     )
 
 
