@@ -216,7 +216,7 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
-    if best == -math.inf:
+    if best == -math.inf or nothing_obeys(scores, run):
         return _nothing(run)
     while True:
         wide = widened(scores, reach, run)
@@ -226,8 +226,6 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         found = search.go()
         if found.limit is not None or search.has_all:
             return found
-        if reach == FIRST_REACH and not found.networks and nothing_obeys(scores, run):
-            return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
         reach = min(LARGEST_REACH, search.next_reach(best, reach))
