@@ -116,13 +116,19 @@ ROOMS = {
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
     "search_results": "",
-    "path_cuts": "closure family_program stores",
-    "clauses": "closure compiled_constraints family_program path_cuts rule_splits rules stores",
-    "obeying": "_core closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
-    "statements stores",
+    "path_cuts": "_core family_program stores",
+    "narrowing": "closure compiled_constraints statements",
+    "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules statements stores",
+    "mending": "_core closure compiled_constraints family_program path_cuts rule_splits statements stores",
+    "obeying": "compiled_constraints family_program mending relaxation runs stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
-    "constrained_search": "engines keeping part_bounds part_stores row_search rule_splits runs score_making scores "
+    "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
+    "score_kinds score_making scores stores",
+    "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
+    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
     "search_results stores",
+    "constrained_search": "constrained_best engines feasibility keeping part_bounds part_stores rule_splits runs "
+    "score_making scores search_results",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "
@@ -250,6 +256,7 @@ CORE_ROOMS = {
     "cut_pool": "clusters draws var_set",
     "order_climbing": "candidates clusters draws run_limits",
     "cycle_cases": "candidates var_set",
+    "path_flow": "var_set",
     "branching": "candidates cycle_cases parallel run_limits",
 }
 
