@@ -58,23 +58,18 @@ def constraints_of(kind: str, names: list[str], pairs: list[tuple[str, str]], se
         pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
     some = draw.sample(pairs, min(10, len(pairs)))
     back = [(b, a) for a, b in some]
-    match kind:
-        case "edges":
-            return td.Constraints(forbidden_edges=back)
-        case "required":
-            return td.Constraints(required_edges=some[:3])
-        case "parents":
-            return td.Constraints(min_parents={b: 1 for _, b in some[:3]}, max_parents=4)
-        case "precedence":
-            return td.Constraints(precedence=some)
-        case "ancestor":
-            return td.Constraints(ancestors=some[:1])
-        case "ancestors":
-            return td.Constraints(ancestors=some)
-        case "not ancestors":
-            return td.Constraints(not_ancestors=back)
     (a, b), (c, d), (e, f) = some[:3]
-    return td.Constraints(rules=[f"{a}->{b} or {c}->{d}", f"if {e}->{f} then parents({b}) >= 1"])
+    kinds: dict[str, dict[str, Any]] = {
+        "edges": {"forbidden_edges": back},
+        "required": {"required_edges": some[:3]},
+        "parents": {"min_parents": {child: 1 for _, child in some[:3]}, "max_parents": 4},
+        "precedence": {"precedence": some},
+        "ancestor": {"ancestors": some[:1]},
+        "ancestors": {"ancestors": some},
+        "not ancestors": {"not_ancestors": back},
+        "rules": {"rules": [f"{a}->{b} or {c}->{d}", f"if {e}->{f} then parents({b}) >= 1"]},
+    }
+    return td.Constraints(**kinds[kind])
 
 
 def asked(table: Any, kind: Any, known: Any) -> tuple[float, Any]:

@@ -28,6 +28,8 @@ LARGEST_REACH = 690.0
 NEAR_REACH, FURTHER = 8.0, 4.0
 """Where no network that obeys is known: so far at first, and then so many times further."""
 FEW_CLIMBS = 100
+NOTHING_MET = "no network that obeys was met"
+"""A limit after which tables over all sets can still be searched by splitting."""
 
 
 def can_be_listed(scores: Scores) -> bool:
@@ -76,25 +78,30 @@ class _BestByRows:
     def _on_growing_lists(self, short: ListStore) -> Found:
         relaxed, most = self._without_constraints(short)
         self.found.bound = most
-        if most == -math.inf:
+        if most == -math.inf or self._value == most:  # there is no network, or the best of all obeys
             return self.found
-        if self._value == most:  # the best of all obeys
-            return self.found
-        root, reach = self._first_look(short, relaxed, most), 0.0
-        if not self.found.networks and nothing_obeys(self.scores, self.run):
-            return replace(self.found, bound=-math.inf)
+        root = self._first_look(short, relaxed, most)
+        if not self.found.networks and self.found.limit is None:
+            if nothing_obeys(self.scores, self.run):
+                return replace(self.found, bound=-math.inf)
+            if not self.lists.is_from_table:
+                return replace(self.found, limit=NOTHING_MET)
+        return self._on_longer_lists(short, root, most)
+
+    def _on_longer_lists(self, short: ListStore, root: Relaxation, most: float) -> Found:
+        reach = 0.0
         while not self.run.is_over and self.found.limit is None:
             reach = self._next_reach(most, reach)
             wide = self.lists.within(reach, short)
             if wide is None:
                 break
             self._search(wide, root, most, most - reach)
-            if self._value >= most - reach or self.found.limit is not None:
+            if self._value >= most - reach:
                 return self.found
             if reach == LARGEST_REACH:
-                return replace(self.found, limit=f"{reach:g} nats behind the best network without constraints")
-        self.found.limit = self.found.limit or "time_limit"
-        return self.found
+                limit = self.found.limit or f"{reach:g} nats behind the best network without constraints"
+                return replace(self.found, limit=limit)
+        return replace(self.found, limit=self.found.limit or "time_limit")
 
     @property
     def _value(self) -> float:

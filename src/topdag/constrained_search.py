@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from topdag.constrained_best import best_by_rows, can_be_listed
+from topdag.constrained_best import NOTHING_MET, best_by_rows, can_be_listed
 from topdag.engines import SMALL
 from topdag.feasibility import nothing_obeys
 from topdag.keeping import Within
@@ -202,7 +202,9 @@ def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, 
     """
     assert scores.compiled is not None
     if most == 1 and scores.store.n > FEWEST and can_be_listed(scores):
-        return best_by_rows(scores, run)
+        found = best_by_rows(scores, run)
+        if found.limit != NOTHING_MET:
+            return found
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
         search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
