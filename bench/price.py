@@ -103,9 +103,7 @@ def measure(name: str, fewer: int, score: str, what: str, seed: int) -> Any:
 
 def main() -> None:
     print(f"\nThe price of constraints, in time. {date.today()}. {machine()}")
-    print(
-        f"Seconds with scoring, medians of {RUNS}; in brackets without constraints. Price: nats behind the best without."
-    )
+    print(f"Seconds with scoring, medians of {RUNS}; in brackets without constraints. Price: nats behind the best")
     ratios = []
     for name, fewer, score in TABLES:
         for kind in KINDS:

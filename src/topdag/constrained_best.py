@@ -78,7 +78,7 @@ class _BestByRows:
     def _on_growing_lists(self, short: ListStore) -> Found:
         relaxed, most = self._without_constraints(short)
         self.found.bound = most
-        if most == -math.inf or self._value == most:  # there is no network, or the best of all obeys
+        if most in (-math.inf, self._value):  # there is no network, or the best of all obeys
             return self.found
         root = self._first_look(short, relaxed, most)
         if not self.found.networks and self.found.limit is None:
