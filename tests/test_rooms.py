@@ -128,7 +128,7 @@ ROOMS = {
     "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
     "search_results stores",
     "constrained_search": "constrained_best engines feasibility keeping part_bounds part_stores rule_splits runs "
-    "score_making scores search_results",
+    "score_making scores search_results stores",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "

@@ -148,7 +148,6 @@ def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
     for room in (engines, part_bounds, constrained_search):
         monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(constrained_search, "FEWEST", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 

@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 
 from topdag.clauses import Clauses
-from topdag.family_program import Families
+from topdag.family_program import Families, best_scores
 from topdag.feasibility import nothing_obeys
 from topdag.pruning import listed_store
 from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
@@ -39,9 +39,11 @@ def can_be_listed(scores: Scores) -> bool:
     return scores.keep == "all"
 
 
-def best_by_rows(scores: Scores, run: Run) -> Found:
-    """The best network that obeys; when stopped, what is known by then."""
+def best_by_rows(scores: Scores, run: Run, first: Found | None = None) -> Found:
+    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already."""
     search = _BestByRows(scores, run)
+    if first is not None:
+        search.found = replace(first, limit=None)
     try:
         return search.go()
     except KeyboardInterrupt:
@@ -72,13 +74,15 @@ class _BestByRows:
             return replace(self.found, limit="time_limit")
         is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
         if is_whole or self.known.rest.is_closed_under_removal:
-            return RowSearch(short, self.known, self.clauses, self.run).go()
+            found = RowSearch(short, self.known, self.clauses, self.run).go()
+            self._take(found)
+            return replace(self.found, bound=max(found.bound, self._value), limit=found.limit)
         return self._on_growing_lists(short)
 
     def _on_growing_lists(self, short: ListStore) -> Found:
         relaxed, most = self._without_constraints(short)
-        self.found.bound = most
-        if most in (-math.inf, self._value):  # there is no network, or the best of all obeys
+        self.found.bound = min(self.found.bound, most)
+        if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all obeys
             return self.found
         root = self._first_look(short, relaxed, most)
         if not self.found.networks and self.found.limit is None:
@@ -89,6 +93,7 @@ class _BestByRows:
         return self._on_longer_lists(short, root, most)
 
     def _on_longer_lists(self, short: ListStore, root: Relaxation, most: float) -> Found:
+        """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""
         reach = 0.0
         while not self.run.is_over and self.found.limit is None:
             reach = self._next_reach(most, reach)
@@ -139,22 +144,26 @@ class _BestByRows:
     def _search(self, wide: ListStore, root: Relaxation, most: float, wanted: float) -> None:
         """On the families of these lists that a better network than the best one met may have."""
         start = self._start
-        store = wide if start is None else _left(wide, root, start)
+        store = wide if start is None else _left(wide, root, start, self._value)
         found = RowSearch(store, self.known, self.clauses, self.run, start, most).go(wanted, root)
         self._take(found)
         self.found.limit = found.limit
-        self.found.bound = max(found.bound, wanted)
+        self.found.bound = max(found.bound, wanted, self._value)
 
     def _take(self, found: Found) -> None:
         self.found.networks |= found.networks
         self.found.parts, self.found.rows = self.found.parts + found.parts, self.found.rows + found.rows
 
 
-def _left(wide: ListStore, root: Relaxation, start: Network) -> ListStore:
+def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> ListStore:
     """Without families that no network at least as good as ``start`` has, by the multipliers of a relaxation."""
     families = Families.of_store(wide)
     own = families.places(start)
-    kept = own | (bounds_by(root, families) <= families.costs[own].sum())
-    spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
+    is_listed = own.sum() == families.n
+    cost = families.costs[own].sum() if is_listed else best_scores(wide).sum() - value
+    kept = own | (bounds_by(root, families) <= cost)
+    spans = list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
+    if not all(kept[a:b].any() for a, b in spans):
+        return wide
     lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in spans]
     return listed_store(wide.lists.names, lists)
