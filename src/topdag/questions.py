@@ -156,7 +156,8 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
         return Listed((value,), (masks,), is_whole=False)
 
     found = search_constrained(scores, best_of_part, run, most=1)
-    asked.engine = "branch and cut with rows" if found.rows else f"splitting, {asked.engine}"
+    is_by_rows = found.rows > 0 or asked.engine == "none"  # no part was searched by itself
+    asked.engine = "branch and cut with rows" if is_by_rows else f"splitting, {asked.engine}"
     asked.reason = "constraints speak of several variables at once"
     asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     best = [scores.network(masks) for _, masks in found.best(1)]
