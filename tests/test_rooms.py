@@ -134,19 +134,19 @@ ROOMS = {
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
     "path_cuts": "_core family_program stores",
+    "narrowing": "closure compiled_constraints statements",
     "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules statements stores",
     "mending": "_core closure compiled_constraints family_program path_cuts rule_splits statements stores",
     "obeying": "compiled_constraints family_program mending relaxation runs stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
-    "narrowing": "closure compiled_constraints statements",
     "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
     "score_kinds score_making scores stores",
     "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
     "search_results stores",
     "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
-    "constrained_search": "constrained_best feasibility part_bounds part_stores rule_splits runs scores search_results "
-    "stores wider_lists",
+    "constrained_search": "constrained_best engines feasibility part_bounds part_stores rule_splits runs scores "
+    "search_results stores wider_lists",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "

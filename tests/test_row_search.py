@@ -11,7 +11,7 @@ import reference
 from strategies import sampled_table, stored
 
 import topdag as td
-from topdag import constrained_search, engines, part_bounds, score_making, wider_lists
+from topdag import engines, part_bounds, score_making, wider_lists
 from topdag.clauses import Clauses
 from topdag.compiled_constraints import CompiledConstraints, FamilyRules
 from topdag.engines import Choice, Engine
@@ -148,7 +148,6 @@ def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
     for room in (engines, part_bounds, wider_lists):
         monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(constrained_search, "FEWEST", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 

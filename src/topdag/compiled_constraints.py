@@ -45,6 +45,12 @@ class FamilyRules:
         everyone = self.may.bit_count() == len(self.names) - 1
         return everyone and self.is_closed_under_removal and self.most >= len(self.names) - 1 and not self.rules
 
+    @property
+    def is_by_parents(self) -> bool:
+        """Whether nothing is known but parents that may not be."""
+        only_may = self.is_closed_under_removal and not self.rules
+        return only_may and self.most >= self.may.bit_count()
+
     def admit(self, masks: Masks) -> Truths:
         """Which of these parent sets are allowed."""
         sizes = np.bitwise_count(masks)

@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 
 from topdag.clauses import Clauses
-from topdag.family_program import Families
+from topdag.family_program import Families, best_scores
 from topdag.feasibility import nothing_obeys
 from topdag.pruning import listed_store
 from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
@@ -28,6 +28,8 @@ LARGEST_REACH = 690.0
 NEAR_REACH, FURTHER = 8.0, 4.0
 """Where no network that obeys is known: so far at first, and then so many times further."""
 FEW_CLIMBS = 100
+NOTHING_MET = "no network that obeys was met"
+"""A limit after which tables over all sets can still be searched by splitting."""
 
 
 def can_be_listed(scores: Scores) -> bool:
@@ -37,9 +39,11 @@ def can_be_listed(scores: Scores) -> bool:
     return scores.keep == "all"
 
 
-def best_by_rows(scores: Scores, run: Run) -> Found:
-    """The best network that obeys; when stopped, what is known by then."""
+def best_by_rows(scores: Scores, run: Run, first: Found | None = None) -> Found:
+    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already."""
     search = _BestByRows(scores, run)
+    if first is not None:
+        search.found = replace(first, limit=None)
     try:
         return search.go()
     except KeyboardInterrupt:
@@ -70,31 +74,39 @@ class _BestByRows:
             return replace(self.found, limit="time_limit")
         is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
         if is_whole or self.known.rest.is_closed_under_removal:
-            return RowSearch(short, self.known, self.clauses, self.run).go()
+            found = RowSearch(short, self.known, self.clauses, self.run).go()
+            self._take(found)
+            return replace(self.found, bound=max(found.bound, self._value), limit=found.limit)
         return self._on_growing_lists(short)
 
     def _on_growing_lists(self, short: ListStore) -> Found:
         relaxed, most = self._without_constraints(short)
-        self.found.bound = most
-        if most == -math.inf:
+        self.found.bound = min(self.found.bound, most)
+        if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all obeys
             return self.found
-        if self._value == most:  # the best of all obeys
-            return self.found
-        root, reach = self._first_look(short, relaxed, most), 0.0
-        if not self.found.networks and nothing_obeys(self.scores, self.run):
-            return replace(self.found, bound=-math.inf)
+        root = self._first_look(short, relaxed, most)
+        if not self.found.networks and self.found.limit is None:
+            if nothing_obeys(self.scores, self.run):
+                return replace(self.found, bound=-math.inf)
+            if not self.lists.is_from_table:
+                return replace(self.found, limit=NOTHING_MET)
+        return self._on_longer_lists(short, root, most)
+
+    def _on_longer_lists(self, short: ListStore, root: Relaxation, most: float) -> Found:
+        """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""
+        reach = 0.0
         while not self.run.is_over and self.found.limit is None:
             reach = self._next_reach(most, reach)
             wide = self.lists.within(reach, short)
             if wide is None:
                 break
             self._search(wide, root, most, most - reach)
-            if self._value >= most - reach or self.found.limit is not None:
+            if self._value >= most - reach:
                 return self.found
             if reach == LARGEST_REACH:
-                return replace(self.found, limit=f"{reach:g} nats behind the best network without constraints")
-        self.found.limit = self.found.limit or "time_limit"
-        return self.found
+                limit = self.found.limit or f"{reach:g} nats behind the best network without constraints"
+                return replace(self.found, limit=limit)
+        return replace(self.found, limit=self.found.limit or "time_limit")
 
     @property
     def _value(self) -> float:
@@ -132,22 +144,26 @@ class _BestByRows:
     def _search(self, wide: ListStore, root: Relaxation, most: float, wanted: float) -> None:
         """On the families of these lists that a better network than the best one met may have."""
         start = self._start
-        store = wide if start is None else _left(wide, root, start)
+        store = wide if start is None else _left(wide, root, start, self._value)
         found = RowSearch(store, self.known, self.clauses, self.run, start, most).go(wanted, root)
         self._take(found)
         self.found.limit = found.limit
-        self.found.bound = max(found.bound, wanted)
+        self.found.bound = max(found.bound, wanted, self._value)
 
     def _take(self, found: Found) -> None:
         self.found.networks |= found.networks
         self.found.parts, self.found.rows = self.found.parts + found.parts, self.found.rows + found.rows
 
 
-def _left(wide: ListStore, root: Relaxation, start: Network) -> ListStore:
+def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> ListStore:
     """Without families that no network at least as good as ``start`` has, by the multipliers of a relaxation."""
     families = Families.of_store(wide)
     own = families.places(start)
-    kept = own | (bounds_by(root, families) <= families.costs[own].sum())
-    spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
+    is_listed = own.sum() == families.n
+    cost = families.costs[own].sum() if is_listed else best_scores(wide).sum() - value
+    kept = own | (bounds_by(root, families) <= cost)
+    spans = list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
+    if not all(kept[a:b].any() for a, b in spans):
+        return wide
     lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in spans]
     return listed_store(wide.lists.names, lists)

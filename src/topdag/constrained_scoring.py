@@ -51,6 +51,8 @@ def allowed_only(
     """
     if all(own.is_free for own in rules):
         return store, grid
+    if store.n <= SMALL and isinstance(store, SetStore) and all(own.is_by_parents for own in rules):
+        return _by_parents(store, rules, run), grid
     n = store.n
     kept: list[Families] = []
     is_rounded = True
@@ -89,14 +91,34 @@ def _allowed_families(store: SetStore | FamilyStore, x: int, own: FamilyRules) -
     return masks[is_scored], values
 
 
-def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
+def _by_parents(store: SetStore, rules: Sequence[FamilyRules], run: Run) -> FamilyStore:
+    """Where some edges are forbidden and nothing else is known: whole tables at a time."""
+    families = _no_families(store, run)
+    for x, own in enumerate(rules):
+        row = families[x << store.n - 1 : x + 1 << store.n - 1]
+        joint = store.joint.reshape(-1, 2, 1 << x)
+        below = store.below[x]
+        without = (store.joint if below is None else below).reshape(-1, 2, 1 << x)[:, 0]
+        scored = joint[:, 1] > -math.inf
+        np.subtract(joint[:, 1], without, where=scored, out=row.reshape(-1, 1 << x))
+        for parent in range(store.n):
+            if parent != x and not own.may >> parent & 1:
+                row.reshape(-1, 2, 1 << parent - (parent > x))[:, 1] = -math.inf
+    return FamilyStore(store.n, families)
+
+
+def _no_families(store: SetStore | FamilyStore, run: Run) -> NDArray[np.float64]:
     n = store.n
     run.require_memory(
         family_bytes(n) + sum(array.nbytes for array in store.arrays),
         f"Scores of single families of {n} variables, as constraints need them,",
         "Use fewer variables.",
     )
-    families = np.full(n << n - 1, -math.inf)
+    return np.full(n << n - 1, -math.inf)
+
+
+def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
+    n, families = store.n, _no_families(store, run)
     for x, (masks, values) in enumerate(kept):
         families[(x << n - 1) + slots_of(masks, x)] = values
     return FamilyStore(n, families)

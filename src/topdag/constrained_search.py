@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from topdag.constrained_best import LARGEST_REACH, best_by_rows, can_be_listed
+from topdag.constrained_best import LARGEST_REACH, NOTHING_MET, best_by_rows, can_be_listed
+from topdag.engines import SMALL
 from topdag.feasibility import nothing_obeys
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
@@ -33,8 +34,10 @@ MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
 FIRST_REACH = 2.0
 """How far behind the best network without constraints the first look goes, in nats."""
-FEWEST = 12
-"""Up to so many variables splitting is faster than branch and cut: a lattice takes a few milliseconds."""
+FIRST_PARTS_OF = 19
+"""For the best network with tables over all sets, one part is looked at by splitting before branch and cut is tried,
+twice as many for each variable less than so many: about as much work as branch and cut takes at least."""
+MANY_PARTS = "parts"
 
 
 @dataclass(frozen=True)
@@ -63,11 +66,12 @@ class ConstrainedSearch:
         most: int,
         epsilon: float = math.inf,
         lowest: float = -math.inf,
+        most_parts: float = math.inf,
     ) -> None:
         assert scores.compiled is not None
         self.scores, self.list_part, self.run = scores, list_part, run
         self.rest, self.names = scores.compiled.rest, scores.compiled.names
-        self.most, self.epsilon, self.lowest = most, epsilon, lowest
+        self.most, self.epsilon, self.lowest, self.most_parts = most, epsilon, lowest, most_parts
         self.found = Found()
         self._best = -math.inf
         self._ranked: list[float] = []  # the best ``most`` values, the least of them first
@@ -81,6 +85,9 @@ class ConstrainedSearch:
         while self._waiting:
             found.bound = -self._waiting[0][0]
             if self._is_enough(found.bound):
+                return found
+            if found.parts >= self.most_parts:
+                found.limit = MANY_PARTS
                 return found
             _, _, part, size = heapq.heappop(self._waiting)
             try:
@@ -101,7 +108,7 @@ class ConstrainedSearch:
             smaller = self._look_into(next_part, size)
             if smaller is None:
                 return False
-            is_first_wanted = not self.found.networks and len(smaller) > 0
+            is_first_wanted = not self.found.networks and len(smaller) > 0 and self.found.parts < self.most_parts
             next_part, size = (smaller[0][1], self._first_size) if is_first_wanted else (None, size)
             for bound, own, own_size in smaller[is_first_wanted:]:
                 self._push(bound, own, own_size)
@@ -214,22 +221,46 @@ def search_constrained(
         is_settled = bool(found.networks) or found.limit in (None, "time_limit", "Ctrl-C")
         if is_settled or isinstance(scores.store, ListStore):
             return found  # else no list has a network that obeys, but all families are at hand
-    elif most == 1 and scores.store.n > FEWEST and can_be_listed(scores):
-        return best_by_rows(scores, run)
+    elif most == 1 and can_be_listed(scores):
+        found = _best(scores, list_part, run)
+        if found.limit != NOTHING_MET:
+            return found
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
-        lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
-        search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
-        found = search.go()
-        if found.limit is None and not search.has_all:
-            found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
-        return found
+        return _split(scores, list_part, run, most=most, epsilon=epsilon)
     return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
+
+
+def _best(scores: Scores, list_part: List, run: Run) -> Found:
+    """By splitting where a few parts are enough, else by branch and cut."""
+    if isinstance(scores.store, ListStore) or scores.store.n > SMALL:
+        return best_by_rows(scores, run)
+    most_parts = 1 << max(0, FIRST_PARTS_OF - scores.store.n)
+    found = _split(scores, list_part, run, most=1, most_parts=most_parts)
+    return best_by_rows(scores, run, found) if found.limit == MANY_PARTS else found
+
+
+def _split(
+    scores: Scores,
+    list_part: List,
+    run: Run,
+    *,
+    most: int,
+    epsilon: float = math.inf,
+    most_parts: float = math.inf,
+) -> Found:
+    """On the scores as they are."""
+    lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
+    search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest, most_parts=most_parts)
+    found = search.go()
+    if found.limit is None and not search.has_all:
+        found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+    return found
 
 
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
-    if best == -math.inf:
+    if best == -math.inf or nothing_obeys(scores, run):
         return nothing(run)
     while True:
         wide = widened(scores, reach, run)
@@ -239,8 +270,6 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         found = search.go()
         if found.limit is not None or search.has_all:
             return found
-        if reach == FIRST_REACH and not found.networks and nothing_obeys(scores, run):
-            return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
         reach = min(LARGEST_REACH, search.next_reach(best, reach))

@@ -162,7 +162,8 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
-    asked.engine = "branch and cut with rows" if found.rows else found.engine or f"splitting, {asked.engine}"
+    is_by_rows = found.rows > 0 or (found.engine is None and asked.engine == "none")  # no part was searched by itself
+    asked.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {asked.engine}"
     asked.reason = "constraints speak of several variables at once"
     asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     best = [scores.network(masks) for _, masks in found.best(1)]
