@@ -31,13 +31,20 @@ ROOMS = {
     "table": "building columns continuous discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
     "reading": "building columns continuous discretize errors frames messages table",
+    # pictures
+    "layouts": "",
+    "routes": "layouts",
+    "drawing": "layouts routes",
+    "plots": "drawing",
     # networks
     "separation": "",
-    "graphs": "_core errors separation",
+    "graphs": "_core converters drawing errors fitting parameters plots separation",
     "frame_making": "",
     "priors": "errors graphs",
-    "classes": "_core errors graphs",
-    "parameters": "errors graphs table",
+    "classes": "_core drawing errors graphs plots",
+    "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
+    "row_coding": "columns errors frames messages table",
+    "fitting": "errors graphs messages parameters score_kinds score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
@@ -48,7 +55,7 @@ ROOMS = {
     "continuous_kinds": "_core decomposable errors messages table",
     "score_kinds": "_core continuous_kinds decomposable errors parameters table",
     "components": "_core family_lists stores",
-    "results": "graphs priors score_kinds",
+    "results": "drawing graphs priors score_kinds",
     "runs": "errors results",
     "engines": "_core continuous_kinds errors runs score_kinds",
     "order_search": "_core runs stores",
@@ -62,13 +69,16 @@ ROOMS = {
     # what is known
     "rules": "errors",
     "rule_making": "errors rule_text rules",
-    "rule_text": "errors rules",
-    "statements": "constraints errors graphs rules",
+    "rule_text": "errors rules text_reading",
+    "statements": "constraints errors graphs parameter_constraints rules",
     "closure": "rules statements",
     "conflicts": "closure errors statements",
     "compiled_constraints": "closure rules statements",
-    "constraint_values": "errors rule_text rules",
-    "constraints": "compiled_constraints conflicts constraint_values errors graphs rules statements",
+    "text_reading": "errors",
+    "parameter_text": "errors parameter_constraints text_reading",
+    "constraint_values": "errors parameter_constraints parameter_text rule_text rules",
+    "constraints": "compiled_constraints conflicts constraint_values errors graphs parameter_constraints rules "
+    "statements",
     "constraint_files": "constraints errors",
     "classifiers": "constraints errors rule_making rules",
     # what is known about probabilities
@@ -76,8 +86,8 @@ ROOMS = {
     "isotonic": "",
     "parameter_regions": "errors isotonic parameter_constraints",
     "constrained_likelihood": "errors isotonic parameter_regions",
-    "constrained_scores": "constrained_likelihood decomposable errors graphs parameter_constraints parameter_regions "
-    "parameters score_kinds table",
+    "constrained_scores": "constrained_likelihood decomposable errors fitting graphs parameter_constraints "
+    "parameter_regions parameters score_kinds table",
     "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring stores "
     "table",
     # scores of what is allowed
@@ -98,8 +108,10 @@ ROOMS = {
     "family_program": "_core errors runs stores",
     "relaxation": "_core family_program runs stores",
     "branch_and_cut": "_core family_program relaxation runs stores",
-    "branching": "_core runs stores",
+    "branching": "_core case_rules compiled_constraints runs search_results stores",
     "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
+    "search_results": "",
+    "case_rules": "_core closure compiled_constraints rules",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
     "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
     "relaxation runs stores",
@@ -108,9 +120,9 @@ ROOMS = {
     "asking": "_core constraints continuous_kinds engines graphs priors results runs score_kinds score_making scores "
     "searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
-    "questions": "_core asking block_lattice constrained_search decomposable engines errors graphs greedy keeping "
-    "order_prior order_questions priors results runs score_making scores searching stores "
-    "weighted_scores",
+    "questions": "_core asking block_lattice branching constrained_search decomposable engines errors graphs greedy "
+    "keeping order_prior order_questions priors results runs score_making scores searching stores "
+    "weighted_scores wider_lists",
     "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors keeping lattices lists order_search relaxation runs "
     "score_kinds score_making scores searching stores",
@@ -121,14 +133,20 @@ ROOMS = {
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
-    "search_results": "",
-    "path_cuts": "closure family_program stores",
-    "clauses": "closure compiled_constraints family_program path_cuts rule_splits rules stores",
-    "obeying": "_core closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
-    "statements stores",
+    "path_cuts": "_core family_program stores",
+    "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules statements stores",
+    "mending": "_core closure compiled_constraints family_program path_cuts rule_splits statements stores",
+    "obeying": "compiled_constraints family_program mending relaxation runs stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
-    "constrained_search": "engines keeping part_bounds part_stores row_search rule_splits runs score_making scores "
+    "narrowing": "closure compiled_constraints statements",
+    "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
+    "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
+    "score_kinds score_making scores stores",
+    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
     "search_results stores",
+    "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
+    "constrained_search": "constrained_best feasibility part_bounds part_stores rule_splits runs scores search_results "
+    "stores wider_lists",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "
@@ -138,12 +156,12 @@ ROOMS = {
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
     "list_averaging": "_core class_edges errors features graphs lists scores",
-    "prediction": "columns decomposable errors frames graphs list_averaging messages score_kinds table",
+    "prediction": "columns decomposable errors graphs list_averaging messages row_coding score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
     # sums
-    "posteriors": "errors frame_making graphs results",
+    "posteriors": "drawing errors frame_making graphs plots results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
@@ -151,18 +169,42 @@ ROOMS = {
     "fitted_regressions": "continuous_kinds errors graphs table",
     "continuous_checks": "continuous_kinds errors table",
     "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
-    "files": "constraints errors family_lists graphs keeping score_files score_kinds score_making scores "
-    "scoring stores table writing",
+    # networks for other programs
+    "state_words": "columns errors",
+    "plain_names": "graphs parameters",
+    "converters": "errors graphs parameters state_words",
+    "text_scanner": "errors parameters",
+    "xml_tree": "errors",
+    "network_parts": "errors graphs messages parameters state_words",
+    "bif": "errors network_parts parameters plain_names state_words text_scanner",
+    "net_format": "errors network_parts parameters plain_names state_words text_scanner",
+    "xmlbif": "errors graphs network_parts parameters state_words text_scanner xml_tree",
+    "xdsl": "errors net_format network_parts parameters state_words text_scanner xml_tree",
+    "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
+    "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
+    "score_making scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
+    # the scikit-learn way in
+    "estimator_base": "columns discretize errors frames messages score_kinds table",
+    "structure_learner": "building constraints discretize errors estimator_base list_questions messages priors "
+    "questions results score_kinds score_making sums table",
+    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
+    "score_kinds score_making table",
+    # one page with all of them: asks, and shows
+    "report": "asking classes comparing constraints drawing errors graphs list_averaging list_lattices "
+    "list_questions lists posteriors priors questions results runs score_kinds score_making "
+    "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
-    "example files graphs keeping list_files list_lattices list_questions lists messages planning "
-    "posterior_files posteriors priors questions reading results rule_text rules runs samples "
-    "sampling score_kinds score_making scores sums table writing",
+    "example files fitting graphs keeping list_files list_lattices list_questions lists messages "
+    "network_files parameters plain_names planning posterior_files posteriors priors questions "
+    "reading report results rule_text rules runs samples sampling score_kinds score_making scores "
+    "sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
+LEADS_ON = {"graphs": {"converters", "fitting", "parameters"}}  # methods open these rooms when they are called
 NOBODY_IMPORTS = {"cli": {"__main__", "commands"}, "commands": {"cli"}, "__main__": set()}
 
 CORE_ROOMS = {
@@ -257,12 +299,16 @@ CORE_ROOMS = {
     "summed_orders": "family_weights parallel run_limits",
     "order_ancestors": "summed_orders parallel",
     "order_averages": "order_ancestors summed_orders parallel posterior_tables",
+    "path_flow": "var_set",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",
     "order_climbing": "candidates clusters draws run_limits",
-    "cycle_cases": "candidates var_set",
-    "branching": "candidates cycle_cases parallel run_limits",
+    "case_marks": "candidates var_set",
+    "case_rules": "case_marks var_set",
+    "cycle_cases": "candidates case_marks case_rules var_set",
+    "branching": "candidates case_rules cycle_cases parallel run_limits",
+    "obeying_orders": "candidates case_rules draws order_climbing run_limits",
 }
 
 
@@ -341,9 +387,9 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "continuous", "building", "table", "frames", "reading"]
-    ground += ["separation", "graphs"]
+    ground += ["layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
-        assert set(ROOMS[room].split()) <= {*ground, "_core"}
+        assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}
 
 
 def test_the_picture_in_the_docs_is_this_one() -> None:

@@ -11,7 +11,7 @@ import reference
 from strategies import sampled_table, stored
 
 import topdag as td
-from topdag import constrained_search, engines, part_bounds, score_making
+from topdag import constrained_search, engines, part_bounds, score_making, wider_lists
 from topdag.clauses import Clauses
 from topdag.compiled_constraints import CompiledConstraints, FamilyRules
 from topdag.engines import Choice, Engine
@@ -146,8 +146,9 @@ def test_nothing_obeys() -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_bounds, constrained_search):
+    for room in (engines, part_bounds, wider_lists):
         monkeypatch.setattr(room, "SMALL", 4)
+    monkeypatch.setattr(constrained_search, "FEWEST", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 
@@ -194,7 +195,7 @@ def test_least_way_out_of_the_beginning(seed: int) -> None:
     children = [int(v) for v in draw.integers(n, size=12)]
     parents = [int(mask) & ~(1 << child) for mask, child in zip(draw.integers(1 << n, size=12), children, strict=True)]
     weights = [float(w) for w in draw.integers(1, 5, size=12) / 16]
-    support = Support(n, children, parents, weights)
+    support = Support(n, np.array(children), np.array(parents, dtype=np.uint64), np.array(weights))
     between = 0b11111 if seed % 2 else 0b11011
 
     def leaving(inside: int) -> float:

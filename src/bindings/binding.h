@@ -51,6 +51,7 @@ void bind_prior_search(nb::module_& m);
 void bind_sums(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_branching(nb::module_& m);
+void bind_path_flow(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
 
 using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

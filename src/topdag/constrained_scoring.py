@@ -55,9 +55,7 @@ def allowed_only(
     kept: list[Families] = []
     is_rounded = True
     for x, own in enumerate(rules):
-        masks, values = families_of(store, x)
-        allowed = admitted(own, masks)
-        masks, values = masks[allowed], values[allowed]
+        masks, values = _allowed_families(store, x, own)
         may_lack = isinstance(store, SetStore) and not table.continuous
         if may_lack and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
@@ -70,6 +68,25 @@ def allowed_only(
         return listed_store(rules[0].names, kept), grid
     dense = _dense(store, kept, run)
     return dense, grid if is_rounded else round_store(dense, run)
+
+
+def _allowed_families(store: SetStore | FamilyStore, x: int, own: FamilyRules) -> Families:
+    """By growing mask. Of the parents that may be only, which are often few, not of all."""
+    if not isinstance(store, SetStore):
+        masks, values = families_of(store, x)
+        allowed = admitted(own, masks)
+        return masks[allowed], values[allowed]
+    masks = np.array([own.must], dtype=np.uint64)
+    for v in _members(own.may & ~own.must):
+        masks = np.concatenate([masks, masks | np.uint64(1 << v)])
+    masks = masks[admitted(own, masks)]
+    masks = np.sort(masks) if own.must else masks
+    below = store.below[x]
+    places = masks.astype(np.int64)
+    joint = store.joint[places | 1 << x]
+    is_scored = joint > -math.inf
+    values = joint[is_scored] - (store.joint if below is None else below)[places[is_scored]]
+    return masks[is_scored], values
 
 
 def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:

@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from topdag.errors import ScoreError
 from topdag.messages import closest, listing
 
 SIGNS = ("+", "-", "0")
+_BARE = re.compile(r"\w[\w.]*")
 Cell = tuple[int, ...]
 States = Mapping[str, Sequence[Hashable]]
 
@@ -77,7 +79,8 @@ class Influence(ParameterConstraint):
         ]
 
     def __str__(self) -> str:
-        return f"influence({self.parents[0]!r}, {self.child!r}, {self.sign!r})"
+        ordered = [_ordered(self.parents[0], self.parent_order), _ordered(self.child, self.child_order)]
+        return f"influence({', '.join(ordered)}, {self.sign})"
 
 
 @dataclass(frozen=True)
@@ -101,7 +104,9 @@ class Synergy(ParameterConstraint):
         ]
 
     def __str__(self) -> str:
-        return f"synergy({list(self.parents)!r}, {self.child!r}, {self.sign!r})"
+        orders = dict(self.orders)
+        ordered = [_ordered(name, orders.get(name)) for name in (*self.parents, self.child)]
+        return f"synergy({', '.join(ordered)}, {self.sign})"
 
 
 def _square(a: Cell, b: Cell, upper: Sequence[int], sign: float) -> Iterator[tuple[Cell, float]]:
@@ -127,8 +132,10 @@ class Linear(ParameterConstraint):
         return (*above, code_of(self.child, own, states, self))
 
     def __str__(self) -> str:
-        shown = _shown_sum(self.child, self.parents, self.terms)
-        return f"{shown} {'=' if self.is_equal else '<='} {self.bound:g}"
+        turned = -1.0 if self.terms[0][0] < 0 else 1.0  # the greatest comes first, so all are negative
+        shown = _shown_sum(self.child, self.parents, [(turned * weight, *cell) for weight, *cell in self.terms])
+        compared = "=" if self.is_equal else "<=" if turned > 0 else ">="
+        return f"{shown} {compared} {shortest(turned * self.bound + 0.0)}"
 
 
 Term = tuple[str, Hashable, tuple[tuple[str, Hashable], ...]]
@@ -188,7 +195,7 @@ def influence(
     another.
 
     >>> print(influence("smoke", "lung", "+"))
-    influence('smoke', 'lung', '+')
+    influence(smoke, lung, +)
     """
     _check_names(parent, child)
     orders = (None if order is None else tuple(order) for order in (parent_order, child_order))
@@ -244,6 +251,9 @@ def ordered_codes(
 
 def code_of(name: str, state: Hashable, states: States, said: ParameterConstraint) -> int:
     own = list(states[name])
+    same = [code for code, known in enumerate(own) if isinstance(state, str) and str(known) == state]
+    if state not in own and len(same) == 1:
+        return same[0]  # a number or truth value that was written
     if state not in own:
         hint = (
             closest(state, [str(s) for s in own]) if all(isinstance(s, str) for s in own) else f"it has {listing(own)}"
@@ -269,8 +279,9 @@ def _linear(difference: Probabilities, *, is_equal: bool) -> Linear:
             + " and once ".join(f"({', '.join(names)})" for names in sorted(named))
             + "."
         )
-    terms = tuple((weight, own, tuple(state for _, state in given)) for (_, own, given), weight in weights.items())
-    return Linear(children[0], named.pop(), terms, -difference.constant + 0.0, is_equal)
+    terms = [(weight, own, tuple(state for _, state in given)) for (_, own, given), weight in weights.items()]
+    terms.sort(key=lambda term: (-term[0], str(term[1:])))
+    return Linear(children[0], named.pop(), tuple(terms), -difference.constant + 0.0, is_equal)
 
 
 def _as_sum(value: Probabilities | float) -> Probabilities:
@@ -297,13 +308,28 @@ def _check_names(*names: str) -> None:
         raise ScoreError(f"A constraint names each variable once, not {', '.join(names)}.")
 
 
-def _shown_sum(
-    child: str, parents: tuple[str, ...], terms: tuple[tuple[float, Hashable, tuple[Hashable, ...]], ...]
-) -> str:
+def word(value: Hashable) -> str:
+    """A name or state as texts write it: in double quotes when it is odd."""
+    text = str(value)
+    if _BARE.fullmatch(text):
+        return text
+    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def shortest(number: float) -> str:
+    """All its digits, but no more."""
+    return f"{number:g}" if float(f"{number:g}") == number else repr(number)
+
+
+def _ordered(name: str, order: tuple[Hashable, ...] | None) -> str:
+    return word(name) if order is None else f"{word(name)}: {' < '.join(map(word, order))}"
+
+
+def _shown_sum(child: str, parents: tuple[str, ...], terms: Sequence[Sequence[Any]]) -> str:
     text = ""
-    for weight, own, given in sorted(terms, key=lambda term: -term[0]):
-        at = ", ".join(f"{name}={state}" for name, state in zip(parents, given, strict=True))
-        size = "" if abs(weight) == 1 else f"{abs(weight):g} "
+    for weight, own, given in terms:
+        at = ", ".join(f"{word(name)}={word(state)}" for name, state in zip(parents, given, strict=True))
+        size = "" if abs(weight) == 1 else f"{shortest(abs(weight))} "
         sign = (" - " if text else "-") if weight < 0 else (" + " if text else "")
-        text += f"{sign}{size}P({child}={own}{' | ' if at else ''}{at})"
+        text += f"{sign}{size}P({word(child)}={word(own)}{' | ' if at else ''}{at})"
     return text

@@ -16,7 +16,7 @@ import numpy as np
 from topdag.constrained_scores import ChildKnowledge, Constrained, knowledge_of
 from topdag.constraints import Constraints
 from topdag.engines import family_bytes, set_bytes
-from topdag.errors import ConstraintError, ScoreError
+from topdag.errors import ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
@@ -49,17 +49,20 @@ def losses_of(table: Table, columns: tuple[int, ...], kind: ScoreKind) -> Mappin
     return {columns.index(x): ChildLosses(child, table, columns) for x, child in known.items()}
 
 
-def with_named_parents(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    constraints: Constraints | None,
-) -> Constraints | None:
-    """Parents that parameter constraints name are required; refused where that cannot be."""
+def together(kind: ScoreKind, constraints: Constraints | None) -> tuple[ScoreKind, Constraints | None]:
+    """The score and the constraints with what each says of probabilities in both."""
+    said = (*(kind.constraints if isinstance(kind, Constrained) else ()), *(constraints or Constraints()).parameters)
+    if not said:
+        return kind, constraints
+    also = Constraints(parameters=said)
+    return Constrained(kind.unconstrained, also.parameters), also if constraints is None else constraints & also
+
+
+def require_room(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int | None) -> None:
+    """Refused where constant columns or the limit on parents leave out what parameter constraints name."""
     if not isinstance(kind, Constrained):
-        return constraints
-    names, edges = table.names, []
+        return
+    names = table.names
     for x, child in knowledge_of(kind.constraints, table).items():
         if constant := [names[v] for v in (x, *child.named) if v not in columns]:
             raise ScoreError(
@@ -71,16 +74,6 @@ def with_named_parents(
                 f"The constraints on {names[x]!r} name {len(child.named)} parents, more than the {max_parents} "
                 "that max_parents allows."
             )
-        edges += [(names[v], names[x]) for v in child.named]
-    if not edges:
-        return constraints
-    try:
-        required = Constraints(required_edges=edges)
-        both = required if constraints is None else constraints & required
-        both.compiled(names, columns)
-    except ConstraintError as error:
-        raise ConstraintError(f"{error} (Parents that parameter constraints name are required.)") from None
-    return both
 
 
 def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tuple[Store, int] | None:

@@ -14,11 +14,11 @@ from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
 from topdag.continuous_lists import score_worth_keeping
 from topdag.continuous_scoring import note_on_degenerate
-from topdag.engines import BLOCK_LIMIT, Engine, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
-from topdag.parameter_scoring import less_losses, losses_of, with_named_parents
+from topdag.parameter_scoring import less_losses, losses_of, require_room, together
 from topdag.pruned_scoring import PrunedScores
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
@@ -74,20 +74,25 @@ def score_within(
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
     check_kind(kind)
+    check_constraints(constraints)
+    kind, constraints = together(kind, constraints)
     check_max_parents(max_parents)
     kind.require_columns(table)
     if keep is not None:
         keep_epsilon(keep)  # checks it
     begin = run.seconds
     columns = scored_columns(table)
-    constraints = with_named_parents(table, columns, kind, max_parents, constraints)
+    require_room(table, columns, kind, max_parents)
     known = compiled_for(table, columns, constraints)
     if relaxed and known is not None:
         known = known.relaxed
     require_keepable(keep, known)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
-    by_lists = choice.engine is Engine.SEARCH or (listed and isinstance(kind, (BIC, AIC)))
+    is_narrow = (
+        known is not None and len(columns) > SMALL and keep is None and not all(f.is_free for f in known.families)
+    )
+    by_lists = choice.engine is Engine.SEARCH or ((listed or is_narrow) and isinstance(kind, (BIC, AIC)))
     if by_lists and _needs_all_sets(table, known):
         by_lists = False
     score_them = _score_lists if by_lists else _score_all_sets
@@ -123,8 +128,6 @@ def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
     """None when nothing is known."""
-    if constraints is not None and not isinstance(constraints, Constraints):
-        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
     return constraints.compiled(table.names, columns) if constraints else None
 
 
@@ -257,6 +260,11 @@ def check_kind(kind: object) -> None:
         if isinstance(kind, type) and issubclass(kind, ScoreKind):
             hint = f" (write {kind.__name__}() with brackets)"
         raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
+
+
+def check_constraints(constraints: object) -> None:
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
 
 
 def check_max_parents(max_parents: int | None) -> None:
