@@ -44,7 +44,7 @@ ROOMS = {
     "classes": "_core drawing errors graphs plots",
     "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
     "row_coding": "columns errors frames messages table",
-    "fitting": "errors graphs messages parameters score_kinds score_making table",
+    "fitting": "decomposable errors graphs messages parameters score_kinds score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
