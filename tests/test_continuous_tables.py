@@ -171,6 +171,7 @@ def test_what_counts_states_refuses_numbers() -> None:
     for ask in (
         lambda: td.predictive_log_density(network, table, FRAME),
         lambda: td.constrained_fit(network, table, []),
+        lambda: network.fit(table),
         lambda: td.parent_bounds(table, td.BIC(), "best"),
     ):
         with pytest.raises(td.ScoreError, match="needs states, but 'height' is continuous"):
@@ -193,3 +194,25 @@ def test_regressions_of_a_network() -> None:
     assert "where s=u" in str(found["y"][0])
     with pytest.raises(td.ScoreError, match="must have the variables of the table"):
         td.regressions(td.Network(("x", "y"), {}), table)
+
+
+@pytest.mark.parametrize("score", ["bge", "mixed-bic"])
+def test_report(score: str, topdag: Topdag, tmp_path: Path) -> None:
+    table, page = tmp_path / "numbers.csv", tmp_path / "report.html"
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(30, 2)), columns=["a", "b"])
+    if score == "mixed-bic":
+        frame["s"] = ["x", "y", "z"] * 10
+    frame.to_csv(table, index=False)
+    assert topdag("report", table, "--score", score, "-o", page).code == Exit.FINE
+    assert "standard deviation" in page.read_text()
+
+
+def test_estimator() -> None:
+    pytest.importorskip("sklearn")
+    rng = np.random.default_rng(1)
+    a = rng.normal(size=60)
+    frame = pd.DataFrame({"a": a, "b": a + 0.5 * rng.normal(size=60), "s": np.arange(60) % 2})
+    learner = td.StructureLearner("mixed-bic").fit(frame)
+    assert learner.table_.continuous == ("a", "b") and learner.network_.n_edges == 1
+    assert td.StructureLearner(td.BGe()).fit(frame[["a", "b"]]).network_.n_edges == 1

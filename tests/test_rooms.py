@@ -44,7 +44,7 @@ ROOMS = {
     "classes": "_core drawing errors graphs plots",
     "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
     "row_coding": "columns errors frames messages table",
-    "fitting": "errors graphs messages parameters score_kinds score_making table",
+    "fitting": "decomposable errors graphs messages parameters score_kinds score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
@@ -166,6 +166,8 @@ ROOMS = {
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
+    "fitted_regressions": "continuous_kinds errors graphs table",
+    "continuous_checks": "continuous_kinds errors table",
     "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
     # networks for other programs
     "state_words": "columns errors",
@@ -181,8 +183,6 @@ ROOMS = {
     "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
     "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
     "score_making scores scoring stores table writing",
-    "fitted_regressions": "continuous_kinds errors graphs table",
-    "continuous_checks": "continuous_kinds errors table",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topdag.decomposable import require_states
 from topdag.errors import NetworkError
 from topdag.graphs import Network, require_known
 from topdag.messages import plural
@@ -24,6 +25,7 @@ def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwor
         BDeu(ess)  # refuses what is not an equivalent sample size
     table = as_table(source)
     require_known(network.names, table.names)
+    require_states(table, "fit")
     tables, notes = {}, []
     for name in network.names:
         counts = family_counts(table, table.index(name), [table.index(parent) for parent in network.parents[name]])

@@ -23,7 +23,8 @@ from topdag.table import is_frame, table_of_columns
 class StructureLearner(Estimator):  # type: ignore[misc]
     """The best network of a frame or array, as a scikit-learn estimator.
 
-    ``scoring_method`` is "bdeu", "bic", "aic", "k2", "fnml", "qnml", "bds" or a score such as ``BDeu(10)``;
+    ``scoring_method`` is "bdeu", "bic", "aic", "k2", "fnml", "qnml", "bds", or for numbers "bge", "gaussian-bic",
+    "gaussian-aic" or "mixed-bic", or a score such as ``BDeu(10)``;
     ``constraints``, ``prior``, ``max_parents`` and the limits are those of ``score`` and ``best_network``. ``k`` asks
     for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize`` and ``missing`` are
     those of ``Table``; floats that are all whole numbers count as states, as scikit-learn's encoders give them.
@@ -69,9 +70,10 @@ class StructureLearner(Estimator):  # type: ignore[misc]
         allow_gaps = self.missing != "error" or is_frame(X)  # of a frame, the table says it better
         columns = columns_from(self, X, reset=True, fewest_features=2, allow_gaps=allow_gaps)
         columns = with_whole_numbers(columns, self.discretize)
-        self.table_ = table_of_columns(columns, Options(self.discretize, self.missing), place_in_frame)
-        shared: dict[str, Any] = {"memory_limit": self.memory_limit, "threads": self.threads}
         kind = kind_called(self.scoring_method)
+        options = Options(self.discretize, self.missing, continuous=kind.numbers)
+        self.table_ = table_of_columns(columns, options, place_in_frame)
+        shared: dict[str, Any] = {"memory_limit": self.memory_limit, "threads": self.threads}
         self.scores_ = score(self.table_, kind, constraints=self.constraints, max_parents=self.max_parents, **shared)
         asked: dict[str, Any] = {**shared, "prior": self.prior, "time_limit": self.time_limit}
         self.answer_ = best_network(self.scores_, **asked)

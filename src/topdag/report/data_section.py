@@ -29,8 +29,13 @@ def data_section(found: Gathered) -> Html:
 
 
 def _states_in_words(table: Table) -> str:
-    fewest, most = int(table.arities.min()), int(table.arities.max())
-    return f"Every variable has {fewest} states." if fewest == most else f"Variables have {fewest} to {most} states."
+    arities = table.arities[table.arities > 0]
+    if not len(arities):
+        return "Every variable is continuous."
+    fewest, most = int(arities.min()), int(arities.max())
+    who = f"{count(len(table.continuous), 'variable')} continuous, the others" if table.continuous else "Variables"
+    every = "Every variable has" if not table.continuous else f"{who} have"
+    return f"{every} {fewest} states." if fewest == most else f"{who} have {fewest} to {most} states."
 
 
 def _notes(table: Table) -> Html:
@@ -47,11 +52,24 @@ def _notes(table: Table) -> Html:
 def _variables(table: Table) -> Html:
     head = tag("tr", *(tag("th", text, scope="col") for text in ("Variable", "States", "How often each occurs")))
     body = [
-        tag("tr", tag("th", named(name), scope="row"), tag("td", str(len(states))), tag("td", _shares(table, v)))
+        tag(
+            "tr",
+            tag("th", named(name), scope="row"),
+            tag("td", str(len(states)) if states else "numbers"),
+            tag("td", _shares(table, v) if states else _numbers_in_words(table, name)),
+        )
         for v, (name, states) in enumerate(zip(table.names, table.states, strict=True))
     ]
     whole = scroller("Variables", tag("table", tag("thead", head), tag("tbody", *body), class_="plain"))
     return whole if table.n_variables <= OPEN_UP_TO else details(f"All {table.n_variables} variables", whole)
+
+
+def _numbers_in_words(table: Table, name: str) -> str:
+    """Mean, standard deviation and range of a continuous variable."""
+    cells = table.numbers[table.continuous.index(name)]
+    mean = float(np.average(cells, weights=table.weights))
+    deviation = float(np.sqrt(np.average((cells - mean) ** 2, weights=table.weights)))
+    return f"mean {mean:.4g}, standard deviation {deviation:.4g}, from {cells.min():.4g} to {cells.max():.4g}"
 
 
 def _shares(table: Table, v: int) -> Html:
