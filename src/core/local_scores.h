@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "precedence.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -16,6 +17,13 @@ public:
     // Writes the local scores of x for the slots begin ... begin + count - 1. Both are multiples of the largest
     // power of two not above 2^(n-1) and `count`.
     virtual void fill(int x, std::size_t begin, std::size_t count, double* out) const = 0;
+
+    // What orders must agree with besides; none unless set.
+    const Precedence& precedence() const { return precedence_; }
+    void set_precedence(Precedence precedence) { precedence_ = std::move(precedence); }
+
+private:
+    Precedence precedence_;
 };
 
 // local(x | U) = joint(U + x) - below_x(U), for functions of sets; joint is minus infinity where not allowed.

@@ -34,6 +34,7 @@ public:
     double lowest() const { return -threshold_; }
     std::size_t n_kept() const { return sets_.size(); }
 
+    VarSet before(int) const { return 0; }
     double best(int x, VarSet within) const { return -candidates_.least_cost(x, within); }
     double forward(VarSet placed) const { return at(forward_, placed); }
     double backward(VarSet placed) const { return at(backward_, placed); }
