@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,6 +93,11 @@ class Rest:
         return bool(self.precedence or self.paths or self.no_paths or self.rules)
 
     @property
+    def without_order(self) -> Rest:
+        """What is left where precedence is seen to."""
+        return replace(self, precedence=())
+
+    @property
     def is_closed_under_removal(self) -> bool:
         """Whether a network that obeys still does with fewer edges."""
         return not self.paths and all(holds_with_less(rule) for rule in self.rules)
@@ -122,7 +128,7 @@ class Rest:
 
 @dataclass(frozen=True)
 class CompiledConstraints:
-    """Over the scored variables: what each may have as parents, which come before it in any case, and the rest;
+    """Over the scored variables: what each may have as parents, which come before it by what is known, and the rest;
     ``is_relaxed``: the rest was left away."""
 
     names: tuple[str, ...]
@@ -140,6 +146,29 @@ class CompiledConstraints:
     def is_local(self) -> bool:
         """Whether every network of allowed families obeys all that is known."""
         return not self.rest
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """By variable those that may be placed before it: some order of every network that obeys has them there.
+
+        Besides ``before``, groups of variables that can be placed one after another: those within a group could be on a
+        circle of edges that may be and of what comes before what, no two of different groups.
+        """
+        reached = transitive([own.may | early for own, early in zip(self.families, self.before, strict=True)])
+        groups = [self._group(x, reached) for x in range(len(self.names))]
+        found, placed = [0] * len(self.names), 0
+        for x in sorted(range(len(self.names)), key=lambda x: (reached[x] | 1 << x).bit_count()):
+            if placed >> x & 1:
+                continue
+            for member in bits(groups[x]):
+                found[member] = placed | self.before[member]
+            placed |= groups[x]
+        return tuple(found) if any(found) else ()
+
+    @staticmethod
+    def _group(x: int, reached: Sequence[int]) -> int:
+        """The variables on a circle with x, and itself."""
+        return 1 << x | sum(1 << y for y in bits(reached[x]) if reached[y] >> x & 1)
 
     def limit_on_parents(self, asked: int | None) -> int | None:
         """No variable may have more parents; None when any number will do."""

@@ -157,6 +157,13 @@ class Lattices:
         return None if every is None else lattice_of_all_sets(every, self.run)
 
 
+def needs_splitting(scores: Scores) -> bool:
+    """Whether no lattice sees to all that is known: those of listed families know of families alone."""
+    if isinstance(scores.store, ListStore) and len(scores.columns) > SMALL:
+        return scores.rest is not None
+    return scores.beyond_order is not None
+
+
 def further_reach(reach: float, found: int, most: int) -> float:
     """How far behind the best to look next, when so many of ``most`` were found within ``reach``.
 
@@ -180,7 +187,7 @@ def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
 
 def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
     begin = run.seconds
-    lattice = lattice_of(scores.store, run)
+    lattice = lattice_of(scores.store, run, scores.before)
     run.timed("lattice", begin)
     return lattice
 
@@ -188,7 +195,7 @@ def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
 def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
     held = sum(array.nbytes for array in scores.store.arrays)
     plan_block_lattice(len(scores.columns), run, backward=True, held=held)
-    lattice = build_block_lattice(scores.store.core(), run, backward=True)
+    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=True)
     if lattice is not None:
         spare = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
         room = max(0.0, SHARE_OF_MEMORY * spare) + kept_bytes(len(scores.columns))

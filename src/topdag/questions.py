@@ -17,6 +17,7 @@ from topdag.graphs import Network
 from topdag.greedy import climb
 from topdag.order_prior import require_few
 from topdag.order_questions import best_by_orders
+from topdag.placed_lists import placed_lists
 from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, Run
@@ -93,9 +94,9 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
     if asked.prior is not None and asked.scores.prior is None and not isinstance(asked.prior, OrderModular):
         asked.scores = scores_with(asked.scores, asked.prior, run)
     if isinstance(asked.prior, OrderModular):
-        asked.scores.require_local("An order-modular prior")
+        asked.scores.require_local("An order-modular prior", order=True)
         return best_by_orders(asked, run)
-    if asked.scores.rest is not None:
+    if asked.scores.beyond_order is not None:
         return _by_splitting(asked, asked.scores, run)
     return _by_families(asked, asked.scores, run)
 
@@ -173,19 +174,24 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     if not isinstance(scores.store, ListStore):
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     start = None if asked.start is None else scores.masks_of(asked.start)
-    standing = asked.standing = Standing.begin(scores.store, run, start)
+    store = scores.store
+    if scores.rest is not None and scores.compiled is not None:
+        asked.placed = placed_lists(store, scores.compiled.before)
+        obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
+        store, start = asked.placed.store, asked.placed.within(start) if start is not None and obeys else None
+    standing = asked.standing = Standing.begin(store, run, start)
     finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine)
     asked.engine = f"{asked.engine}: {standing.method}"
     if not finished:
         return None
-    if standing.masks is None:
+    if asked.standing_masks is None:
         return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(standing.masks), Status.PROVED, None)
+    return _answer(asked, run, scores.network(asked.standing_masks), Status.PROVED, None)
 
 
 def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
-    lattice = build_block_lattice(scores.store.core(), run, backward=False)
+    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=False)
     if lattice is None:
         return None
     value, parents = lattice.read_back(scores.slack)
@@ -197,7 +203,8 @@ def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
 def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     n = len(scores.columns)
     plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
-    found = _core.best_network(scores.store.core(), scores.slack, run.threads, run.seconds_left, run.on_tick)
+    core = scores.store.core(scores.before)
+    found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.on_tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     asked.best_alone = found.best_alone
     if not found.finished:
@@ -209,9 +216,9 @@ def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
 
 def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
     """Some network and a bound, from whatever is known."""
-    standing = asked.standing
-    if standing is not None and standing.masks is not None and asked.scores is not None:
-        return _answer(asked, run, asked.scores.network(standing.masks), Status.STOPPED, limit)
+    met = asked.standing_masks
+    if met is not None and asked.scores is not None:
+        return _answer(asked, run, asked.scores.network(met), Status.STOPPED, limit)
     return _answer(asked, run, _better(asked, _quick_network(asked)), Status.STOPPED, limit)
 
 

@@ -1,5 +1,6 @@
 """Three ways to hold local scores of all families: as set functions, family by family, or as lists.
 
+``core(before)``: as the core reads them, with the variables that come before each in any case, as masks.
 Masks are bit sets over the scored variables, in column order; a *slot* is a mask with the variable's own bit left
 out. All values lie on one grid (see docs/method.md), so sums of them are exact.
 """
@@ -7,7 +8,7 @@ out. All values lie on one grid (see docs/method.md), so sums of them are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,8 +29,9 @@ class SetStore:
     joint: Floats
     below: tuple[Floats | None, ...]
 
-    def core(self) -> _core.LocalScores:
-        return _core.difference_scores(self.n, self.joint, [self.joint if b is None else b for b in self.below])
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        below = [self.joint if b is None else b for b in self.below]
+        return _core.difference_scores(self.n, self.joint, below, before)
 
     def value(self, x: int, mask: int) -> float:
         joint = float(self.joint[mask | 1 << x])
@@ -65,8 +67,8 @@ class FamilyStore:
     n: int
     families: Floats
 
-    def core(self) -> _core.LocalScores:
-        return _core.family_scores(self.n, self.families)
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        return _core.family_scores(self.n, self.families, before)
 
     def value(self, x: int, mask: int) -> float:
         low = (1 << x) - 1
@@ -89,9 +91,9 @@ class ListStore:
     lists: FamilyLists
     rounded: Floats
 
-    def core(self) -> _core.LocalScores:
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
         return _core.listed_scores(
-            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
+            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded, before
         )
 
     def with_only(self, x: int, mask: int, score: float) -> ListStore:

@@ -190,7 +190,7 @@ def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Score
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise _Stopped
-    scores.require_local("A sum over all networks")
+    scores.require_local("A sum over all networks", order=True)
     return scores
 
 
@@ -311,8 +311,10 @@ def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) 
     n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
+    # Paths are those of networks only where no order is added to them (src/core/network_sums.h).
+    core = scores.store.core(() if wanted.paths else scores.before)
     return _finished(
-        _core.sum_networks(scores.store.core(), everything, kept, extended, run.threads, run.seconds_left, run.on_tick)
+        _core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick)
     )
 
 
@@ -324,7 +326,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) 
     if prior.order_weight is not None:
         names = scores.scored_names
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
-    core = scores.store.core()
+    core = scores.store.core(scores.order)
     return _finished(
         _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
     )
