@@ -14,6 +14,7 @@ from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
+from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.order_search import cluster_bound
@@ -24,7 +25,7 @@ from topdag.scores import MOST_IN_A_LIST, Scores, Within, scored_again
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
-AnyLattice = _core.Lattice | _core.BlockLattice | _core.SparseLattice
+AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.SparseLattice
 
 FIRST_REACH = 0.5
 """How far behind the best the first lattice for a list of k reaches, in nats."""
@@ -178,7 +179,11 @@ def further_reach(reach: float, found: int, most: int) -> float:
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
     """None when the time is up."""
     lattice: AnyLattice | None
-    if len(scores.columns) <= SMALL:
+    n_ideals = n_ideals_if_few(scores)
+    if n_ideals is not None:
+        lattice = ideal_lattice_of(scores, n_ideals, run, backward=True)
+        engine = f"lattice of {n_ideals:,} ideals"
+    elif len(scores.columns) <= SMALL:
         lattice, engine = _dense_lattice(scores, run), "lattice"
     else:
         lattice, engine = _block_lattice(scores, run), "lattice block by block"

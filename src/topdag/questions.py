@@ -15,6 +15,7 @@ from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
+from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.order_prior import require_few
 from topdag.order_questions import best_by_orders
 from topdag.placed_lists import placed_lists
@@ -110,6 +111,9 @@ def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     asked.engine, asked.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
         return _searched(asked, scores, run, choice.engine)
+    n_ideals = n_ideals_if_few(scores) if asked.wanted_engine is None else None
+    if n_ideals is not None:
+        return _by_ideals(asked, scores, n_ideals, run)
     if choice.engine is Engine.BLOCKS:
         return _by_blocks(asked, scores, run)
     return _by_lattice(asked, scores, run)
@@ -187,6 +191,20 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     if asked.standing_masks is None:
         return _answer(asked, run, None, Status.INFEASIBLE, None)
     return _answer(asked, run, scores.network(asked.standing_masks), Status.PROVED, None)
+
+
+def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
+    """By the few sets that can come first."""
+    asked.engine, asked.reason = "lattice of ideals", f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first"
+    asked.counted = {"sets visited": n_ideals}
+    lattice = ideal_lattice_of(scores, n_ideals, run, backward=False)
+    if lattice is None:
+        return None
+    asked.best_alone = lattice.best_alone
+    value, parents = lattice.read_back(scores.slack)
+    if value == -math.inf:
+        return _answer(asked, run, None, Status.INFEASIBLE, None)
+    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
 
 
 def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
