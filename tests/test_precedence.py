@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 from functools import cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def some_orders(seed: int) -> dict[str, Any]:
     pairs = [(a, b) for i, a in enumerate(order) for b in order[i + 1 :]]
     given: dict[str, Any] = {"precedence": draw.sample(pairs, draw.choice([1, 2, 3, 5]))}
     if seed % 7 == 0:
-        given["precedence"] = list(zip(order, order[1:], strict=False))  # a total order
+        given["precedence"] = list(pairwise(order))  # a total order
     if seed % 3 == 0:
         given["max_parents"] = 2
     if seed % 4 == 1:
@@ -201,6 +202,18 @@ def test_one_order_said_twice_is_the_same() -> None:
     assert first.beyond_order is None
 
 
+def test_constant_columns_pass_an_order_on() -> None:
+    columns = {name: list(column) for name, column in zip("abc", ("0110100", "0101100", "0011011"), strict=True)}
+    with_constant = td.Table({**columns, "k": ["1"] * 7})
+    passed = td.Constraints(precedence=[("b", "k"), ("k", "a")])
+    said = td.Constraints(precedence=[("b", "a")])
+    scores = td.score(with_constant, td.BDeu(), constraints=passed)
+    assert scores.rest is not None
+    assert scores.rest.lines(scores.scored_names) == ["b comes before a"]
+    without = td.log_evidence(td.score(td.Table(columns), td.BDeu(), constraints=said))
+    assert td.log_evidence(scores) == pytest.approx(without, abs=1e-9)
+
+
 def long_order(names: tuple[str, ...], seed: int) -> td.Constraints:
     draw = random.Random(seed)
     order = list(names)
@@ -256,7 +269,7 @@ def test_fewer_sets_are_visited() -> None:
         answer = td.best_network(scores)
         assert answer.stats.work["sets visited"] == size * (2 ** (12 // size) - 1) + 1
         assert answer.network == td.best_network(scores, engine="dense lattice").network
-    chain = td.Constraints(precedence=list(zip(names, names[1:], strict=False)))
+    chain = td.Constraints(precedence=list(pairwise(names)))
     assert td.best_network(td.score(table, td.BIC(), constraints=chain)).stats.work["sets visited"] == 13
 
 

@@ -81,7 +81,7 @@ class Asked:
     def _earlier(self) -> dict[str, list[str]]:
         """By variable those that come before it by what is known."""
         known = None if self.scores is None else self.scores.compiled
-        if known is None:
+        if known is None or not known.orders_are_limited:
             return {}
         return {
             name: [known.names[v] for v in range(len(known.names)) if early >> v & 1]

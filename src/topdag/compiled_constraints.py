@@ -147,6 +147,12 @@ class CompiledConstraints:
         """Whether every network of allowed families obeys all that is known."""
         return not self.rest
 
+    @property
+    def orders_are_limited(self) -> bool:
+        """Whether some network that obeys may have orders that do not: edges that must be do not tell it all."""
+        certain = transitive([own.must for own in self.families])
+        return any(early & ~above for early, above in zip(self.before, certain, strict=True))
+
     @cached_property
     def places(self) -> tuple[int, ...]:
         """By variable those that may be placed before it: some order of every network that obeys has them there.
@@ -221,12 +227,20 @@ def _rest(closure: Closure, rules: Sequence[Rule], place: Mapping[int, int]) -> 
     possible = transitive([closure.may(x) for x in range(closure.n)])
     paths = [(a, b) for a, b in closure.paths if not certain[b] >> a & 1]
     no_paths = [(a, b) for a, b in closure.no_paths if possible[b] >> a & 1]
-    precedence = [] if _order_is_certain(closure) else closure.precedence
+    precedence = [] if _order_is_certain(closure) else _order_among(closure, place)
 
     def own(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         return tuple(dict.fromkeys((place[a], place[b]) for a, b in pairs))
 
     return Rest(own(precedence), own(paths), own(no_paths), tuple(rules))
+
+
+def _order_among(closure: Closure, place: Mapping[int, int]) -> list[tuple[int, int]]:
+    """The precedences of these columns, also those that follow from others of columns which have no edges."""
+    if all(v in place for pair in closure.precedence for v in pair):
+        return closure.precedence
+    early = transitive(with_pairs([0] * closure.n, closure.precedence))
+    return [(a, b) for b in place for a in bits(early[b]) if a in place]
 
 
 def _order_is_certain(closure: Closure) -> bool:

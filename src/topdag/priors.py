@@ -224,11 +224,13 @@ def _with_earlier(network: Network, earlier: Mapping[str, Iterable[str]]) -> Net
     """With those that come before a variable among its parents."""
     if not any(earlier.values()):
         return network
-    return type(network)(network.names, {name: {*network.parents[name], *earlier.get(name, ())} for name in network.names})
+    return type(network)(
+        network.names, {name: {*network.parents[name], *earlier.get(name, ())} for name in network.names}
+    )
 
 
 def log_weight_of(
-    prior: Prior, network: Network, scored_names: Sequence[str], earlier: Mapping[str, Iterable[str]]
+    prior: Prior, network: Network, scored_names: Sequence[str], earlier: Mapping[str, Iterable[str]] | None = None
 ) -> float:
     """The log weight of a network among those on these variables; ``earlier`` for priors on orders.
 

@@ -195,7 +195,10 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
 
 def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
     """By the few sets that can come first."""
-    asked.engine, asked.reason = "lattice of ideals", f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first"
+    asked.engine, asked.reason = (
+        "lattice of ideals",
+        f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
+    )
     asked.counted = {"sets visited": n_ideals}
     lattice = ideal_lattice_of(scores, n_ideals, run, backward=False)
     if lattice is None:

@@ -115,6 +115,11 @@ class Scores:
         return () if self.compiled is None else self.compiled.before
 
     @property
+    def orders_are_limited(self) -> bool:
+        """Whether ``order`` tells more than the edges of every network do."""
+        return self.compiled is not None and self.compiled.orders_are_limited
+
+    @property
     def is_relaxed(self) -> bool:
         """Whether constraints on several variables at once were left away."""
         return self.compiled is not None and self.compiled.is_relaxed

@@ -327,9 +327,7 @@ def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) 
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
     core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
-    return _finished(
-        _core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick)
-    )
+    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick))
 
 
 def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
