@@ -63,8 +63,8 @@ def main() -> None:
         for order in ORDERS:
             r = in_fresh_process("bench.ideals", name=name, order=order, what="best")
             print(
-                f"{name:13} {r['n']} {order:26} {r['visited']:10,} sets {r['seconds']:6.2f} s after {r['counting']:5.2f} s "
-                f"of scoring, score {r['answer']:.3f}, {r['peak'] / 2**20:.0f} MB; {r['engine']}",
+                f"{name:13} {r['n']} {order:26} {r['visited']:10,} sets {r['seconds']:6.2f} s after "
+                f"{r['counting']:5.2f} s of scoring, score {r['answer']:.3f}, {r['peak'] / 2**20:.0f} MB; {r['engine']}",
                 flush=True,
             )
     print("Evidence and all edges, summed over the networks that agree")

@@ -46,6 +46,12 @@ class FamilyRules:
         everyone = self.may.bit_count() == len(self.names) - 1
         return everyone and self.is_closed_under_removal and self.most >= len(self.names) - 1 and not self.rules
 
+    @property
+    def is_an_interval(self) -> bool:
+        """Whether any parents between ``must`` and ``may`` are allowed."""
+        is_any_number = self.least <= self.must.bit_count() and self.most >= self.may.bit_count()
+        return is_any_number and self.among is None and not self.rules
+
     def admit(self, masks: Masks) -> Truths:
         """Which of these parent sets are allowed."""
         sizes = np.bitwise_count(masks)

@@ -24,7 +24,7 @@ from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of, slots_of
+from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_between, families_of, slots_of
 from topdag.table import Table
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
@@ -53,9 +53,10 @@ def allowed_only(
     kept: list[Families] = []
     is_rounded = True
     for x, own in enumerate(rules):
-        masks, values = families_of(store, x)
-        allowed = admitted(own, masks)
-        masks, values = masks[allowed], values[allowed]
+        masks, values = families_between(store, x, own.must, own.may)
+        if not own.is_an_interval:
+            allowed = admitted(own, masks)
+            masks, values = masks[allowed], values[allowed]
         if isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
             is_rounded &= not more.size

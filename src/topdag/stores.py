@@ -38,6 +38,12 @@ class SetStore:
         below = self.below[x]
         return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
 
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        below = self.below[x]
+        found: Floats = self.joint[masks | np.uint64(1 << x)]
+        np.subtract(found, (self.joint if below is None else below)[masks], out=found, where=found > -math.inf)
+        return found
+
     @property
     def n_allowed_sets(self) -> int:
         return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint))
@@ -73,6 +79,9 @@ class FamilyStore:
     def value(self, x: int, mask: int) -> float:
         low = (1 << x) - 1
         return float(self.families[(x << (self.n - 1)) + (mask & low | mask >> 1 & ~low)])
+
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        return self.families[(x << (self.n - 1)) + slots_of(masks, x)]
 
     @property
     def n_families(self) -> int:
@@ -155,6 +164,17 @@ def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
     masks = store.lists.masks[begin:end, 0]
     order = np.argsort(masks, kind="stable")
     return masks[order], store.rounded[begin:end][order]
+
+
+def families_between(store: SetStore | FamilyStore, x: int, must: int, may: int) -> tuple[NDArray[np.uint64], Floats]:
+    """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
+    masks = np.array([must], dtype=np.uint64)
+    for v in range(store.n):
+        if (may & ~must) >> v & 1:
+            masks = np.concatenate([masks, masks | np.uint64(1 << v)])
+    values = store.values(x, masks)
+    allowed = values > -math.inf
+    return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
 
 
 def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
