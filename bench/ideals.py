@@ -64,7 +64,8 @@ def main() -> None:
             r = in_fresh_process("bench.ideals", name=name, order=order, what="best")
             print(
                 f"{name:13} {r['n']} {order:26} {r['visited']:10,} sets {r['seconds']:6.2f} s after "
-                f"{r['counting']:5.2f} s of scoring, score {r['answer']:.3f}, {r['peak'] / 2**20:.0f} MB; {r['engine']}",
+                f"{r['counting']:5.2f} s of scoring, score {r['answer']:.3f}, {r['peak'] / 2**20:.0f} MB; "
+                f"{r['engine']}",
                 flush=True,
             )
     print("Evidence and all edges, summed over the networks that agree")
