@@ -97,7 +97,7 @@ def scoring(name: str) -> dict[str, Any]:
     import topdag as td
     from topdag.pruned_scoring import Pruning, score_pruned
     from topdag.runs import Run
-    from topdag.scores import scored_columns
+    from topdag.score_making import scored_columns
 
     table = td.read_table(DATA / f"{name}.csv")
     found, seconds = timed(lambda: score_pruned(table, scored_columns(table), td.BIC(), None, Pruning(), Run()))

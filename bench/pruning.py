@@ -63,8 +63,8 @@ def _undominated(sets: dict[tuple[int, ...], float], n: int, most: int) -> Itera
 
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
+    from topdag.keeping import KBest
     from topdag.parent_limits import Facts, best_family_sizes, bound_before_scoring
-    from topdag.scores import KBest
 
     table = td.read_table(DATA / f"{name}.csv")
     facts = [Facts.of(table, x) for x in range(table.n_variables)]
@@ -83,8 +83,8 @@ def measure(name: str, threads: int) -> dict[str, Any]:
 def bounds_for(facts: list[Any], k: int, sizes: Callable[[], Any]) -> dict[str, Any]:
     """By rule the largest bound of any variable; how many families the least bound of each variable leaves."""
     from topdag import mdl_pruning as rules
+    from topdag.keeping import KBest
     from topdag.parent_limits import bound_before_scoring
-    from topdag.scores import KBest
 
     begin = time.perf_counter()
     n, n_rows, arities = len(facts), facts[0].n_rows, [fact.arity for fact in facts]

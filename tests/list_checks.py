@@ -16,7 +16,8 @@ from strategies import ALL_CASES, BDE, Case, sampled_table, table_of, tables
 import topdag as td
 from topdag.family_lists import FamilyLists
 from topdag.lists import BestList
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 every_case = pytest.mark.parametrize("case", ALL_CASES, ids=repr)
 

@@ -12,9 +12,9 @@ from strategies import tables
 
 import topdag as td
 from topdag import parent_limits, pruning
+from topdag.keeping import KBest
 from topdag.lists import grid_epsilon
 from topdag.parent_limits import ParentBound
-from topdag.scores import KBest
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 

@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 import topdag as td
 from topdag.family_lists import FamilyLists
 from topdag.score_kinds import ScoreKind
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 Local = Callable[[int, int], float]
 

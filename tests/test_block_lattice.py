@@ -17,7 +17,7 @@ from topdag.block_lattice import block_lattice_bytes, build_block_lattice, plan_
 from topdag.errors import TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run
-from topdag.scores import scores_from_lists
+from topdag.score_making import scores_from_lists
 from topdag.stores import FamilyStore, SetStore
 
 Found = dict[tuple[int, int], tuple[float, float]]

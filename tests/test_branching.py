@@ -14,14 +14,13 @@ from strategies import list_scores, sampled_table, tied_lists
 from test_constrained_engines import some_constraints
 
 import topdag as td
-from topdag import _core, engines, part_bounds
-from topdag import scores as scores_room
+from topdag import _core, engines, part_bounds, score_making
 from topdag.branching import branch_on_cycles, first_network
 from topdag.engines import Choice, Engine
 from topdag.family_lists import FamilyLists
 from topdag.results import Status
 from topdag.runs import Run
-from topdag.scores import scores_from_lists
+from topdag.score_making import scores_from_lists
 from topdag.stores import ListStore
 
 
@@ -180,7 +179,7 @@ def as_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are scored as those of many variables are."""
     for room in (engines, part_bounds):
         monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(scores_room, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -26,7 +26,8 @@ from numpy.typing import NDArray
 from strategies import ALL_CASES, BDE, Case, sampled_table, stored, tables
 
 import topdag as td
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 from topdag.stores import SetStore
 
 EQUIVALENT = [case for case in ALL_CASES if case.score_equivalent]

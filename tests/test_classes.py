@@ -13,7 +13,7 @@ import reference
 
 import topdag as td
 from topdag.family_lists import FamilyLists
-from topdag.scores import scores_from_lists
+from topdag.score_making import scores_from_lists
 
 
 def names_of(n: int) -> list[str]:

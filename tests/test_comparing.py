@@ -16,7 +16,7 @@ from strategies import tables, tied_lists
 import topdag as td
 from topdag.comparing import percent, wrapped
 from topdag.lists import BestList
-from topdag.scores import scores_from_lists
+from topdag.score_making import scores_from_lists
 
 ABC = ("a", "b", "c")
 Pair = tuple[str, str]

@@ -8,8 +8,7 @@ import pytest
 from strategies import sampled_table
 
 import topdag as td
-from topdag import engines, list_lattices, part_bounds
-from topdag import scores as scores_room
+from topdag import engines, list_lattices, part_bounds, score_making
 from topdag.engines import Choice, Engine
 from topdag.results import Status
 from topdag.rule_making import adjacent, edge, n_parents
@@ -58,7 +57,7 @@ def test_lists_and_tables_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     true = td.best_network(dense), td.k_best_networks(dense, 12), td.networks_within(dense, 3)
     for room in (engines, list_lattices, part_bounds):
         monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(scores_room, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
     listed = td.score(table, td.BIC(), constraints=known)
     assert listed.automatic
     answer = td.best_network(listed)

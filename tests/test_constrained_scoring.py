@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from strategies import sampled_table
 
 import topdag as td
-from topdag import constrained_scoring
-from topdag import scores as scores_room
+from topdag import constrained_scoring, score_making
 from topdag.constrained_search import FIRST_REACH
 from topdag.engines import Choice, Engine
 from topdag.score_kinds import ScoreKind
@@ -37,7 +36,7 @@ KEEPS = ("best", "all", td.Within(5.0), td.KBest(3))
 @pytest.fixture
 def by_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the variables were too many for tables over all sets."""
-    monkeypatch.setattr(scores_room, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 
 def families(scores: td.Scores) -> dict[tuple[str, tuple[str, ...]], float]:

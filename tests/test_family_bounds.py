@@ -15,7 +15,8 @@ from strategies import ALL_CASES, BDE, Case, families, sampled_table, table_of, 
 import topdag as td
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 from topdag.stores import FamilyStore
 
 

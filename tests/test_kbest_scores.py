@@ -23,9 +23,9 @@ from strategies import table_of
 
 import topdag as td
 from topdag import alternatives, pruning
+from topdag.keeping import KBest
 from topdag.network_search import search_networks
 from topdag.runs import Run
-from topdag.scores import KBest
 
 
 @pytest.mark.parametrize("kind", [td.BIC(), td.BDeu(), td.K2(), td.BDs()], ids=repr)

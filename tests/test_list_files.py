@@ -22,7 +22,7 @@ from topdag.family_lists import FamilyLists
 from topdag.list_files import list_lines
 from topdag.list_reading import is_acyclic
 from topdag.lists import BestList
-from topdag.scores import scores_from_lists
+from topdag.score_making import scores_from_lists
 
 SUFFIXES = st.sampled_from([".jsonl", ".jsonl.gz"])
 Lines = list[dict[str, Any]]

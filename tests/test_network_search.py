@@ -17,7 +17,8 @@ from topdag import _core
 from topdag.family_lists import FamilyLists
 from topdag.network_search import search_networks
 from topdag.score_kinds import ScoreKind
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 NO_LIMIT = 2**63

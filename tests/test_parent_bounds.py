@@ -27,13 +27,13 @@ from strategies import table_of
 import topdag as td
 from topdag import mdl_pruning, parent_limits
 from topdag.engines import LATTICE_LIMIT
+from topdag.keeping import KBest
 from topdag.mdl_pruning import (
     algorithm_2,
     cost_bound,
     theorem_2,
 )
 from topdag.parent_limits import ParentBound, best_family_sizes
-from topdag.scores import KBest
 
 keeps = st.sampled_from(["best", *map(td.Within, FACTORS), *map(KBest, KS)])
 

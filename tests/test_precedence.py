@@ -18,7 +18,7 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag import _core, engines, ideal_lattices, list_lattices
-from topdag import scores as scores_room
+from topdag import score_making
 from topdag.engines import Choice, Engine
 from topdag.priors import Prior
 from topdag.results import Status
@@ -235,7 +235,7 @@ def test_engines_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert td.best_network(scores, engine="dense lattice").network == best.network
     for room in (engines, list_lattices):
         monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(scores_room, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
     listed = td.score(table, td.BIC(), constraints=known)
     for engine in (None, "order search", "branch and cut", "branching"):
         answer = td.best_network(listed, engine=engine, start=best.network if seed % 2 else None)
@@ -253,7 +253,7 @@ def test_a_start_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> 
     assert free is not None
     assert not known.allows(free)
     monkeypatch.setattr(engines, "SMALL", 4)
-    monkeypatch.setattr(scores_room, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
     answer = td.best_network(td.score(table, td.BIC(), constraints=known), start=free)
     assert answer.proof.status is Status.PROVED
     assert answer.network is not None

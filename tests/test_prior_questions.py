@@ -13,7 +13,7 @@ import pytest
 import topdag as td
 from topdag.family_lists import FamilyLists
 from topdag.priors import Prior
-from topdag.scores import scores_from_lists
+from topdag.score_making import scores_from_lists
 
 PRIORS: dict[str, Prior] = {
     "order-modular": td.OrderModular(),

@@ -23,7 +23,8 @@ from topdag.lattices import lattice_of
 from topdag.network_search import search_networks
 from topdag.priors import EdgePrior, FairPrior, OrderModular
 from topdag.runs import Run
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 ORDERS = OrderModular()

@@ -21,7 +21,8 @@ from topdag.errors import Interrupted
 from topdag.family_lists import FamilyLists
 from topdag.network_search import search_networks
 from topdag.prior_search import NetworkPrior, PartialNetwork
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 
 @dataclass

@@ -57,30 +57,46 @@ ROOMS = {
     # what is known
     "rules": "errors",
     "rule_making": "errors rule_text rules",
-    "rule_text": "errors rules",
-    "statements": "constraints errors graphs rules",
+    "rule_text": "errors rules text_reading",
+    "statements": "constraints errors graphs parameter_constraints rules",
     "closure": "rules statements",
     "conflicts": "closure errors statements",
     "compiled_constraints": "closure rules statements",
-    "constraint_values": "errors rule_text rules",
-    "constraints": "compiled_constraints conflicts constraint_values errors graphs rules statements",
+    "text_reading": "errors",
+    "parameter_text": "errors parameter_constraints text_reading",
+    "constraint_values": "errors parameter_constraints parameter_text rule_text rules",
+    "constraints": "compiled_constraints conflicts constraint_values errors graphs parameter_constraints rules "
+    "statements",
     "constraint_files": "constraints errors",
     "classifiers": "constraints errors rule_making rules",
-    "family_walk": "_core compiled_constraints errors pruned_scoring runs score_kinds table",
-    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk pruned_scoring pruning runs "
-    "score_kinds scoring stores table",
+    # what is known about probabilities
+    "parameter_constraints": "errors messages",
+    "isotonic": "",
+    "parameter_regions": "errors isotonic parameter_constraints",
+    "constrained_likelihood": "errors isotonic parameter_regions",
+    "constrained_scores": "constrained_likelihood errors graphs parameter_constraints parameter_regions "
+    "parameters score_kinds table",
+    "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring stores "
+    "table",
+    # scores of what is allowed
+    "family_walk": "_core compiled_constraints errors parameter_scoring pruned_scoring runs score_kinds table",
+    "constrained_scoring": "compiled_constraints engines errors family_lists family_walk parameter_scoring "
+    "pruned_scoring pruning runs score_kinds scoring stores table",
     # scores with it
-    "scores": "_core compiled_constraints constrained_scoring constraints engines errors family_lists graphs "
-    "lattices priors pruned_scoring pruning reading runs score_kinds scoring searching stores table",
+    "keeping": "errors pruned_scoring pruning runs",
+    "scores": "compiled_constraints constraints errors graphs keeping lattices priors pruned_scoring runs score_kinds "
+    "searching stores table",
+    "score_making": "_core compiled_constraints constrained_scoring constraints engines errors family_lists keeping "
+    "parameter_scoring pruned_scoring pruning reading runs score_kinds scores scoring stores table",
     "weighted_scores": "errors priors runs scores scoring stores",
-    "order_prior": "_core engines errors priors runs scores weighted_scores",
+    "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
     "family_program": "_core errors runs stores",
     "relaxation": "_core family_program runs stores",
     "branch_and_cut": "_core family_program relaxation runs stores",
     "branching": "_core runs stores",
-    "parent_limits": "engines errors family_lists mdl_pruning score_kinds scores stores table",
+    "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
     "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
     "relaxation runs stores",
@@ -88,20 +104,21 @@ ROOMS = {
     "greedy": "",
     "placed_lists": "family_lists stores",
     "ideal_lattices": "_core runs scores",
-    "asking": "_core constraints engines graphs placed_lists priors results runs score_kinds scores "
-    "searching stores table",
-    "order_questions": "asking errors lists order_prior priors results runs scores weighted_scores",
+    "asking": "_core constraints engines graphs placed_lists priors results runs score_kinds "
+    "score_making scores searching stores table",
+    "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
     "questions": "_core asking block_lattice constrained_search engines errors graphs greedy ideal_lattices "
-    "order_prior order_questions placed_lists priors results runs score_kinds scores searching stores table "
+    "keeping order_prior order_questions placed_lists priors results runs score_making scores searching stores "
     "weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
-    "list_lattices": "_core block_lattice engines errors ideal_lattices lattices lists order_search relaxation runs "
-    "score_kinds scores searching stores",
-    "list_questions": "_core asking constrained_lists errors family_lists graphs list_lattices lists order_prior "
-    "order_questions priors results runs scores weighted_scores",
+    "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search relaxation "
+    "runs score_kinds score_making scores searching stores",
+    "list_questions": "_core asking constrained_lists errors family_lists graphs keeping list_lattices lists "
+    "order_prior order_questions priors results runs score_making scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
-    "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs scores",
+    "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
+    "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
     "search_results": "",
     "path_cuts": "closure family_program stores",
@@ -109,10 +126,12 @@ ROOMS = {
     "obeying": "_core closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
     "statements stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
-    "constrained_search": "engines part_bounds part_stores row_search rule_splits runs scores search_results stores",
+    "constrained_search": "engines keeping part_bounds part_stores row_search rule_splits runs score_making scores "
+    "search_results stores",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
-    "constrained_lists": "_core constrained_search errors list_lattices lists results runs scores search_results",
+    "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "
+    "search_results",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs lists messages scores",
     "class_edges": "errors",
@@ -120,23 +139,24 @@ ROOMS = {
     "list_averaging": "_core class_edges errors features graphs lists scores",
     "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
     "samples": "errors graphs priors results scores",
-    "sampling": "_core asking errors priors questions results runs samples scores weighted_scores",
-    "planning": "block_lattice engines errors pruned_scoring runs score_kinds scores",
+    "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
+    "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
     # sums
     "posteriors": "errors frame_making graphs results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
-    "runs score_kinds scores stores table weighted_scores",
+    "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
-    "checking": "errors graphs results score_kinds table",
-    "files": "constraints errors family_lists graphs score_files score_kinds scores scoring stores table writing",
+    "checking": "constrained_scores errors graphs results score_kinds table",
+    "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
+    "score_making scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
-    "example family_lists files graphs list_files list_lattices list_questions lists messages "
-    "planning posterior_files posteriors priors questions reading results rule_text rules runs "
-    "samples sampling score_kinds scores sums table writing",
+    "example files graphs keeping list_files list_lattices list_questions lists messages planning "
+    "posterior_files posteriors priors questions reading results rule_text rules runs samples "
+    "sampling score_kinds score_making scores sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }

@@ -11,8 +11,7 @@ import reference
 from strategies import sampled_table, stored
 
 import topdag as td
-from topdag import constrained_search, engines, part_bounds
-from topdag import scores as scores_room
+from topdag import constrained_search, engines, part_bounds, score_making
 from topdag.clauses import Clauses
 from topdag.compiled_constraints import CompiledConstraints, FamilyRules
 from topdag.engines import Choice, Engine
@@ -149,7 +148,7 @@ def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
     for room in (engines, part_bounds, constrained_search):
         monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(scores_room, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 
 @pytest.mark.parametrize("seed", range(15))

@@ -17,7 +17,8 @@ import topdag as td
 from topdag.family_lists import FamilyLists
 from topdag.priors import Prior
 from topdag.samples import group_rows
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 MANY = 100_000
 

@@ -12,7 +12,8 @@ from strategies import families, list_scores, tables, tied_lists
 import topdag as td
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 
 TOLERANCE = 1e-9
 

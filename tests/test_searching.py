@@ -16,7 +16,8 @@ import topdag as td
 from topdag import list_lattices, searching
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 from topdag.searching import Standing, listed_network, search_best
 from topdag.stores import ListStore
 

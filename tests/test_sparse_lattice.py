@@ -13,7 +13,8 @@ from strategies import tied_lists
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.scores import Scores, scores_from_lists
+from topdag.score_making import scores_from_lists
+from topdag.scores import Scores
 from topdag.stores import ListStore
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from topdag.classes import EquivalenceClass
     from topdag.classifiers import k_dependence, naive_bayes, tan
     from topdag.comparing import Comparison, ListSummary, compare, summary
+    from topdag.constrained_scores import Constrained, constrained_fit
     from topdag.constraint_files import constraints_from, read_constraints
     from topdag.constraints import Constraints
     from topdag.discretize import Quantile, Uniform
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     )
     from topdag.files import read_network, read_scores, write_network, write_scores
     from topdag.graphs import Network
+    from topdag.keeping import KBest, Within
     from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
     from topdag.list_files import read_list, write_list
     from topdag.list_questions import (
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     )
     from topdag.lists import ClassList, NetworkList
     from topdag.network_search import search_networks
+    from topdag.parameter_constraints import ParameterConstraint, influence, probability, synergy
+    from topdag.parameter_text import parse_parameter
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
@@ -79,7 +83,8 @@ if TYPE_CHECKING:
     from topdag.samples import EdgeFrequencies, NetworkSample
     from topdag.sampling import sample_networks
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
-    from topdag.scores import KBest, Scores, Within, score
+    from topdag.score_making import score
+    from topdag.scores import Scores
     from topdag.sums import (
         edge_posteriors,
         log_evidence,
@@ -100,18 +105,22 @@ _PLACES = {
     "comparing": "Comparison ListSummary compare summary",
     "constraint_files": "constraints_from read_constraints",
     "constraints": "Constraints",
+    "constrained_scores": "Constrained constrained_fit",
     "discretize": "Quantile Uniform",
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
     "files": "read_network read_scores write_network write_scores",
     "graphs": "Network",
+    "keeping": "KBest Within",
     "list_averaging": "ListPosterior coverage edge_matrix posterior",
     "list_files": "read_list write_list",
     "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "lists": "ClassList NetworkList",
     "network_search": "search_networks",
+    "parameter_constraints": "ParameterConstraint influence probability synergy",
+    "parameter_text": "parse_parameter",
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
@@ -129,7 +138,8 @@ _PLACES = {
     "rule_text": "parse_rule",
     "rules": "Rule",
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
-    "scores": "KBest Scores Within score",
+    "score_making": "score",
+    "scores": "Scores",
     "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
 }
@@ -159,6 +169,7 @@ __all__ = [
     "ClassList",
     "Comparison",
     "Consensus",
+    "Constrained",
     "ConstraintError",
     "Constraints",
     "CustomScore",
@@ -183,6 +194,7 @@ __all__ = [
     "NetworkSample",
     "OrderModular",
     "OutOfTime",
+    "ParameterConstraint",
     "ParentBound",
     "ParentSetPosteriors",
     "PathPosteriors",
@@ -207,6 +219,7 @@ __all__ = [
     "classes_within",
     "compare",
     "compelled_edge",
+    "constrained_fit",
     "constraints_from",
     "count_classes_within",
     "count_networks_within",
@@ -222,6 +235,7 @@ __all__ = [
     "feature",
     "if_then",
     "in_markov_blanket",
+    "influence",
     "iter_networks_within",
     "k_best_classes",
     "k_best_networks",
@@ -235,12 +249,14 @@ __all__ = [
     "not_",
     "parent_bounds",
     "parent_set_posteriors",
+    "parse_parameter",
     "parse_rule",
     "path",
     "path_posteriors",
     "plan",
     "posterior",
     "predictive_log_density",
+    "probability",
     "qNML",
     "random_network",
     "read_constraints",
@@ -253,6 +269,7 @@ __all__ = [
     "score",
     "search_networks",
     "summary",
+    "synergy",
     "tan",
     "v_structure",
     "write_list",

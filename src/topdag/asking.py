@@ -17,7 +17,8 @@ from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
-from topdag.scores import Scores, as_table, scored_columns
+from topdag.score_making import as_table, scored_columns
+from topdag.scores import Scores
 from topdag.searching import Standing
 from topdag.stores import ListStore
 from topdag.table import Table

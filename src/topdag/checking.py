@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from topdag.constrained_scores import Constrained
 from topdag.errors import FileError, ScoreError
 from topdag.graphs import Network
 from topdag.results import Status
@@ -96,8 +97,8 @@ def _is_number(value: object) -> bool:
 def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: tuple[str, ...]) -> float:
     """The local score of a family from its counts, by the score's definition."""
     x, columns = table.index(variable), [table.index(name) for name in parents]
-    if isinstance(kind, (BDe, CustomScore)):
-        return kind.local(table, x, columns)  # defined by the user's own network or function
+    if isinstance(kind, (BDe, CustomScore, Constrained)):
+        return kind.local(table, x, columns)  # defined by the user's own network, function or constraints
     formula = _FORMULAS.get(type(kind))
     if formula is None:
         raise ScoreError(f"no second formula for {kind!r}")

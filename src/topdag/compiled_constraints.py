@@ -85,6 +85,12 @@ class FamilyRules:
         raise TypeError(f"{rule!r} is no rule about one variable")
 
 
+def free_rules(names: tuple[str, ...]) -> tuple[FamilyRules, ...]:
+    """For variables of which nothing is known."""
+    everyone, most = (1 << len(names)) - 1, len(names) - 1
+    return tuple(FamilyRules(0, everyone ^ 1 << x, 0, most, None, (), names) for x in range(len(names)))
+
+
 @dataclass(frozen=True)
 class Rest:
     """What no family tells by itself. ``precedence``: pairs that one order of the network must agree with, all of them;

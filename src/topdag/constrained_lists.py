@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.constrained_search import Listed, search_constrained
 from topdag.errors import Interrupted
+from topdag.keeping import MOST_IN_A_LIST
 from topdag.list_lattices import Lattices, Wanted, within_memory
 from topdag.lists import ClassList, NetworkList, grid_epsilon
 from topdag.results import Proof, Stats, Status
 from topdag.runs import Run
-from topdag.scores import MOST_IN_A_LIST, Scores
+from topdag.scores import Scores
 from topdag.search_results import Found
 
 FIRST_NETWORKS = 64

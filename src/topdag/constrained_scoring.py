@@ -7,7 +7,7 @@ the place of a larger one [METHODS.md 2.1].
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
@@ -19,6 +19,7 @@ from topdag.engines import SMALL, family_bytes
 from topdag.errors import ConstraintError
 from topdag.family_lists import FamilyLists
 from topdag.family_walk import FamilyWalk
+from topdag.parameter_scoring import NO_LOSSES, ChildLosses
 from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
 from topdag.pruning import listed_store
 from topdag.runs import Run
@@ -91,8 +92,10 @@ def score_allowed(
     keep: Pruning,
     rules: Sequence[FamilyRules],
     run: Run,
+    losses: Mapping[int, ChildLosses] = NO_LOSSES,
 ) -> PrunedScores | None:
-    """As ``score_pruned``, of the allowed families only; None when the time limit came first.
+    """As ``score_pruned``, of the allowed families only, less what parameter constraints cost them; None when the time
+    limit came first.
 
     Where every subset of allowed parents is allowed, what the core keeps is right. Elsewhere a walk of its own goes
     over the parents that may be added to those that must be.
@@ -102,12 +105,12 @@ def score_allowed(
         return None
     kept: list[Families] = []
     for x, own in enumerate(rules):
-        if own.is_closed_under_removal:
+        if own.is_closed_under_removal and x not in losses:
             masks, values = families_of(whole.store, x)
             allowed = admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
             continue
-        found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run).families()
+        found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run, losses.get(x)).families()
         if found is None:
             return None
         _require_some(own, found[0], x)

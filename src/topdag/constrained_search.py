@@ -15,12 +15,14 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from topdag.engines import SMALL
+from topdag.keeping import Within
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
 from topdag.row_search import search_by_rows
 from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
-from topdag.scores import Scores, Within, scored_again
+from topdag.score_making import scored_again
+from topdag.scores import Scores
 from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 

@@ -8,6 +8,8 @@ from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from topdag.errors import ConstraintError
+from topdag.parameter_constraints import ParameterConstraint
+from topdag.parameter_text import parse_parameter
 from topdag.rule_text import parse_rule
 from topdag.rules import ANY_NAME, WILD_NAMES, Adjacent, Edge, Rule, checked_count, quoted
 
@@ -51,6 +53,7 @@ KEYS = (
     "ancestors",
     "not_ancestors",
     "rules",
+    "parameters",
     "groups",
 )
 
@@ -124,6 +127,13 @@ class Reader:
                 raise ConstraintError(f"rules: {rule!r} is neither a rule nor the text of one.")
         return tuple(dict.fromkeys(_without_holes(rule, rule.expanded(self._of)) for rule in read))
 
+    def parameters(self, given: Any) -> tuple[ParameterConstraint, ...]:
+        listed = (
+            [given] if isinstance(given, (str, ParameterConstraint)) else _listed("parameters", given, "constraints")
+        )
+        read = (said if isinstance(said, ParameterConstraint) else parse_parameter(said) for said in listed)
+        return tuple({str(said): said for said in read}.values())
+
     def _of(self, name: str) -> Names:
         return self.members.get(name, (name,))
 
@@ -154,8 +164,8 @@ def lines_of(kind: str, value: Any) -> list[str]:
     if not value or kind == "groups":
         return []
     label = kind.replace("_", " ")
-    if kind == "rules":
-        return [f"rule: {rule}" for rule in value]
+    if kind in ("rules", "parameters"):
+        return [f"{label.removesuffix('s')}: {said}" for said in value]
     if kind == "tiers":
         return [_tiers_line(tiers) for tiers in value]
     if kind in ("allowed_parents", "fixed_parents", "allowed_parent_sets"):

@@ -24,6 +24,7 @@ from topdag.constraint_values import (
 )
 from topdag.errors import ConstraintError
 from topdag.graphs import Network
+from topdag.parameter_constraints import ParameterConstraint
 from topdag.rules import WILD_NAMES, Rule
 from topdag.statements import Before, Cannot, Seen, Statement, statements_of
 
@@ -43,7 +44,9 @@ class Constraints:
     b, so b is never an ancestor of a. ``allowed_parents``: by variable, the only ones that may be its parents.
     ``fixed_parents``: by variable, just its parents. ``allowed_parent_sets``: by variable, the sets to choose from.
     ``ancestors``, ``not_ancestors``: pairs (a, b); a directed path leads, or does not, from a to b. ``rules``: made by
-    ``edge``, ``any_of`` and their kin, or as text. ``groups``: names for lists of variables.
+    ``edge``, ``any_of`` and their kin, or as text. ``parameters``: about probabilities, made by ``influence``,
+    ``synergy`` and ``probability``, or as text; the parents that they name are required (docs/parameters.md).
+    ``groups``: names for lists of variables.
 
     Wherever a name may stand, the name of a group or ``"*"``, every variable, may: it stands for each of its members
     (in rules see ``topdag.rules``). Statements that contradict each other raise ConstraintError, which names a smallest
@@ -74,6 +77,7 @@ class Constraints:
     ancestors: Pairs
     not_ancestors: Pairs
     rules: tuple[Rule, ...]
+    parameters: tuple[ParameterConstraint, ...]
     groups: Groups = field(compare=False)
 
     def __init__(
@@ -97,6 +101,7 @@ class Constraints:
         ancestors: PairsGiven = (),
         not_ancestors: PairsGiven = (),
         rules: RulesGiven = (),
+        parameters: Iterable[ParameterConstraint | str] = (),
         groups: Mapping[str, Iterable[str]] | None = None,
     ) -> None:
         read = Reader(groups)
@@ -118,6 +123,7 @@ class Constraints:
             ancestors=read.pairs("ancestors", ancestors),
             not_ancestors=read.pairs("not_ancestors", not_ancestors),
             rules=read.rules(rules),
+            parameters=read.parameters(parameters),
             groups=read.groups,
         )
 
@@ -153,6 +159,7 @@ class Constraints:
         for name, sets in self.allowed_parent_sets:
             found.update([name], *sets)
         found.update(name for rule in self.rules for atom in rule.atoms for name in atom.names)
+        found.update(name for said in self.parameters for name in (said.child, *said.parents))
         return tuple(sorted(found - set(WILD_NAMES)))
 
     def statements(self, names: Sequence[str]) -> list[Statement]:
@@ -196,7 +203,7 @@ class Constraints:
             item.name: tuple(dict.fromkeys((*getattr(self, item.name), *getattr(other, item.name))))
             for item in fields(Constraints)
         }
-        for name in joined.keys() - {"rules", "tiers"}:
+        for name in joined.keys() - {"rules", "tiers", "parameters"}:
             joined[name] = tuple(sorted(joined[name]))
         both._fill(**joined)
         return both
@@ -245,7 +252,7 @@ class Constraints:
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Rule):
+    if isinstance(value, (Rule, ParameterConstraint)):
         return str(value)
     if isinstance(value, Tiers):
         return {"levels": _plain(value.levels), "edges_within": value.edges_within}

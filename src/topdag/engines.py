@@ -24,6 +24,8 @@ lattice is faster and takes less memory, where all sets are needed."""
 
 FEW = 22
 """Up to this many variables all sets are counted, in less than half a second, whatever the score."""
+FEW_CONSTRAINED = 8
+"""Up to this many variables every family is scored under parameter constraints, mostly within a second."""
 SPARSE = 16
 """Lists pay when at most one set in so many can matter."""
 
@@ -56,6 +58,8 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
     _require_searchable(n)
+    if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
+        return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
     if n <= FEW or not isinstance(kind, SetScore):
         return _all_sets(n, f"{n} variables have few sets" if n <= FEW else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)

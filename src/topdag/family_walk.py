@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.compiled_constraints import FamilyRules
 from topdag.errors import ScoreError
+from topdag.parameter_scoring import ChildLosses
 from topdag.pruned_scoring import Pruning, pruning_question
 from topdag.runs import Run
 from topdag.score_kinds import BDeu, ScoreKind, SetScore, coded
@@ -30,7 +31,7 @@ SLACK_STEPS = 8
 
 
 class FamilyWalk:
-    """One walk for variable x; ``max_parents`` as for all variables."""
+    """One walk for variable x; ``max_parents`` as for all variables; ``losses``: what parameter constraints cost it."""
 
     def __init__(
         self,
@@ -42,10 +43,11 @@ class FamilyWalk:
         rules: FamilyRules,
         x: int,
         run: Run,
+        losses: ChildLosses | None = None,
     ) -> None:
         assert isinstance(kind, SetScore)
-        self.table, self.columns, self.kind, self.keep, self.rules, self.x, self.run = (
-            table, columns, kind, keep, rules, x, run,
+        self.table, self.columns, self.kind, self.keep, self.rules, self.x, self.run, self.losses = (
+            table, columns, kind, keep, rules, x, run, losses,
         )  # fmt: skip
         self.limit = rules.most if max_parents is None else min(max_parents, rules.most)
         self.view = coded(table, columns)
@@ -159,6 +161,9 @@ class FamilyWalk:
             return np.empty(0)
         scores = self._scored(sets)
         stay = ~self._beaten(sets, scores, below)
+        if self.losses is not None:
+            scores = self._less_losses(sets, scores, stay)
+            stay &= ~self._beaten(sets, scores, below)
         self.kept_masks = np.concatenate([self.kept_masks, sets[stay]])
         self.kept_scores = np.concatenate([self.kept_scores, scores[stay]])
         return scores
@@ -171,6 +176,18 @@ class FamilyWalk:
             np.count_nonzero(self.kept_scores[self.kept_masks & ~s == 0] > v) for s, v in zip(sets, scores, strict=True)
         ]
         return np.array(better, dtype=int) >= self.keep.k
+
+    def _less_losses(self, sets: Masks, scores: Values, needed: NDArray[np.bool_]) -> Values:
+        """The score without constraints is the most a family can reach, so only those that it leaves are optimised; the
+        others count as worth nothing, which is safe since something smaller beats them."""
+        assert self.losses is not None
+        found = np.full(len(sets), -math.inf)
+        for at in np.flatnonzero(needed):
+            if self.run.is_over:
+                break  # the walk ends
+            exact = scores[at] - self.losses.of(int(sets[at]))
+            found[at] = math.ldexp(round(math.ldexp(exact, self._grid)), -self._grid)
+        return found
 
     def _scored(self, sets: Masks) -> Values:
         """Local scores on the grid that pruned scoring of the same question uses."""

@@ -16,9 +16,12 @@ from topdag.constraints import Constraints
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
+from topdag.keeping import KBest, Keep, Within, keep_epsilon
+from topdag.parameter_scoring import together
 from topdag.score_files import read_jkl, read_pss, write_jkl, write_pss
 from topdag.score_kinds import kind_from_dict, kind_to_dict
-from topdag.scores import KBest, Keep, Scores, Within, check_max_parents, keep_epsilon, scores_from_lists
+from topdag.score_making import check_max_parents, scores_from_lists
+from topdag.scores import Scores
 from topdag.scoring import LARGEST_SCORE
 from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of
 from topdag.table import Table
@@ -139,7 +142,7 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "names": scores.names,
-        "kind": kind_to_dict(scores.kind),
+        "kind": kind_to_dict(scores.kind and scores.kind.unconstrained),  # what it obeys stands in the constraints
         "max_parents": scores.max_parents,
         "keep": scores.keep if isinstance(scores.keep, str) else asdict(scores.keep),
         "columns": scores.columns,
@@ -215,6 +218,8 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
             keep_constant=bool(header["keep_constant"]),
         )
     known = Constraints.from_dict(header["constraints"]) if "constraints" in header else None
+    if kind is not None:
+        kind, known = together(kind, known)
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
     return Scores(
         names=names,

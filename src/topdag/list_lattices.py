@@ -15,13 +15,15 @@ from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lat
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
 from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.keeping import MOST_IN_A_LIST, Within
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.order_search import cluster_bound
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
-from topdag.scores import MOST_IN_A_LIST, Scores, Within, scored_again
+from topdag.score_making import scored_again
+from topdag.scores import Scores
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
@@ -92,7 +94,8 @@ class Lattices:
     def next(self, found: int = 0) -> Prepared | None:
         """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
         when there is no network."""
-        if not isinstance(self.scores.store, ListStore) or len(self.scores.columns) <= SMALL:
+        is_small = len(self.scores.columns) <= SMALL and not self.scores.automatic  # else families may be missing
+        if is_small or not isinstance(self.scores.store, ListStore):
             return lattice_of_all_sets(self.scores, self.run)
         if self._best is None:
             self._best = self._best_network()
@@ -159,8 +162,9 @@ class Lattices:
 
 
 def needs_splitting(scores: Scores) -> bool:
-    """Whether no lattice sees to all that is known: those of listed families know of families alone."""
-    if isinstance(scores.store, ListStore) and len(scores.columns) > SMALL:
+    """Whether no lattice sees to all that is known: those of few sets know of families alone, and lists that were made
+    for the best network are made anew as far as splitting asks for."""
+    if isinstance(scores.store, ListStore) and (scores.automatic or len(scores.columns) > SMALL):
         return scores.rest is not None
     return scores.beyond_order is not None
 

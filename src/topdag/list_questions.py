@@ -16,6 +16,7 @@ from topdag.constrained_lists import list_classes, list_constrained
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
+from topdag.keeping import MOST_IN_A_LIST, Keep
 from topdag.list_lattices import Lattices, Prepared, Wanted, needs_splitting, plan_lists, within_memory
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.order_prior import require_few
@@ -23,7 +24,8 @@ from topdag.order_questions import list_by_orders
 from topdag.priors import OrderModular, Prior
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run, available_memory
-from topdag.scores import MOST_IN_A_LIST, Keep, Scores, score_within, scored_columns, scores_from_lists
+from topdag.score_making import score_within, scored_columns, scores_from_lists
+from topdag.scores import Scores
 from topdag.weighted_scores import scores_with
 
 STREAM_BATCH = 1000

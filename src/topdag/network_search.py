@@ -75,7 +75,7 @@ def search_networks(
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
     block = PUBLISHED_BLOCK if block is None else block
-    by_orders = isinstance(scores.store, ListStore) and len(scores.columns) > SMALL
+    by_orders = isinstance(scores.store, ListStore) and (len(scores.columns) > SMALL or scores.automatic)
     return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
 
 

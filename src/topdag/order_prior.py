@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from topdag import _core
 from topdag.engines import LATTICE_LIMIT
 from topdag.errors import ScoreError, TooLarge
+from topdag.keeping import KBest, Within
 from topdag.priors import OrderModular
 from topdag.runs import Run, shown_bytes
-from topdag.scores import KBest, Scores, Within
+from topdag.scores import Scores
 from topdag.weighted_scores import scores_with
 
 Floats = NDArray[np.float64]

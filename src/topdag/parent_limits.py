@@ -15,9 +15,10 @@ import numpy as np
 from topdag.engines import LATTICE_LIMIT
 from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
+from topdag.keeping import KBest, Keep, Within, keep_epsilon
 from topdag.mdl_pruning import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.score_kinds import BIC, ScoreKind
-from topdag.scores import KBest, Keep, Within, as_table, keep_epsilon, score
+from topdag.score_making import as_table, score
 from topdag.stores import ListStore
 from topdag.table import Table
 

@@ -19,7 +19,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.pruned_scoring import require_rule
 from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.score_kinds import BDeu, ScoreKind
-from topdag.scores import as_table, check_kind, check_max_parents, scored_columns
+from topdag.score_making import as_table, check_kind, check_max_parents, scored_columns
 
 SECONDS_PER_SET = {Engine.DENSE: 0.4e-6, Engine.BLOCKS: 0.4e-6}
 """Scoring and search of one of the 2^n sets on two cores; from bench/RESULTS.md. Rows add to it."""

@@ -24,7 +24,8 @@ from topdag.lists import NetworkList
 from topdag.priors import OrderModular
 from topdag.results import Proof, Status
 from topdag.runs import Run, available_memory
-from topdag.scores import Scores, scored_again
+from topdag.score_making import scored_again
+from topdag.scores import Scores
 
 MOST_VARIABLES = _core.MOST_PRIOR_SEARCH_VARIABLES
 SHARE_OF_MEMORY = 0.8

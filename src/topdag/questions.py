@@ -16,13 +16,15 @@ from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
 from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.keeping import Keep
 from topdag.order_prior import require_few
 from topdag.order_questions import best_by_orders
 from topdag.placed_lists import placed_lists
 from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, Run
-from topdag.scores import Keep, Scores, score_within, scored_columns
+from topdag.score_making import score_within, scored_columns
+from topdag.scores import Scores
 from topdag.searching import Standing, listed_network, search_best
 from topdag.stores import ListStore
 from topdag.weighted_scores import scores_with

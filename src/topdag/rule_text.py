@@ -10,7 +10,6 @@ digits, ``_`` and ``.`` stand as they are, others in double quotes; for ``*`` an
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from topdag.errors import ConstraintError
 from topdag.rules import (
@@ -28,23 +27,14 @@ from topdag.rules import (
     NumberOfParents,
     Rule,
 )
+from topdag.text_reading import TokenReader
 
-MOST_NESTED = 100
-_TOKEN = re.compile(
+_TOKENS = re.compile(
     r"""(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<arrow>->|<-|--)|(?P<compare><=|>=|==|!=|<|>|=)"""
     r"""|(?P<number>\d+(?![\w.]))|(?P<name>[^\W\d][\w.]*|\*|\?)|(?P<bracket>[()])""",
     re.DOTALL,
 )
 ARROWS = ("->", "<-", "--")
-
-
-@dataclass(frozen=True)
-class Token:
-    """A piece of the text, and where it begins."""
-
-    kind: str
-    text: str
-    place: int
 
 
 def parse_rule(text: str) -> Rule:
@@ -58,14 +48,8 @@ def parse_rule(text: str) -> Rule:
     return _Reader(text).whole()
 
 
-class _Reader:
-    """Reads from left to right, one token ahead."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.tokens = self._tokens()
-        self.at = 0
-        self.depth = 0
+class _Reader(TokenReader):
+    WHAT, TOKENS = "Rule", _TOKENS
 
     def whole(self) -> Rule:
         rule = self._rule()
@@ -146,8 +130,7 @@ class _Reader:
     def _name(self, expected: str) -> str:
         token = self._next
         if token.kind == "quoted":
-            self._take()
-            name = re.sub(r"\\(.)", r"\1", token.text[1:-1], flags=re.DOTALL)
+            name = self._unquoted()
             if not name:
                 raise self._error(token.place, "a name has at least one letter")
             if name in WILD_NAMES:
@@ -156,49 +139,3 @@ class _Reader:
         if token.kind != "name" or token.text in KEYWORDS:
             raise self._wrong(expected)
         return self._take().text
-
-    # ---- Tokens
-
-    @property
-    def _next(self) -> Token:
-        return self.tokens[self.at]
-
-    def _take(self) -> Token:
-        self.at += 1
-        return self.tokens[self.at - 1]
-
-    def _takes(self, text: str) -> bool:
-        """Whether a keyword or bracket comes next; it is taken then."""
-        is_next = self._next.text == text and self._next.kind in ("name", "bracket")
-        self.at += is_next
-        return is_next
-
-    def _enter(self) -> None:
-        self.depth += 1
-        if self.depth > MOST_NESTED:
-            raise self._error(self._next.place, f"rules are nested at most {MOST_NESTED} deep")
-
-    def _tokens(self) -> list[Token]:
-        found: list[Token] = []
-        place = 0
-        while True:
-            place += len(self.text[place:]) - len(self.text[place:].lstrip())
-            if place == len(self.text):
-                return [*found, Token("end", "", place)]
-            match = _TOKEN.match(self.text, place)
-            if match is None or match.lastgroup is None:
-                what = "a quote that is not closed" if self.text[place] == '"' else f"{self.text[place]!r}"
-                advice = "names with other signs than letters, digits, _ and . stand in double quotes"
-                raise self._error(place, f"{what} has no meaning here; {advice}")
-            found.append(Token(match.lastgroup, match.group(), place))
-            place = match.end()
-
-    def _wrong(self, expected: str) -> ConstraintError:
-        found = "the rule ends" if self._next.kind == "end" else f"there is {self._next.text!r}"
-        return self._error(self._next.place, f"expected {expected}, but {found}")
-
-    def _error(self, place: int, what: str) -> ConstraintError:
-        """With the text around the place, and a mark below it."""
-        begin = max(0, place - 60)
-        shown = "".join(c if c.isprintable() else " " for c in self.text[begin : place + 40])
-        return ConstraintError(f"Rule, character {place + 1}: {what}.\n  {shown}\n  {' ' * (place - begin)}^")

@@ -9,10 +9,12 @@ import numpy as np
 from topdag import _core
 from topdag.asking import Asked, run_stats
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.keeping import MOST_IN_A_LIST
 from topdag.priors import OrderModular, Prior, check_prior
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.samples import NetworkSample
-from topdag.scores import MOST_IN_A_LIST, Scores, score_within, scored_columns
+from topdag.score_making import score_within, scored_columns
+from topdag.scores import Scores
 from topdag.weighted_scores import scores_with
 
 LARGEST_SAMPLED = 26

@@ -37,6 +37,11 @@ class ScoreKind:
         """What any family of a variable loses against its log likelihood, at least; infinite if unknown: -inf."""
         return 0.0
 
+    @property
+    def unconstrained(self) -> ScoreKind:
+        """The score without parameter constraints, which no family exceeds."""
+        return self
+
 
 class SetScore(ScoreKind):
     """A score that is a difference of functions of sets: local(x | U) = joint(U + x) - below(U)."""

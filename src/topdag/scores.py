@@ -1,4 +1,4 @@
-"""``score`` and the Scores object: the waist that every question passes through."""
+"""The Scores object: the waist that every question passes through."""
 
 from __future__ import annotations
 
@@ -6,59 +6,23 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Real
 from types import MappingProxyType
-from typing import Any
 
-import numpy as np
-
-from topdag import _core
 from topdag.compiled_constraints import CompiledConstraints, Rest
-from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
-from topdag.engines import Engine, scores_by_lists, set_bytes
-from topdag.errors import ConstraintError, Interrupted, ScoreError
-from topdag.family_lists import FamilyLists
+from topdag.errors import ConstraintError, ScoreError
 from topdag.graphs import Network, require_known
+from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, Within
 from topdag.lattices import lattice_of
 from topdag.priors import Prior, in_words
-from topdag.pruned_scoring import PrunedScores, Pruning, score_pruned
-from topdag.pruning import TIES_GO_TOO, listed_store, store_for_k_best
-from topdag.runs import OnProgress, Run, is_whole
-from topdag.score_kinds import AIC, BIC, ScoreKind
-from topdag.scoring import fill_store, round_store, round_together
+from topdag.pruned_scoring import PrunedScores
+from topdag.runs import Run
+from topdag.score_kinds import ScoreKind
 from topdag.stores import ListStore, SetStore, Store, families_of
 from topdag.table import Table
 
-MOST_IN_A_LIST = 10**9
 HOPELESS_NATS = 1000.0
 """Families further below the family without parents than this are left out where BIC or AIC would spoil the grid."""
-
-
-@dataclass(frozen=True)
-class Within:
-    """For ``keep=``: all that networks within this Bayes factor of the best can need."""
-
-    factor: float
-
-    def __post_init__(self) -> None:
-        is_number = isinstance(self.factor, Real) and not isinstance(self.factor, bool)
-        if not is_number or not 1 <= self.factor < math.inf:
-            raise ScoreError(f"A Bayes factor is a number from 1 on, not {self.factor!r}.")
-
-
-@dataclass(frozen=True)
-class KBest:
-    """For ``keep=``: all that the k best networks can need; for score-equivalent scores, the k best classes too."""
-
-    k: int
-
-    def __post_init__(self) -> None:
-        if not is_whole(self.k, 1, MOST_IN_A_LIST - 1):
-            raise ScoreError(f"KBest takes a whole number from 1 on, below {MOST_IN_A_LIST:,}, not {self.k!r}.")
-
-
-Keep = str | Within | KBest
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +253,7 @@ class Scores:
         if self.left_out:
             return HOPELESS_NATS
         n = len(self.columns)
-        return _cutoff(self.store, n if self.max_parents is None else min(n, self.max_parents))
+        return cutoff_of(self.store, n if self.max_parents is None else min(n, self.max_parents))
 
     def describe_space(self) -> str:
         """The networks that compete, and how finely they are told apart."""
@@ -303,6 +267,8 @@ class Scores:
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
         known = "" if self.constraints is None else f", that obey: {self.constraints.summary}"
+        if self.kind is not None and self.kind.unconstrained is not self.kind:
+            known += ", with probabilities that obey the parameter constraints (log likelihoods of parts to 1e-7)"
         return (
             f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}; "
             f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
@@ -320,248 +286,12 @@ class Scores:
         return self.store.exact_value(at, mask) if isinstance(self.store, ListStore) else self.store.value(at, mask)
 
 
-def score(
-    table: Any,
-    kind: ScoreKind,
-    *,
-    constraints: Constraints | None = None,
-    max_parents: int | None = None,
-    keep: Keep | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-) -> Scores:
-    """Scores every family of a table (or frame, array, path) that a question can need.
-
-    ``keep="all"`` serves every question; ``"best"`` drops what one best network cannot need, ``Within(factor)``
-    what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
-    classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
-    families are kept where tables over all sets pay; else those for the best network, and a question that needs
-    more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
-    contradictions raise ConstraintError (docs/constraints.md).
-    """
-    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    try:
-        scores = score_within(as_table(table), kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
-    assert scores is not None  # without a time limit nothing stops it short of an exception
-    return scores
-
-
-def score_within(
-    table: Table,
-    kind: ScoreKind,
-    run: Run,
-    *,
-    max_parents: int | None = None,
-    keep: Keep | None = None,
-    constraints: Constraints | None = None,
-    relaxed: bool = False,
-    listed: bool = False,
-) -> Scores | None:
-    """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
-    ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
-    check_kind(kind)
-    check_max_parents(max_parents)
-    if keep is not None:
-        keep_epsilon(keep)  # checks it
-    begin = run.seconds
-    columns = scored_columns(table)
-    known = compiled_for(table, columns, constraints)
-    if relaxed and known is not None:
-        known = known.relaxed
-    require_keepable(keep, known)
-    limit = max_parents if known is None else known.limit_on_parents(max_parents)
-    choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
-    by_lists = choice.engine is Engine.SEARCH or (listed and isinstance(kind, (BIC, AIC)))
-    score_them = _score_lists if by_lists else _score_all_sets
-    purpose = keep or ("best" if by_lists else "all")
-    found = score_them(table, columns, kind, max_parents, purpose, known, run)
-    if found is None:
-        return None
-    return Scores(
-        table.names,
-        kind,
-        table,
-        max_parents,
-        purpose,
-        columns,
-        found.store,
-        found.grid,
-        run.seconds - begin,
-        table.notes,
-        automatic=by_lists and keep is None,
-        report=found.report,
-        constraints=constraints if known is not None else None,
-        compiled=known,
-        left_out=found.left_out,
-    )
-
-
-def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
-    """None when nothing is known."""
-    if constraints is not None and not isinstance(constraints, Constraints):
-        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
-    return constraints.compiled(table.names, columns) if constraints else None
-
-
-def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:
-    """Families may be dropped for the sake of smaller ones only where those may stand for them."""
-    if keep in (None, "all") or known is None or known.is_local:
-        return
-    if isinstance(keep, KBest) or not known.rest.is_closed_under_removal:
-        raise ScoreError(
-            f"keep={keep!r} drops families that these constraints on several variables at once may need "
-            f'({"; ".join(known.rest.lines(known.names))}). Leave keep out, or use keep="all".'
-        )
-
-
-@dataclass(frozen=True)
-class _Scored:
-    store: Store
-    grid: int
-    report: PrunedScores | None = None
-    left_out: bool = False
-
-
-def _score_lists(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Keep,
-    known: CompiledConstraints | None,
-    run: Run,
-) -> _Scored | None:
-    if known is None:
-        pruned = score_pruned(table, columns, kind, max_parents, pruning_for(keep), run)
-    else:
-        limit = known.limit_on_parents(max_parents)
-        pruned = score_allowed(table, columns, kind, limit, pruning_for(keep), known.families, run)
-    return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
-
-
-def _score_all_sets(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Keep,
-    known: CompiledConstraints | None,
-    run: Run,
-) -> _Scored | None:
-    if not columns:
-        return _Scored(SetStore(0, np.zeros(1), ()), 40)
-    limit = len(columns) if max_parents is None else min(max_parents, len(columns))
-    if known is not None:
-        limit = known.limit_on_parents(limit) or 0
-    filled = fill_store(table, columns, kind, limit, run)
-    if filled is None:
-        return None
-    grid = round_store(filled, run)
-    left_out = known is not None and _cutoff(filled, limit) < math.inf
-    allowed: Store = filled
-    if known is not None:
-        allowed, grid = allowed_only(filled, known.families, table, columns, kind, grid, run)
-    store: Store | None = allowed
-    if keep != "all":
-        store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
-    return None if store is None else _Scored(store, grid, left_out=left_out)
-
-
-def _cutoff(store: Store, max_parents: int) -> float:
+def cutoff_of(store: Store, max_parents: int) -> float:
+    """Infinite unless sets with so many parents or fewer were left out for their penalty."""
     if not isinstance(store, SetStore):
         return math.inf
     allowed = sum(math.comb(store.n, size) for size in range(min(store.n, max_parents + 1) + 1))
     return math.inf if store.n_allowed_sets == allowed else HOPELESS_NATS
-
-
-def scored_again(
-    scores: Scores, run: Run, keep: Keep, *, relaxed: bool | None = None, listed: bool = False
-) -> Scores | None:
-    """The same table scored with more families kept; None when the time is up."""
-    assert scores.table is not None and scores.kind is not None
-    return score_within(
-        scores.table,
-        scores.kind,
-        run,
-        max_parents=scores.max_parents,
-        keep=keep,
-        constraints=scores.constraints,
-        relaxed=scores.is_relaxed if relaxed is None else relaxed,
-        listed=listed,
-    )
-
-
-def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
-    """Scores with just these families allowed, as read from a score file."""
-    n = len(lists.names)
-    rounded = np.array(lists.scores)
-    grid = round_together([rounded], n, 1)
-    columns = tuple(range(n))
-    options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
-    return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
-
-
-def as_table(source: Any) -> Table:
-    """A Table from anything that can become one: a table, frame, array or path."""
-    import os
-
-    if isinstance(source, Table):
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        from topdag.reading import read_table
-
-        return read_table(source)
-    return Table(source)
-
-
-def scored_columns(table: Table) -> tuple[int, ...]:
-    """Constant columns can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] > 1)
-
-
-def pruning_for(keep: Keep) -> Pruning:
-    """The rule of pruned scoring that leaves what is asked for."""
-    if isinstance(keep, KBest):
-        return Pruning(epsilon=math.inf, k=keep.k)
-    return Pruning(epsilon=keep_epsilon(keep), k=None)
-
-
-def check_kind(kind: object) -> None:
-    if not isinstance(kind, ScoreKind):
-        hint = " (write BIC() with brackets)" if isinstance(kind, type) and issubclass(kind, ScoreKind) else ""
-        raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
-
-
-def check_max_parents(max_parents: int | None) -> None:
-    if max_parents is not None and not is_whole(max_parents, 0, MOST_IN_A_LIST):
-        raise ScoreError(f"max_parents must be a whole number from 0 on, or None, not {max_parents!r}.")
-
-
-def keep_epsilon(keep: Keep) -> float:
-    """How much worse than a subset of its parents a family may be and stay; infinite: any stays; -1: ties go too."""
-    if keep == "all" or isinstance(keep, KBest):
-        return math.inf
-    if keep == "best":
-        return TIES_GO_TOO
-    if isinstance(keep, Within):
-        return math.log(keep.factor)
-    raise ScoreError(f'keep must be "all", "best" or Within(factor) or KBest(k), not {keep!r}.')
-
-
-def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, grid: int, run: Run) -> Store | None:
-    """What the question needs; None when the time is up."""
-    if isinstance(keep, KBest):
-        slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
-        equivalent = kind.score_equivalent
-        return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
-    held = sum(array.nbytes for array in store.arrays)
-    needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
-    run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
-    core, epsilon = store.core(), keep_epsilon(keep)
-    return listed_store(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])
 
 
 def _as_names(parents: Sequence[str]) -> tuple[str, ...]:

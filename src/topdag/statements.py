@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from topdag.errors import ConstraintError, NetworkError
 from topdag.graphs import Network, require_known
+from topdag.parameter_constraints import ParameterConstraint
 from topdag.rules import ANY_NAME, Adjacent, Rule, conjuncts, instances, quoted
 
 if TYPE_CHECKING:
@@ -184,6 +185,9 @@ class _Speaker:
                 meant = conjuncts(own.expanded(self._members))
                 yield Statement(f"the rule '{rule}'{about}", tuple(Obeys(part) for part in meant))
 
+        for said in known.parameters:
+            yield Statement(f"{said} (which requires the parents that it names)", self._named(said))
+
     # ---- Names
 
     def _members(self, name: str) -> Sequence[str]:
@@ -210,6 +214,11 @@ class _Speaker:
         return sum(1 << v for v in {v for name in names for v in self._places(name)} if v != child)
 
     # ---- Kinds of statements
+
+    def _named(self, said: ParameterConstraint) -> tuple[Must, ...]:
+        """Variables are called as they are here: no group, no ``*``."""
+        (child,) = self._places(said.child)
+        return tuple(Must(parent, child) for name in said.parents for parent in self._places(name))
 
     def _edges(
         self, pairs: Sequence[tuple[str, str]], make: type[Must] | type[Cannot], words: str

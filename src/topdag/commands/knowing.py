@@ -10,7 +10,7 @@ from topdag.errors import ConstraintError
 from topdag.rule_text import parse_rule
 from topdag.rules import Adjacent, Edge, Rule
 
-ABOUT_CONSTRAINTS = ("constraints", "require", "forbid", "rule")
+ABOUT_CONSTRAINTS = ("constraints", "require", "forbid", "rule", "parameter")
 
 
 def add_constraints(parser: ArgumentParser) -> None:
@@ -33,6 +33,13 @@ def add_constraints(parser: ArgumentParser) -> None:
         metavar="RULE",
         help='a rule such as "a->b or not c->d", "parents(lung) <= 2" or "if a->b then c->d"; may be repeated',
     )
+    group.add_argument(
+        "--parameter",
+        action="append",
+        metavar="KNOWN",
+        help='about probabilities, with bic or aic: "P(lung=yes | smoke=no) <= 0.1" or "influence(smoke, lung, +)"'
+        "; may be repeated (docs/parameters.md)",
+    )
 
 
 def known_from(args: Namespace) -> Constraints | None:
@@ -44,6 +51,7 @@ def known_from(args: Namespace) -> Constraints | None:
         forbidden_edges=_edges("--forbid", args.forbid, Edge),
         forbidden_adjacencies=_edges("--forbid", args.forbid, Adjacent),
         rules=[_read("--rule", text) for text in args.rule or ()],
+        parameters=args.parameter or (),
     )
     return known or None
 

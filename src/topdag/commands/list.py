@@ -9,7 +9,7 @@ from topdag.commands.list_options import ABOUT_FILES, ABOUT_LISTS, add_rest, add
 from topdag.commands.list_text import Request
 from topdag.commands.listing import answer_list
 from topdag.commands.values import whole
-from topdag.scores import MOST_IN_A_LIST
+from topdag.keeping import MOST_IN_A_LIST
 
 PAGE = f"""\
 Prints the K networks with the highest scores, best first, and the proof that none is left out.

@@ -26,13 +26,14 @@ from topdag.commands.options import (
 )
 from topdag.commands.show import progress_line, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
+from topdag.keeping import MOST_IN_A_LIST
 from topdag.list_files import SUFFIXES, list_lines, write_list
 from topdag.list_lattices import Wanted
 from topdag.list_questions import count_of, list_of, require_score_equivalent
 from topdag.lists import ClassList, NetworkList
 from topdag.results import Status
 from topdag.runs import Run
-from topdag.scores import MOST_IN_A_LIST, Scores
+from topdag.scores import Scores
 
 LINES_AT_ONCE = 1000
 Found = NetworkList | ClassList

@@ -34,10 +34,10 @@ from topdag.commands.options import (
 from topdag.commands.show import as_json, labelled, mention, progress_line, say, table_in_words, write_text
 from topdag.commands.values import seconds, whole
 from topdag.errors import OutOfTime
+from topdag.keeping import MOST_IN_A_LIST
 from topdag.runs import shown_bytes
 from topdag.samples import NetworkSample
 from topdag.sampling import MOST_SEEDS, sample_of
-from topdag.scores import MOST_IN_A_LIST
 from topdag.table import Table
 
 SUFFIXES = (".csv", ".json")

@@ -27,8 +27,10 @@ from topdag.engines import BLOCK_LIMIT
 from topdag.errors import FileError, ScoreError
 from topdag.files import read_network, write_scores
 from topdag.graphs import Network
+from topdag.keeping import KBest, Keep, Within
 from topdag.score_kinds import ScoreKind
-from topdag.scores import KBest, Keep, Scores, Within, score
+from topdag.score_making import score
+from topdag.scores import Scores
 from topdag.table import Table
 
 PAGE = """\

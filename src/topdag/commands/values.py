@@ -9,10 +9,10 @@ from difflib import get_close_matches
 
 from topdag.discretize import Rule, named_rule
 from topdag.errors import ScoreError, TableError
+from topdag.keeping import KBest, Keep, Within
 from topdag.priors import FairPrior, OrderModular, Prior
 from topdag.runs import parse_bytes
 from topdag.score_kinds import KINDS_BY_NAME
-from topdag.scores import KBest, Keep, Within
 
 RULES = "mean, median, quantile(3) or uniform(4) with any number of states"
 PRIORS: dict[str, Prior | None] = {"uniform": None, "fair": FairPrior(), "order-modular": OrderModular()}

@@ -10,7 +10,7 @@ from topdag.commands.list_text import Request
 from topdag.commands.listing import answer_count, answer_list
 from topdag.commands.options import refuse
 from topdag.commands.values import whole
-from topdag.scores import MOST_IN_A_LIST
+from topdag.keeping import MOST_IN_A_LIST
 
 PAGE = f"""\
 Prints all networks that are at least 1/FACTOR times as probable as the best one by the data, best
