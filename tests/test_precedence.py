@@ -17,8 +17,7 @@ from sampling_truth import FIT, misfit, row_numbers
 from strategies import sampled_table
 
 import topdag as td
-from topdag import _core, engines, ideal_lattices, list_lattices
-from topdag import score_making
+from topdag import _core, engines, ideal_lattices, list_lattices, score_making
 from topdag.engines import Choice, Engine
 from topdag.priors import Prior
 from topdag.results import Status
