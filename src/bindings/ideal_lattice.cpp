@@ -29,7 +29,7 @@ std::vector<double> best_alone(const IdealLattice& lattice) {
 }  // namespace
 
 void bind_ideal_lattice(nb::module_& m) {
-    nb::class_<IdealLattice>(m, "IdealLattice", "Best parents, forward and backward tables over the ideals of an order.")
+    nb::class_<IdealLattice>(m, "IdealLattice", "Best parents, forward and backward tables over ideals of an order.")
         .def_prop_ro("best_score", [](const IdealLattice& t) { return t.forward(all_of(t.n_variables())); })
         .def_prop_ro("best_alone", &best_alone)
         .def_prop_ro("n_sets", &IdealLattice::n_ideals)

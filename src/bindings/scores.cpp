@@ -21,6 +21,18 @@ std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int th
     return {magnitude, exponent};
 }
 
+using LimitsIn = std::tuple<std::uint64_t, std::uint64_t, int, int>;
+
+std::vector<ParentLimits> checked_limits(int n, const std::vector<LimitsIn>& limits) {
+    require(limits.empty() || limits.size() == static_cast<std::size_t>(n), "limits of each variable, or none");
+    std::vector<ParentLimits> checked;
+    for (const auto& [must, may, least, most] : limits) {
+        require(is_subset(must, may) && may < n_sets(n), "limits out of range");
+        checked.push_back({must, may, least, most});
+    }
+    return checked;
+}
+
 // By variable those that come before it in any case; none at all when empty.
 Precedence checked_precedence(int n, std::vector<std::uint64_t> before) {
     require(before.empty() || before.size() == static_cast<std::size_t>(n), "those before each variable, or none");
@@ -112,7 +124,8 @@ void bind_scores(nb::module_& m) {
     nb::class_<PyScores>(m, "LocalScores", "The local score of any family, however it is stored.");
     m.def(
         "difference_scores",
-        [](int n, DoublesIn joint, const std::vector<DoublesIn>& below, std::vector<std::uint64_t> before) {
+        [](int n, DoublesIn joint, const std::vector<DoublesIn>& below, std::vector<std::uint64_t> before,
+           const std::vector<LimitsIn>& limits) {
             require(n >= 1 && n <= lattice_limit && joint.shape(0) == n_sets(n), "joint must have 2^n scores");
             require(below.size() == static_cast<std::size_t>(n), "one array below for each variable");
             std::vector<const double*> pointers;
@@ -123,11 +136,13 @@ void bind_scores(nb::module_& m) {
                 pointers.push_back(array.data());
                 result.kept.push_back(nb::cast(array));
             }
-            result.scores = std::make_unique<DifferenceScores>(n, joint.data(), std::move(pointers));
+            result.scores =
+                std::make_unique<DifferenceScores>(n, joint.data(), std::move(pointers), checked_limits(n, limits));
             result.scores->set_precedence(checked_precedence(n, std::move(before)));
             return result;
         },
-        "n_variables"_a, "joint"_a, "below"_a, "before"_a = std::vector<std::uint64_t>());
+        "n_variables"_a, "joint"_a, "below"_a, "before"_a = std::vector<std::uint64_t>(),
+        "limits"_a = std::vector<LimitsIn>(), "limits: by variable must, may, least, most; or none.");
     m.def(
         "family_scores",
         [](int n, DoublesIn families, std::vector<std::uint64_t> before) {

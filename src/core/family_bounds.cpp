@@ -106,7 +106,8 @@ FamilyTable families_reaching(const AllBounds& bounds, double threshold, int thr
     return families;
 }
 
-KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool of_classes, int threads, Limits& limits) {
+KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool of_classes, int threads,
+                                  Limits& limits) {
     KBestFamilies result{FamilyTable(bounds.n_variables), minus_infinity};
     std::atomic<double> floor{minus_infinity};
     for_each_variable(bounds, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {

@@ -95,7 +95,9 @@ bool IdealLattice::order_backward(Limits& limits) {
     return true;
 }
 
-double IdealLattice::best_alone(int x) const { return *std::max_element(best_[x].data(), best_[x].data() + n_ideals()); }
+double IdealLattice::best_alone(int x) const {
+    return *std::max_element(best_[x].data(), best_[x].data() + n_ideals());
+}
 
 void IdealLattice::bound_families(int x, BigArray& local, BigArray& bound) const {
     BigArray around(ideals_.size());  // by ideal, the most over all ideals around it that x may follow

@@ -1,4 +1,4 @@
-// ideals.h: all ideals of a precedence (precedence.h), numbered by growing bits: with a set all its subsets come before it.
+// ideals.h: all ideals of a precedence (precedence.h), numbered by growing bits: subsets come first.
 #pragma once
 
 #include <bit>

@@ -4,8 +4,8 @@
 // is built along its own canonical order: the one that always takes, among the variables whose parents are placed,
 // the first in a reference order. So x may be added only if it could not have been added before: with y the last
 // placed variable that stands behind x in the reference order, x must have a parent among y and those placed after it,
-// its *blockers*. No list of networks already seen is needed. What comes before x in any case (precedence.h) counts as a
-// parent of it here.
+// its *blockers*. No list of networks already seen is needed. What comes before x in any case (precedence.h) counts as
+// a parent of it here.
 //
 // A partial network on Y with score g is left as soon as no network from it can reach the threshold t:
 //   g + H(Y) < t, or

@@ -16,8 +16,8 @@ public:
     explicit OrderWeight(std::vector<const double*> tables, Precedence precedence = {})
         : tables_(std::move(tables)), precedence_(std::move(precedence)) {}
 
-    // The log of the weight; nothing for parents that go round in a circle, or do with the precedence. For all orders alike it is the log of the
-    // number of linear extensions, counted exactly.
+    // The log of the weight; nothing for parents that go round in a circle, by themselves or with the precedence. For all
+    // orders alike it is the log of the number of linear extensions, counted exactly.
     std::optional<double> of(std::vector<VarSet> parents) const;
 
     const std::vector<const double*>& tables() const { return tables_; }

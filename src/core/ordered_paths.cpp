@@ -86,7 +86,8 @@ private:
         const Factor own = weights_.of(s_, placed);
         if (own.is_zero()) return;
         std::vector<Step> steps;
-        for (VarSet rest = weights_.precedence.open(all_of(n_) & ~placed & ~only(s_), placed); rest != 0; rest &= rest - 1)
+        const VarSet open = weights_.precedence.open(all_of(n_) & ~placed & ~only(s_), placed);
+        for (VarSet rest = open; rest != 0; rest &= rest - 1)
             steps.push_back({first_of(rest), weights_.of(first_of(rest), placed), {0.0L, zero_exponent}});
         std::size_t place = 0;
         for (VarSet rest = placed; rest != 0; rest &= rest - 1) place += power_[first_of(rest)];
@@ -112,7 +113,8 @@ private:
     }
 
     // Adds the value, with the sign of how many joined, to all states that some of the steps lead to.
-    void spread(const std::vector<Step>& steps, std::size_t next, std::size_t place, VarSet placed, const Factor& value) {
+    void spread(const std::vector<Step>& steps, std::size_t next, std::size_t place, VarSet placed,
+                const Factor& value) {
         for (std::size_t i = next; i < steps.size(); ++i) {
             const Step& step = steps[i];
             const VarSet larger = placed | only(step.v);

@@ -3,8 +3,8 @@
 //   z(x, Y)       = the sum of w(x, U) over all U inside Y
 //   ways(x, Y, R) = the same over those U that have a member of R too; over all of them when R is empty
 //
-// Under a precedence (precedence.h) z(x, Y) is zero where Y lacks a variable before x, and one before x that is in R counts
-// as a parent there: then ways(x, Y, R) = z(x, Y).
+// Under a precedence (precedence.h) z(x, Y) is zero where Y lacks a variable before x, and one before x that is in R
+// counts as a parent there: then ways(x, Y, R) = z(x, Y).
 //
 // Weights are relative to the best family of x, which cancels in every probability. Families that score ten million
 // less than it count as not allowed.

@@ -1,7 +1,7 @@
 // precedence.h: which variables come before which in every order that counts, whatever the parents are.
 //
-// A network agrees with it when an order of the network, parents first, does. The sets that can come first in such orders
-// are the *ideals*: with a variable they hold all that come before it.
+// A network agrees with it when an order of the network, parents first, does. The sets that can come first in such
+// orders are the *ideals*: with a variable they hold all that come before it.
 #pragma once
 
 #include <utility>

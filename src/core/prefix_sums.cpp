@@ -37,7 +37,8 @@ struct PrefixSums<Real>::Past {
 
 template <class Real>
 PrefixSums<Real>::PrefixSums(const FamilyWeights<Real>& weights, const Precedence& precedence)
-    : weights_(weights), precedence_(precedence), n_(weights.n_variables()), low_(std::min(n_, 5)), high_(std::clamp(n_ - low_ - 4, 0, 4)) {
+    : weights_(weights), precedence_(precedence), n_(weights.n_variables()), low_(std::min(n_, 5)),
+      high_(std::clamp(n_ - low_ - 4, 0, 4)) {
     middle_ = n_ - low_ - high_;
 }
 

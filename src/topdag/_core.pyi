@@ -68,7 +68,8 @@ def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape
 class LocalScores:
     """The local score of any family, however it is stored."""
 
-def difference_scores(n_variables: int, joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], below: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], before: Sequence[int] = []) -> LocalScores: ...
+def difference_scores(n_variables: int, joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], below: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], before: Sequence[int] = [], limits: Sequence[tuple[int, int, int, int]] = []) -> LocalScores:
+    """limits: by variable must, may, least, most; or none."""
 
 def family_scores(n_variables: int, families: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], before: Sequence[int] = []) -> LocalScores: ...
 
@@ -107,6 +108,9 @@ class LatticeResult:
     def order_seconds(self) -> float: ...
 
 def best_network(scores: LocalScores, slack: float, threads: int, seconds: float | None, on_tick: object | None) -> LatticeResult: ...
+
+def count_families(scores: LocalScores) -> int:
+    """How many families are allowed."""
 
 def families_worth_keeping(scores: LocalScores, x: int, epsilon: float) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
@@ -510,7 +514,7 @@ def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.u
     """
 
 class IdealLattice:
-    """Best parents, forward and backward tables over the ideals of an order."""
+    """Best parents, forward and backward tables over ideals of an order."""
 
     @property
     def best_score(self) -> float: ...

@@ -25,7 +25,7 @@ from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_between, families_of, slots_of
+from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_between, families_of, slots_of
 from topdag.table import Table
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
@@ -50,6 +50,8 @@ def allowed_only(
     """
     if all(own.is_free for own in rules):
         return store, grid
+    if isinstance(store, SetStore) and _can_be_limited(store, rules, table, columns):
+        return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
     kept: list[Families] = []
     is_rounded = True
@@ -69,6 +71,19 @@ def allowed_only(
         return listed_store(rules[0].names, kept), grid
     dense = _dense(store, kept, run)
     return dense, grid if is_rounded else round_store(dense, run)
+
+
+def _can_be_limited(store: SetStore, rules: Sequence[FamilyRules], table: Table, columns: Sequence[int]) -> bool:
+    """Whether edges that must or cannot be and numbers of parents say all there is to say, nothing left out for its
+    penalty is needed, and many families are left: then no family is stored by itself."""
+    if any(own.among is not None or own.rules for own in rules):
+        return False
+    few = store.n > SMALL and sum(_limits(own, x).n_sets for x, own in enumerate(rules)) <= FEW_FAMILIES
+    return not few and all(_can_do_without(own, store, x, table, columns[x]) for x, own in enumerate(rules))
+
+
+def _limits(own: FamilyRules, x: int) -> ParentLimits:
+    return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 
 
 def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:

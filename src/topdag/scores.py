@@ -288,7 +288,7 @@ class Scores:
 
 def cutoff_of(store: Store, max_parents: int) -> float:
     """Infinite unless sets with so many parents or fewer were left out for their penalty."""
-    if not isinstance(store, SetStore):
+    if not isinstance(store, SetStore) or store.limits:
         return math.inf
     allowed = sum(math.comb(store.n, size) for size in range(min(store.n, max_parents + 1) + 1))
     return math.inf if store.n_allowed_sets == allowed else HOPELESS_NATS

@@ -10,6 +10,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,24 +23,47 @@ Floats = NDArray[np.float64]
 PART = 1 << 20
 
 
+class ParentLimits(NamedTuple):
+    """The parents that one variable may have: all of ``must``, none outside ``may``, so many."""
+
+    must: int
+    may: int
+    least: int
+    most: int
+
+    def admits(self, mask: int) -> bool:
+        is_between = not self.must & ~mask and not mask & ~self.may
+        return is_between and self.least <= mask.bit_count() <= self.most
+
+    @property
+    def n_sets(self) -> int:
+        free, n_must = (self.may & ~self.must).bit_count(), self.must.bit_count()
+        return sum(math.comb(free, k - n_must) for k in range(max(self.least, n_must), self.most + 1))
+
+
 @dataclass(frozen=True)
 class SetStore:
-    """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed."""
+    """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed. ``limits``: nor
+    are families beyond those of their variable; () where there are none."""
 
     n: int
     joint: Floats
     below: tuple[Floats | None, ...]
+    limits: tuple[ParentLimits, ...] = ()
 
     def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
         below = [self.joint if b is None else b for b in self.below]
-        return _core.difference_scores(self.n, self.joint, below, before)
+        return _core.difference_scores(self.n, self.joint, below, before, self.limits)
 
     def value(self, x: int, mask: int) -> float:
+        if self.limits and not self.limits[x].admits(mask):
+            return -math.inf
         joint = float(self.joint[mask | 1 << x])
         below = self.below[x]
         return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
 
     def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        """Whatever the limits."""
         below = self.below[x]
         found: Floats = self.joint[masks | np.uint64(1 << x)]
         np.subtract(found, (self.joint if below is None else below)[masks], out=found, where=found > -math.inf)
@@ -48,11 +73,13 @@ class SetStore:
     def n_allowed_sets(self) -> int:
         return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint))
 
-    @property
+    @cached_property
     def n_families(self) -> int:
-        """Every allowed set is a family of each of its members."""
+        """Without limits every allowed set is a family of each of its members."""
         if float(self.joint.min()) > -math.inf:
-            return self.n << self.n - 1 if self.n else 0
+            return sum(own.n_sets for own in self.limits) if self.limits else self.n << self.n - 1 if self.n else 0
+        if self.limits:
+            return _core.count_families(self.core())
         sizes = np.bitwise_count(np.arange(min(PART, len(self.joint)), dtype=np.uint64)).astype(np.int64)
         total = 0
         for place, part in enumerate(_parts(self.joint)):
