@@ -103,7 +103,7 @@ ROOMS = {
     # questions
     "greedy": "",
     "placed_lists": "family_lists stores",
-    "ideal_lattices": "_core runs scores",
+    "ideal_lattices": "_core engines runs scores",
     "asking": "_core constraints engines graphs placed_lists priors results runs score_kinds "
     "score_making scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",

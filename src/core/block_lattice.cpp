@@ -116,6 +116,7 @@ void BlockLattice::order_block_backward(VarSet block, Workspace& work) {
     double* own = &backward_[base];
     double* table = work.table.data();
     std::fill(own, own + n_sets(low_), minus_infinity);
+    if (!scores_.precedence().can_be_ideal(base, n_sets(low_) - 1)) return;
     if (base + n_sets(low_) - 1 == everything) own[n_sets(low_) - 1] = 0.0;
     for (VarSet rest = everything & ~base & ~(n_sets(low_) - 1); rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);

@@ -111,6 +111,7 @@ void Lattice::order_block(VarSet block) {
     const VarSet base = block << low;
     double* own = &forward_[base];
     std::fill(own, own + n_sets(low), minus_infinity);
+    if (!scores_.precedence().can_be_ideal(base, n_sets(low) - 1)) return;
     if (block == 0) own[0] = 0.0;
     for (VarSet rest = base; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
@@ -127,6 +128,7 @@ void Lattice::order_block_backward(VarSet block) {
     const VarSet everything = n_sets(n_) - 1;
     double* own = &backward_[base];
     std::fill(own, own + n_sets(low), minus_infinity);
+    if (!scores_.precedence().can_be_ideal(base, n_sets(low) - 1)) return;
     if (base + n_sets(low) - 1 == everything) own[n_sets(low) - 1] = 0.0;
     for (VarSet rest = everything & ~base & ~(n_sets(low) - 1); rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);

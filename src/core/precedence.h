@@ -30,6 +30,13 @@ public:
         return true;
     }
 
+    // Whether some set of these with any of the `free` ones may be an ideal, by what these alone tell.
+    bool can_be_ideal(VarSet set, VarSet free) const {
+        for (VarSet rest = set & bound_; rest != 0; rest &= rest - 1)
+            if (!is_subset(before_[first_of(rest)], set | free)) return false;
+        return true;
+    }
+
     // Those of `among` that can come right after the placed ones.
     VarSet open(VarSet among, VarSet placed) const {
         for (VarSet rest = among & bound_; rest != 0; rest &= rest - 1)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from topdag import _core
+from topdag.engines import SMALL
 from topdag.runs import Run
 from topdag.scores import Scores
 
-FEW = 8
-"""Where at most one set in so many is an ideal, visiting just those is faster than tables over all sets."""
+FEW, VERY_FEW = 8, 64
+"""Where at most one set in so many is an ideal, visiting just those is faster than the dense lattice, and than the
+block lattice: 516,096 of 8,388,608 sets of parkinsons took 1.7 s, blocks 0.7 s."""
 
 
 def n_ideals_if_few(scores: Scores) -> int | None:
     """How many sets can come first; None when they are no small part of all sets."""
     if not any(scores.before) or not scores.columns:
         return None
-    most = 2 ** len(scores.columns) // FEW + 1
+    n = len(scores.columns)
+    most = 2**n // (FEW if n <= SMALL else VERY_FEW) + 1
     found = _core.count_ideals(scores.store.core(scores.before), most)
     return found if found < most else None
 
