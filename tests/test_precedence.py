@@ -106,6 +106,7 @@ def test_engines_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert known.allows(best.network)
     assert td.best_network(scores, engine="block lattice").network == best.network
     assert td.best_network(scores, engine="dense lattice").network == best.network
+    near = td.k_best_networks(scores, 40), td.networks_within(scores, 5)
     for room in (engines, list_lattices):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
@@ -117,6 +118,13 @@ def test_engines_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
         assert answer.network is not None
         assert known.allows(answer.network)
         assert "parts" not in answer.stats.work or engine is not None
+    lists = td.k_best_networks(listed, 40), td.networks_within(listed, 5)
+    for found, true in zip(lists, near, strict=True):
+        assert "sparse lattice" in found.stats.engine
+        assert found.scores == pytest.approx(true.scores, abs=1e-6)
+        assert all(known.allows(network) for network in found)
+    assert len({tuple(row) for row in lists[1].parents.tolist()}) == len(near[1])
+    assert td.count_networks_within(listed, 5) == len(near[1])
 
 
 def test_a_start_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,7 @@ ROOMS = {
     "relaxation runs stores",
     # questions
     "greedy": "",
-    "placed_lists": "family_lists stores",
+    "placed_lists": "_core family_lists stores",
     "ideal_lattices": "_core engines runs scores",
     "asking": "_core constraints engines graphs placed_lists priors results runs score_kinds "
     "score_making scores searching stores table",
@@ -111,8 +111,8 @@ ROOMS = {
     "keeping order_prior order_questions placed_lists priors results runs score_making scores searching stores "
     "weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
-    "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search relaxation "
-    "runs score_kinds score_making scores searching stores",
+    "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search "
+    "placed_lists relaxation runs score_kinds score_making scores searching stores",
     "list_questions": "_core asking constrained_lists errors family_lists graphs keeping list_lattices lists "
     "order_prior order_questions priors results runs score_making scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "

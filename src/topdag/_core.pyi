@@ -508,7 +508,7 @@ class SparseLattice:
     @property
     def n_sets(self) -> int: ...
 
-def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None, before: Sequence[int] = []) -> SparseLattice | None:
     """
     None when stopped. Sets in an order of growing size, with the least cost of each.
     """

@@ -19,6 +19,7 @@ from topdag.keeping import MOST_IN_A_LIST, Within
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.order_search import cluster_bound
+from topdag.placed_lists import PlacedLists, placed_lists
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
@@ -113,10 +114,13 @@ class Lattices:
 
     def _best_network(self) -> list[int] | None:
         assert isinstance(self.scores.store, ListStore)
-        standing = Standing.begin(self.scores.store, self.run)
+        placed = _placed(self.scores)
+        standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
         finished = search_best(standing, self.run)
         self.is_infeasible = finished and standing.masks is None
-        return standing.masks if finished else None
+        if not finished or standing.masks is None:
+            return None
+        return standing.masks if placed is None else placed.without(standing.masks)
 
     def _next_reach(self, found: int) -> float:
         """It need not pass the spread."""
@@ -162,11 +166,18 @@ class Lattices:
 
 
 def needs_splitting(scores: Scores) -> bool:
-    """Whether no lattice sees to all that is known: those of few sets know of families alone, and lists that were made
-    for the best network are made anew as far as splitting asks for."""
-    if isinstance(scores.store, ListStore) and (scores.automatic or len(scores.columns) > SMALL):
-        return scores.rest is not None
-    return scores.beyond_order is not None
+    """Whether no lattice sees to all that is known: families and orders. Lists of few variables that were made for the
+    best network are made anew by splitting."""
+    is_short = isinstance(scores.store, ListStore) and scores.automatic and len(scores.columns) <= SMALL
+    return (scores.rest if is_short else scores.beyond_order) is not None
+
+
+def _placed(scores: Scores) -> PlacedLists | None:
+    """Listed families with what comes before, where they do not tell it by themselves."""
+    if scores.rest is None:
+        return None
+    assert isinstance(scores.store, ListStore)
+    return placed_lists(scores.store, scores.order)
 
 
 def further_reach(reach: float, found: int, most: int) -> float:
@@ -233,20 +244,24 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:
     """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
-    store = scores.store
+    placed = _placed(scores)
+    store = scores.store if placed is None else placed.store
     assert isinstance(store, ListStore)
-    incumbent = listed_network(store, best)
+    incumbent = listed_network(store, best if placed is None else placed.within(best))
     assert incumbent is not None
     root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)
     begin = run.seconds
     threshold = incumbent.cost + epsilon
-    lattice = _lattice_within(store, root, threshold, run)
+    lattice = _lattice_within(store, placed, root, threshold, run)
     run.timed("lattice", begin)
     return None if lattice is None else Prepared(scores, lattice, epsilon, f"sparse lattice of {lattice.n_sets:,} sets")
 
 
-def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: Run) -> _core.SparseLattice | None:
+def _lattice_within(
+    store: ListStore, placed: PlacedLists | None, root: Relaxation, threshold: float, run: Run
+) -> _core.SparseLattice | None:
     candidates, shift = kept_candidates(store, root, threshold)
+    listed = candidates if placed is None else placed.candidates(root.kept_families(threshold))
     threshold -= shift
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = run.allowed_memory
@@ -261,4 +276,7 @@ def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: R
             f"More than {most:,} sets of variables lie on the way to networks so near the best; "
             f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
         )
-    return _core.build_sparse_lattice(candidates, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick)
+    before = () if placed is None else placed.before
+    return _core.build_sparse_lattice(
+        listed, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick, before
+    )

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from topdag import _core
 from topdag.family_lists import FamilyLists
 from topdag.stores import ListStore, families_of
 
 
 @dataclass(frozen=True)
 class PlacedLists:
-    """``store``: of the families that then have the same parents the best, of ties the one with the lowest mask;
-    ``parents``: by variable, of each of them the true ones."""
+    """``listed``: the families as they are. ``store``: of those that then have the same parents the best, of ties the
+    one with the lowest mask; ``parents``: by variable, of each of them the true ones."""
 
+    listed: ListStore
     store: ListStore
     before: tuple[int, ...]
     parents: tuple[dict[int, int], ...]
@@ -31,6 +35,20 @@ class PlacedLists:
     def within(self, masks: Sequence[int]) -> list[int]:
         """A network as ``store`` has it."""
         return [mask | early for mask, early in zip(masks, self.before, strict=True)]
+
+    def candidates(self, kept: NDArray[Any]) -> _core.Candidates:
+        """The families as they are that stand behind these of ``store``."""
+        is_kept = np.zeros(self.store.n_families, bool)
+        is_kept[kept] = True
+        offsets, masks, scores = [0], [], []
+        for x, early in enumerate(self.before):
+            begin, end = self.store.lists.offsets[x : x + 2]
+            own, values = families_of(self.listed, x)
+            stays = np.isin(own | np.uint64(early), self.store.lists.masks[begin:end, 0][is_kept[begin:end]])
+            offsets.append(offsets[-1] + int(stays.sum()))
+            masks.append(own[stays])
+            scores.append(values[stays])
+        return _core.Candidates(self.store.n, np.array(offsets), np.concatenate(masks), np.concatenate(scores))
 
 
 def placed_lists(store: ListStore, before: tuple[int, ...]) -> PlacedLists:
@@ -46,4 +64,4 @@ def placed_lists(store: ListStore, before: tuple[int, ...]) -> PlacedLists:
         parents.append(dict(zip(placed[best].tolist(), own[best].tolist(), strict=True)))
     offsets = np.cumsum([0, *map(len, masks)])
     lists = FamilyLists(store.lists.names, offsets, np.concatenate(masks)[:, np.newaxis], np.concatenate(scores))
-    return PlacedLists(ListStore(store.n, lists, lists.scores), before, tuple(parents))
+    return PlacedLists(store, ListStore(store.n, lists, lists.scores), before, tuple(parents))

@@ -182,7 +182,7 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     start = None if asked.start is None else scores.masks_of(asked.start)
     store = scores.store
     if scores.rest is not None and scores.compiled is not None:
-        asked.placed = placed_lists(store, scores.compiled.before)
+        asked.placed = placed_lists(store, scores.order)
         obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
         store, start = asked.placed.store, asked.placed.within(start) if start is not None and obeys else None
     standing = asked.standing = Standing.begin(store, run, start)
