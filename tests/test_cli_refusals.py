@@ -73,7 +73,7 @@ def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -
         (["score", "FILE", "--family", "lunk", "smoke"], "'lung'"),
         (["score", "FILE", "--family", "lung", "smoke", "smoke"], "each variable once"),
         (["score", "FILE", "--network", "none.json"], "none.json"),
-        (["score", "FILE", "--network", "FILE"], "this is not JSON"),
+        (["score", "FILE", "--network", "FILE"], "the name must end in .json, .bif"),
         (["score", "some.npz", "--family", "lung"], "holds scores already"),
         (["score", "FILE", "-o", "no/such/folder/out.jkl"], "there is no folder"),
         (["check", "none.json", "FILE"], "none.json"),

@@ -413,9 +413,9 @@ def test_suffixes_in_capitals(folder: Path, name: str) -> None:
     assert there_and_back(scores, folder / name).n_families == scores.n_families
 
 
-@pytest.mark.parametrize("name", ["n.txt", "n", "n.bif", "n.json.zip"])
+@pytest.mark.parametrize("name", ["n.txt", "n", "n.json.zip"])
 def test_wrong_suffix_for_networks(folder: Path, name: str) -> None:
-    with pytest.raises(td.FileError, match=r"the name must end in \.json, \.dot to hold a network"):
+    with pytest.raises(td.FileError, match=r"the name must end in \.json, \.bif, .*\.dot to hold a network"):
         td.write_network(folder / name, td.example_network().network)
 
 

@@ -81,7 +81,7 @@ def test_rows_and_frames(found: td.NetworkPosteriors) -> None:
     frame = found.edges.to_frame()
     assert list(frame.columns) == ["parent", "child", "probability"]
     assert len(frame) == len(rows)
-    heat = found.edges.heat_map()
+    heat = found.edges.matrix_frame()
     assert list(heat.columns) == ["parent", *found.names]
     assert list(heat["dysp"]) == found.edges.matrix[:, found.names.index("dysp")].tolist()
     assert found.paths is not None
@@ -152,9 +152,9 @@ def test_pruned_scores_are_refused() -> None:
                 ask(pruned)
 
 
-def test_a_heat_map_of_a_variable_called_parent() -> None:
+def test_a_matrix_frame_of_a_variable_called_parent() -> None:
     table = td.Table({"parent": [0, 1, 0], "parent_": [0, 1, 1]})
-    frame = td.edge_posteriors(table).heat_map()
+    frame = td.edge_posteriors(table).matrix_frame()
     assert list(frame.columns) == ["parent__", "parent", "parent_"]
     assert list(frame["parent__"]) == ["parent", "parent_"]
 

@@ -30,13 +30,20 @@ ROOMS = {
     "table": "building columns discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
     "reading": "building columns discretize errors frames messages table",
+    # pictures
+    "layouts": "",
+    "routes": "layouts",
+    "drawing": "layouts routes",
+    "plots": "drawing",
     # networks
     "separation": "",
-    "graphs": "_core errors separation",
+    "graphs": "_core converters drawing errors fitting parameters plots separation",
     "frame_making": "",
     "priors": "errors graphs",
-    "classes": "_core errors graphs",
-    "parameters": "errors graphs table",
+    "classes": "_core drawing errors graphs plots",
+    "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
+    "row_coding": "columns errors frames messages table",
+    "fitting": "errors graphs messages parameters score_kinds score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
@@ -45,7 +52,7 @@ ROOMS = {
     "stores": "_core family_lists",
     "score_kinds": "_core errors parameters table",
     "components": "_core family_lists stores",
-    "results": "graphs priors score_kinds",
+    "results": "drawing graphs priors score_kinds",
     "runs": "errors results",
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
@@ -74,7 +81,7 @@ ROOMS = {
     "isotonic": "",
     "parameter_regions": "errors isotonic parameter_constraints",
     "constrained_likelihood": "errors isotonic parameter_regions",
-    "constrained_scores": "constrained_likelihood errors graphs parameter_constraints parameter_regions "
+    "constrained_scores": "constrained_likelihood errors fitting graphs parameter_constraints parameter_regions "
     "parameters score_kinds table",
     "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring stores "
     "table",
@@ -95,8 +102,10 @@ ROOMS = {
     "family_program": "_core errors runs stores",
     "relaxation": "_core family_program runs stores",
     "branch_and_cut": "_core family_program relaxation runs stores",
-    "branching": "_core runs stores",
+    "branching": "_core case_rules compiled_constraints runs search_results stores",
     "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
+    "search_results": "",
+    "case_rules": "_core closure compiled_constraints rules",
     "checkpoints": "branch_and_cut errors relaxation stores writing",
     "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
     "relaxation runs stores",
@@ -107,7 +116,7 @@ ROOMS = {
     "asking": "_core constraints engines graphs placed_lists priors results runs score_kinds "
     "score_making scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
-    "questions": "_core asking block_lattice constrained_search engines errors graphs greedy ideal_lattices "
+    "questions": "_core asking block_lattice branching constrained_search engines errors graphs greedy ideal_lattices "
     "keeping order_prior order_questions placed_lists priors results runs score_making scores searching stores "
     "weighted_scores",
     "lists": "_core classes frame_making graphs priors results scores",
@@ -120,10 +129,9 @@ ROOMS = {
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
-    "search_results": "",
     "path_cuts": "closure family_program stores",
     "clauses": "closure compiled_constraints family_program path_cuts rule_splits rules stores",
-    "obeying": "_core closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
+    "obeying": "_core case_rules closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
     "statements stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "constrained_search": "engines keeping part_bounds part_stores row_search rule_splits runs score_making scores "
@@ -137,29 +145,53 @@ ROOMS = {
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
     "list_averaging": "_core class_edges errors features graphs lists scores",
-    "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
+    "prediction": "columns errors graphs list_averaging messages row_coding score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
     "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
     # sums
-    "posteriors": "errors frame_making graphs results",
+    "posteriors": "drawing errors frame_making graphs plots results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
     "checking": "constrained_scores errors graphs results score_kinds table",
+    # networks for other programs
+    "state_words": "columns errors",
+    "plain_names": "graphs parameters",
+    "converters": "errors graphs parameters state_words",
+    "text_scanner": "errors parameters",
+    "xml_tree": "errors",
+    "network_parts": "errors graphs messages parameters state_words",
+    "bif": "errors network_parts parameters plain_names state_words text_scanner",
+    "net_format": "errors network_parts parameters plain_names state_words text_scanner",
+    "xmlbif": "errors graphs network_parts parameters state_words text_scanner xml_tree",
+    "xdsl": "errors net_format network_parts parameters state_words text_scanner xml_tree",
+    "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
     "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
     "score_making scores scoring stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
+    # the scikit-learn way in
+    "estimator_base": "columns discretize errors frames messages score_kinds table",
+    "structure_learner": "building constraints discretize errors estimator_base list_questions messages priors "
+    "questions results score_kinds score_making sums table",
+    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
+    "score_kinds score_making table",
+    # one page with all of them: asks, and shows
+    "report": "asking classes comparing constraints drawing errors graphs list_averaging list_lattices "
+    "list_questions lists posteriors priors questions results runs score_kinds score_making "
+    "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
     "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
-    "example files graphs keeping list_files list_lattices list_questions lists messages planning "
-    "posterior_files posteriors priors questions reading results rule_text rules runs samples "
-    "sampling score_kinds score_making scores sums table writing",
+    "example files fitting graphs keeping list_files list_lattices list_questions lists messages "
+    "network_files parameters plain_names planning posterior_files posteriors priors questions "
+    "reading report results rule_text rules runs samples sampling score_kinds score_making scores "
+    "sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
+LEADS_ON = {"graphs": {"converters", "fitting", "parameters"}}  # methods open these rooms when they are called
 NOBODY_IMPORTS = {"cli": {"__main__", "commands"}, "commands": {"cli"}, "__main__": set()}
 
 CORE_ROOMS = {
@@ -258,8 +290,11 @@ CORE_ROOMS = {
     "draws": "",
     "cut_pool": "clusters draws var_set",
     "order_climbing": "candidates clusters draws run_limits",
-    "cycle_cases": "candidates var_set",
-    "branching": "candidates cycle_cases parallel run_limits",
+    "case_marks": "candidates var_set",
+    "case_rules": "case_marks var_set",
+    "cycle_cases": "candidates case_marks case_rules var_set",
+    "branching": "candidates case_rules cycle_cases parallel run_limits",
+    "obeying_orders": "candidates case_rules draws order_climbing run_limits",
 }
 
 
@@ -338,9 +373,9 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading"]
-    ground += ["separation", "graphs"]
+    ground += ["layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
-        assert set(ROOMS[room].split()) <= {*ground, "_core"}
+        assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}
 
 
 def test_the_picture_in_the_docs_is_this_one() -> None:

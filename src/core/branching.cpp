@@ -2,6 +2,7 @@
 #include "branching.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "parallel.h"
@@ -34,7 +35,7 @@ struct Reach {
 
 class Explorer {
 public:
-    explicit Explorer(const Candidates& candidates) : breaker_(candidates) {}
+    explicit Explorer(const CaseSplitter& splitter) : splitter_(splitter) {}
 
     void explore(Work& work, const Reach& reach, Limits& limits) const {
         while (!work.stack.empty() && work.steps < reach.most_steps && !limits.reached()) {
@@ -47,14 +48,14 @@ public:
 private:
     void take_up(const Case& c, Work& work, const Reach& reach) const {
         ++work.steps;
-        const std::vector<Cycle> cycles = breaker_.cycles(c);
-        if (cycles.empty()) {
+        const std::vector<Split> splits = splitter_.splits(c);
+        if (splits.empty()) {
             ++work.networks;
             work.cost = c.cost;
-            work.parents = breaker_.chosen_parents(c);
+            work.parents = splitter_.chosen_parents(c);
             return;
         }
-        keep(breaker_.split(c, CycleBreaker::dearest(cycles)), work, reach);
+        keep(splitter_.parts(c, CaseSplitter::dearest(splits)), work, reach);
     }
 
     // The cheapest comes next where the case is followed; what lies beyond the level waits.
@@ -67,7 +68,7 @@ private:
         }
     }
 
-    CycleBreaker breaker_;
+    const CaseSplitter& splitter_;
 };
 
 // Cases by cost, then by the order in which they came.
@@ -105,10 +106,11 @@ private:
 
 class Branching {
 public:
-    Branching(const Candidates& candidates, const BranchingQuestion& question, Limits& limits)
-        : candidates_(candidates), question_(question), limits_(limits), explorer_(candidates) {
+    Branching(const Candidates& candidates, const CaseRules& rules, const BranchingQuestion& question, Limits& limits)
+        : candidates_(candidates), question_(question), limits_(limits), splitter_(candidates, rules),
+          explorer_(splitter_) {
         result_.cost = question.upper;
-        waiting_.push(CycleBreaker(candidates).everything());
+        if (std::optional<Case> all = splitter_.everything()) waiting_.push(std::move(*all));
     }
 
     BranchingResult run() {
@@ -190,6 +192,7 @@ private:
     const Candidates& candidates_;
     const BranchingQuestion& question_;
     Limits& limits_;
+    CaseSplitter splitter_;
     Explorer explorer_;
     Waiting waiting_;
     std::vector<Case> newest_;
@@ -199,22 +202,24 @@ private:
 
 }  // namespace
 
-BranchingResult branch_on_cycles(const Candidates& candidates, const BranchingQuestion& question, Limits& limits) {
-    return Branching(candidates, question, limits).run();
+BranchingResult branch_on_cycles(const Candidates& candidates, const CaseRules& rules,
+                                 const BranchingQuestion& question, Limits& limits) {
+    return Branching(candidates, rules, question, limits).run();
 }
 
-std::vector<Case> finished_cases(const Candidates& candidates) {
-    const CycleBreaker breaker(candidates);
-    std::vector<Case> open{breaker.everything()}, finished;
+std::vector<Case> finished_cases(const Candidates& candidates, const CaseRules& rules) {
+    const CaseSplitter splitter(candidates, rules);
+    std::vector<Case> open, finished;
+    if (std::optional<Case> all = splitter.everything()) open.push_back(std::move(*all));
     while (!open.empty()) {
         Case c = std::move(open.back());
         open.pop_back();
-        const std::vector<Cycle> cycles = breaker.cycles(c);
-        if (cycles.empty()) {
+        const std::vector<Split> splits = splitter.splits(c);
+        if (splits.empty()) {
             finished.push_back(std::move(c));
             continue;
         }
-        for (Case& own : breaker.split(c, CycleBreaker::dearest(cycles))) open.push_back(std::move(own));
+        for (Case& own : splitter.parts(c, CaseSplitter::dearest(splits))) open.push_back(std::move(own));
     }
     return finished;
 }

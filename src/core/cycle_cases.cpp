@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace topdag {
 
 namespace {
+
+using Kind = ParentFact::Kind;
 
 // Without variables that lie on no cycle: again and again those without parents or without children go.
 VarSet on_cycles(const std::vector<VarSet>& parents) {
@@ -24,8 +27,10 @@ VarSet on_cycles(const std::vector<VarSet>& parents) {
     return left;
 }
 
-// A shortest cycle through v among these variables, the edge out of v first; none when there is none.
-std::vector<Edge> cycle_through(int v, VarSet among, const std::vector<VarSet>& parents) {
+// The edges of a shortest cycle through v among these variables, the one out of v first, each as the fact that it is
+// not there; what comes before what is no edge. Nothing when there is no cycle.
+std::optional<FactClause> cycle_broken(int v, VarSet among, const std::vector<VarSet>& parents,
+                                       const std::vector<VarSet>& before) {
     std::vector<int> child_of(parents.size());
     VarSet met = 0, layer = only(v);
     while (layer && !has(met, v)) {
@@ -39,142 +44,66 @@ std::vector<Edge> cycle_through(int v, VarSet among, const std::vector<VarSet>& 
         }
         layer = next;
     }
-    std::vector<Edge> edges;
-    if (!has(met, v)) return edges;
+    if (!has(met, v)) return std::nullopt;
+    FactClause facts;
     int parent = v;
     do {
-        edges.push_back({parent, child_of[parent]});
-        parent = child_of[parent];
+        const int child = child_of[parent];
+        if (!has(before[child], parent)) facts.push_back({child, Kind::none_of, only(parent)});
+        parent = child;
     } while (parent != v);
-    return edges;
-}
-
-// The variables from which edges that must be lead to v, with v.
-VarSet with_ancestors(const Case& c, int v) {
-    VarSet found = only(v), next = found;
-    while (next) {
-        VarSet parents = 0;
-        for (; next; next &= next - 1) parents |= c.of[first_of(next)].must;
-        next = parents & ~found;
-        found |= parents;
-    }
-    return found;
-}
-
-VarSet with_descendants(const Case& c, int v) {
-    VarSet found = only(v);
-    for (VarSet before = 0; before != found;) {
-        before = found;
-        for (int x = 0; x < static_cast<int>(c.of.size()); ++x)
-            if (c.of[x].must & found) found |= only(x);
-    }
-    return found;
+    return facts;
 }
 
 }  // namespace
 
-Case CycleBreaker::everything() const {
-    Case c;
-    c.of.resize(candidates_.n_variables());
-    return c;
+std::optional<Case> CaseSplitter::everything() const {
+    std::optional<Case> all = marker_.everything();
+    if (all && !settle(*all)) return std::nullopt;
+    return all;
 }
 
-std::vector<VarSet> CycleBreaker::chosen_parents(const Case& c) const {
-    std::vector<VarSet> parents;
-    for (int x = 0; x < candidates_.n_variables(); ++x) parents.push_back(candidates_.of(x)[c.of[x].chosen].parents);
-    return parents;
-}
-
-std::vector<Cycle> CycleBreaker::cycles(const Case& c) const {
-    const std::vector<VarSet> parents = chosen_parents(c);
+std::vector<Split> CaseSplitter::splits(const Case& c) const {
+    std::vector<VarSet> parents = marker_.chosen_parents(c);
+    std::vector<Split> found;
+    if (!rules_.empty())
+        for (const FactClause& clause : rules_.broken(parents)) found.push_back(priced(c, clause));
+    for (std::size_t x = 0; x < parents.size(); ++x) parents[x] |= marker_.before()[x];
     const VarSet among = on_cycles(parents);
-    std::vector<Cycle> found;
-    for (VarSet rest = among; rest; rest &= rest - 1) {
-        std::vector<Edge> edges = cycle_through(first_of(rest), among, parents);
-        if (!edges.empty()) found.push_back(priced(c, std::move(edges)));
-    }
+    for (VarSet rest = among; rest; rest &= rest - 1)
+        if (const auto facts = cycle_broken(first_of(rest), among, parents, marker_.before()))
+            found.push_back(priced(c, *facts));
     return found;
 }
 
-const Cycle& CycleBreaker::dearest(const std::vector<Cycle>& cycles) {
-    return *std::max_element(cycles.begin(), cycles.end(), [](const Cycle& a, const Cycle& b) {
-        return a.least != b.least ? a.least < b.least : a.edges.size() > b.edges.size();
+const Split& CaseSplitter::dearest(const std::vector<Split>& splits) {
+    return *std::max_element(splits.begin(), splits.end(), [](const Split& a, const Split& b) {
+        return a.least != b.least ? a.least < b.least : a.facts.size() > b.facts.size();
     });
 }
 
-std::vector<Case> CycleBreaker::split(const Case& c, const Cycle& cycle) const {
+std::vector<Case> CaseSplitter::parts(const Case& c, const Split& split) const {
     std::vector<Case> cases;
-    Case with_earlier = c;
-    for (const Edge& edge : cycle.edges) {
-        Case own = with_earlier;
-        if (forbid(own, edge)) cases.push_back(std::move(own));
-        if (!demand(with_earlier, edge)) break;
+    Case without_earlier = c;
+    for (const ParentFact& fact : split.facts) {
+        Case own = without_earlier;
+        if (marker_.have(own, fact) && settle(own)) cases.push_back(std::move(own));
+        if (!marker_.have(without_earlier, fact.opposite()) || !settle(without_earlier)) break;
     }
     return cases;
 }
 
-bool CycleBreaker::forbid(Case& c, Edge edge) const {
-    if (has(c.of[edge.child].must, edge.parent)) return false;
-    c.of[edge.child].without |= only(edge.parent);
-    return choose(c, edge.child);
-}
-
-// With the edge no network leads from its end back to its beginning: no edge may close such a way.
-bool CycleBreaker::demand(Case& c, Edge edge) const {
-    if (has(c.of[edge.child].without, edge.parent)) return false;
-    c.of[edge.child].must |= only(edge.parent);
-    if (!choose(c, edge.child)) return false;
-    const VarSet below = with_descendants(c, edge.child);
-    for (VarSet rest = with_ancestors(c, edge.parent); rest; rest &= rest - 1) {
-        const int x = first_of(rest);
-        if (c.of[x].must & below) return false;
-        c.of[x].without |= below & ~only(x);
-        if (!choose(c, x)) return false;
-    }
-    return true;
-}
-
-// Takes the best family of x that its marks allow; false when there is none. Marks only grow, so families before the
-// one chosen last need no second look.
-bool CycleBreaker::choose(Case& c, int x) const {
-    Marks& marks = c.of[x];
-    const std::size_t found = first_fitting(x, marks);
-    const std::vector<Candidate>& families = candidates_.of(x);
-    if (found == families.size()) return false;
-    c.cost += families[found].cost - families[marks.chosen].cost;
-    marks.chosen = static_cast<std::uint32_t>(found);
-    return true;
-}
-
-std::size_t CycleBreaker::first_fitting(int x, const Marks& marks) const {
-    const std::vector<Candidate>& families = candidates_.of(x);
-    const auto fits = [&](const Candidate& family) {
-        return (family.parents & marks.without) == 0 && is_subset(marks.must, family.parents);
-    };
-    return std::find_if(families.begin() + marks.chosen, families.end(), fits) - families.begin();
-}
-
-// What the child pays for doing without this parent; infinite when it cannot.
-double CycleBreaker::price(const Case& c, Edge edge) const {
-    Marks marks = c.of[edge.child];
-    if (has(marks.must, edge.parent)) return Candidates::no_family;
-    marks.without |= only(edge.parent);
-    const std::vector<Candidate>& families = candidates_.of(edge.child);
-    const std::size_t found = first_fitting(edge.child, marks);
-    return found == families.size() ? Candidates::no_family : families[found].cost - families[marks.chosen].cost;
-}
-
-// The dearest edge first: its case has fewest marks and costs most, that of the cheapest edge has all marks.
-Cycle CycleBreaker::priced(const Case& c, std::vector<Edge> edges) const {
+// The dearest fact first: its part has fewest marks and costs most, that of the cheapest fact has all marks.
+Split CaseSplitter::priced(const Case& c, const FactClause& facts) const {
     std::vector<double> prices;
-    for (const Edge& edge : edges) prices.push_back(price(c, edge));
-    std::vector<std::size_t> order(edges.size());
+    for (const ParentFact& fact : facts) prices.push_back(marker_.price(c, fact));
+    std::vector<std::size_t> order(facts.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return prices[a] > prices[b]; });
-    Cycle cycle;
-    for (const std::size_t i : order) cycle.edges.push_back(edges[i]);
-    cycle.least = prices[order.back()];
-    return cycle;
+    Split split;
+    for (const std::size_t i : order) split.facts.push_back(facts[i]);
+    split.least = order.empty() ? Candidates::no_family : prices[order.back()];
+    return split;
 }
 
 }  // namespace topdag

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
         path,
         v_structure,
     )
-    from topdag.files import read_network, read_scores, write_network, write_scores
+    from topdag.files import read_scores, write_scores
     from topdag.graphs import Network
     from topdag.keeping import KBest, Within
     from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
@@ -57,12 +57,14 @@ if TYPE_CHECKING:
         networks_within,
     )
     from topdag.lists import ClassList, NetworkList
+    from topdag.network_files import read_bif, read_fitted, read_network, write_network
     from topdag.network_search import search_networks
     from topdag.parameter_constraints import ParameterConstraint, influence, probability, synergy
     from topdag.parameter_text import parse_parameter
     from topdag.parameters import FittedNetwork
     from topdag.parent_limits import ParentBound, parent_bounds
     from topdag.planning import Plan, plan
+    from topdag.plots import score_profile
     from topdag.posterior_files import read_posteriors, write_posteriors
     from topdag.posteriors import (
         Consensus,
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
     from topdag.questions import best_network
     from topdag.random_networks import random_network
     from topdag.reading import read_table
+    from topdag.report import write_report
     from topdag.results import Answer, Progress, Proof, Stats, Status
     from topdag.rule_making import all_of, any_of, if_then, none_of, not_
     from topdag.rule_text import parse_rule
@@ -85,6 +88,7 @@ if TYPE_CHECKING:
     from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
     from topdag.score_making import score
     from topdag.scores import Scores
+    from topdag.structure_learner import StructureLearner
     from topdag.sums import (
         edge_posteriors,
         log_evidence,
@@ -94,6 +98,7 @@ if TYPE_CHECKING:
         path_posteriors,
     )
     from topdag.table import Table
+    from topdag.tan_classifier import TANClassifier
 
 __version__ = "0.1.0"
 
@@ -110,7 +115,7 @@ _PLACES = {
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
     "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
-    "files": "read_network read_scores write_network write_scores",
+    "files": "read_scores write_scores",
     "graphs": "Network",
     "keeping": "KBest Within",
     "list_averaging": "ListPosterior coverage edge_matrix posterior",
@@ -118,12 +123,14 @@ _PLACES = {
     "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "lists": "ClassList NetworkList",
+    "network_files": "read_bif read_fitted read_network write_network",
     "network_search": "search_networks",
     "parameter_constraints": "ParameterConstraint influence probability synergy",
     "parameter_text": "parse_parameter",
     "parameters": "FittedNetwork",
     "parent_limits": "ParentBound parent_bounds",
     "planning": "Plan plan",
+    "plots": "score_profile",
     "prediction": "predictive_log_density",
     "posterior_files": "read_posteriors write_posteriors",
     "posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
@@ -131,6 +138,7 @@ _PLACES = {
     "questions": "best_network",
     "random_networks": "random_network",
     "reading": "read_table",
+    "report": "write_report",
     "results": "Answer Progress Proof Stats Status",
     "samples": "EdgeFrequencies NetworkSample",
     "sampling": "sample_networks",
@@ -140,8 +148,10 @@ _PLACES = {
     "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
     "score_making": "score",
     "scores": "Scores",
+    "structure_learner": "StructureLearner",
     "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
+    "tan_classifier": "TANClassifier",
 }
 _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
 
@@ -207,6 +217,8 @@ __all__ = [
     "Scores",
     "Stats",
     "Status",
+    "StructureLearner",
+    "TANClassifier",
     "Table",
     "TableError",
     "TooLarge",
@@ -259,7 +271,9 @@ __all__ = [
     "probability",
     "qNML",
     "random_network",
+    "read_bif",
     "read_constraints",
+    "read_fitted",
     "read_list",
     "read_network",
     "read_posteriors",
@@ -267,6 +281,7 @@ __all__ = [
     "read_table",
     "sample_networks",
     "score",
+    "score_profile",
     "search_networks",
     "summary",
     "synergy",
@@ -275,5 +290,6 @@ __all__ = [
     "write_list",
     "write_network",
     "write_posteriors",
+    "write_report",
     "write_scores",
 ]

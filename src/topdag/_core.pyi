@@ -704,6 +704,37 @@ def next_layers(scores: LocalScores, past: int, last: int, tolerance: float) -> 
 def sampling_bytes(n: int, by_orders: bool) -> float:
     """What the tables take."""
 
+class CaseRules:
+    """What networks must obey: trees of facts, paths, orders."""
+
+    def __init__(self, n: int) -> None: ...
+
+    def some_of(self, child: int, parents: int) -> int:
+        """That the child has one of these parents; the number of this rule."""
+
+    def none_of(self, child: int, parents: int) -> int:
+        """That it has none of them."""
+
+    def count_in(self, child: int, counts: int) -> int:
+        """That the number of its parents is one of these bits."""
+
+    def any_of(self, parts: Sequence[int]) -> int: ...
+
+    def all_of(self, parts: Sequence[int]) -> int: ...
+
+    def require(self, rule: int) -> None: ...
+
+    def require_paths(self, pairs: Sequence[tuple[int, int]]) -> None: ...
+
+    def forbid_paths(self, pairs: Sequence[tuple[int, int]]) -> None: ...
+
+    def put_before(self, pairs: Sequence[tuple[int, int]]) -> None: ...
+
+    def allow(self, parents: Sequence[int]) -> bool:
+        """
+        Whether a network with these parents breaks no rule and no path; orders are not looked at.
+        """
+
 class BranchingResult:
     @property
     def finished(self) -> bool: ...
@@ -729,7 +760,7 @@ class BranchingResult:
     @property
     def bytes(self) -> int: ...
 
-def branch_on_cycles(candidates: Candidates, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[BranchingResult, bool]:
+def branch_on_cycles(candidates: Candidates, rules: CaseRules, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[BranchingResult, bool]:
     """
     Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.
     """
@@ -739,7 +770,12 @@ def sample_orders(candidates: Candidates, orders: int, seed: int, climbs: bool, 
     Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.
     """
 
-def finished_cases(candidates: Candidates) -> list[list[tuple[int, int]]]:
+def sample_obeying(candidates: Candidates, rules: CaseRules, orders: int, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """
-    For each case in which nothing is left to break, by variable: parents that must be, and not.
+    Cost and parents of the best network of random orders that was mended to obey; infinite cost: none found.
+    """
+
+def finished_cases(candidates: Candidates, rules: CaseRules) -> list[tuple[list[tuple[int, int]], list[tuple[int, str, int]]]]:
+    """
+    For each case in which nothing is left to break: by variable parents that must be, and not; other facts.
     """

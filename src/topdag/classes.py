@@ -9,9 +9,10 @@ from typing import Any
 
 from topdag import _core
 from topdag.errors import NetworkError
-from topdag.graphs import Network
+from topdag.graphs import Network, dot_quoted
 
 MOST_VARIABLES = 64
+Places = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +103,35 @@ class EquivalenceClass:
     def __repr__(self) -> str:
         edges = f"{len(self.directed)} directed and {len(self.undirected)} undirected edges"
         return f"<class with {edges}, {self.size:,} networks>"
+
+    def to_dot(self) -> str:
+        """The class in the DOT language of Graphviz; edges that members turn either way have no arrow."""
+        variables = [f"  {dot_quoted(name)};" for name in self.names]
+        directed = [f"  {dot_quoted(a)} -> {dot_quoted(b)};" for a, b in self.directed]
+        undirected = [f"  {dot_quoted(a)} -> {dot_quoted(b)} [dir=none];" for a, b in self.undirected]
+        return "\n".join(["digraph {", *variables, *directed, *undirected, "}", ""])
+
+    def to_svg(self) -> str:
+        """A picture: arrows where all members agree, lines where they do not. Notebooks show it by themselves."""
+        from topdag.drawing import graph_svg
+
+        return graph_svg(*self._drawn)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the class with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        from topdag.plots import plot_graph
+
+        return plot_graph(*self._drawn, axes=axes)
+
+    @property
+    def _drawn(self) -> tuple[tuple[str, ...], list[Places], list[Places], list[Places]]:
+        from topdag.drawing import by_place
+
+        directed, undirected = by_place(self.names, self.directed), by_place(self.names, self.undirected)
+        return self.names, directed, undirected, by_place(self.names, self.member.edges)
 
     def to_dict(self) -> dict[str, Any]:
         return {

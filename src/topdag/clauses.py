@@ -47,7 +47,7 @@ class Clauses:
     def __init__(self, known: CompiledConstraints) -> None:
         self.rest, self.names, self.before = known.rest, known.names, known.before
         self._rules = _rule_clauses(self.rest, self.names)
-        self._no_paths = _all_no_paths(self.rest)
+        self._no_paths = self.rest.every_no_path
         self._ways = {pair: self._may_be_between(*pair) for pair in self.rest.paths}
 
     def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> list[Clause]:
@@ -134,17 +134,6 @@ def _edge_weights(families: Families, weights: Floats) -> Floats:
     for i in np.flatnonzero(weights > WHOLE):
         found[bits(int(families.parents[i])), owners[i]] += weights[i]
     return found
-
-
-def _all_no_paths(rest: Rest) -> frozenset[tuple[int, int]]:
-    """What leads from x, by a path that must be, leads no more than x to where x must not."""
-    found = set(rest.no_paths)
-    while True:
-        more = {(d, y) for x, y in found for a, d in rest.paths if a == x}
-        more |= {(x, e) for x, y in found for e, b in rest.paths if b == y}
-        if more <= found:
-            return frozenset(found)
-        found |= more
 
 
 def _rule_clauses(rest: Rest, names: Sequence[str]) -> list[Clause]:

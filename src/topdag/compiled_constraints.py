@@ -114,6 +114,17 @@ class Rest:
         """Whether a network that obeys still does with fewer edges."""
         return not self.paths and all(holds_with_less(rule) for rule in self.rules)
 
+    @property
+    def every_no_path(self) -> frozenset[tuple[int, int]]:
+        """What leads from x, by a path that must be, leads no more than x to where x must not."""
+        found = set(self.no_paths)
+        while True:
+            more = {(d, y) for x, y in found for a, d in self.paths if a == x}
+            more |= {(x, e) for x, y in found for e, b in self.paths if b == y}
+            if more <= found:
+                return frozenset(found)
+            found |= more
+
     def lines(self, names: Sequence[str]) -> list[str]:
         """All of it in words."""
 

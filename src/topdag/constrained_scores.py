@@ -11,14 +11,13 @@ import numpy as np
 
 from topdag.constrained_likelihood import fitted_probabilities, total_loss
 from topdag.errors import NetworkError, ScoreError
+from topdag.fitting import fit_network
 from topdag.graphs import Network, require_known
 from topdag.parameter_constraints import ParameterConstraint
 from topdag.parameter_regions import Floats, Places, Region, region_of
 from topdag.parameters import FittedNetwork
 from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
 from topdag.table import Table
-
-MOST_FITTED_CELLS = 2**26
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -181,9 +180,14 @@ def constrained_fit(network: Network, table: Table, constraints: Sequence[Parame
     known = knowledge_of(checked_constraints(constraints), table)
     for child in known.values():
         _require_parents(network, table, child)
-    states = dict(zip(table.names, table.states, strict=True))
-    tables = {name: _fitted_table(table, network, name, known) for name in network.names}
-    return FittedNetwork(network, {name: states[name] for name in network.names}, tables)
+    free = fit_network(network, table, ess=0)
+    bound = {table.names[x]: child.fitted(table, _parent_columns(network, table, x)) for x, child in known.items()}
+    notes = [note for note in free.notes if not note.startswith(tuple(f"{name!r}: " for name in bound))]
+    return FittedNetwork(network, free.states, {**free.tables, **bound}, notes)
+
+
+def _parent_columns(network: Network, table: Table, x: int) -> list[int]:
+    return [table.names.index(parent) for parent in network.parents[table.names[x]]]
 
 
 def _require_parents(network: Network, table: Table, child: ChildKnowledge) -> None:
@@ -195,18 +199,3 @@ def _require_parents(network: Network, table: Table, child: ChildKnowledge) -> N
         raise NetworkError(
             f"The constraints on {name!r} name parents that it must have in the network: {', '.join(missing) or name}."
         )
-
-
-def _fitted_table(table: Table, network: Network, name: str, known: Mapping[int, ChildKnowledge]) -> Floats:
-    x, parents = table.names.index(name), [table.names.index(parent) for parent in network.parents[name]]
-    shape = [int(table.arities[v]) for v in (*parents, x)]
-    if math.prod(shape) > MOST_FITTED_CELLS:
-        raise NetworkError(
-            f"The table of {name!r} would have {math.prod(shape):,} cells; at most {MOST_FITTED_CELLS:,}."
-        )
-    if x in known:
-        return known[x].fitted(table, parents)
-    cell = _mixed(table, (*parents, x))
-    counts = np.bincount(cell, weights=table.weights, minlength=math.prod(shape)).reshape(shape)
-    totals = counts.sum(axis=-1, keepdims=True)
-    return np.where(totals > 0, counts / np.maximum(totals, 1), 1.0 / shape[-1])

@@ -50,6 +50,8 @@ class Listed:
 
 List = Callable[[Scores, int, float], Listed | None]
 """Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
+OnLists = Callable[..., Found]
+"""The best network of listed families that obeys, as ``search_by_rows`` finds it."""
 
 
 class ConstrainedSearch:
@@ -195,15 +197,24 @@ class ConstrainedSearch:
                 heapq.heappop(self._ranked)
 
 
-def search_constrained(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float = math.inf) -> Found:
-    """The best ``most`` networks within ``epsilon`` nats of the best that obey.
+def search_constrained(
+    scores: Scores,
+    list_part: List,
+    run: Run,
+    *,
+    most: int,
+    epsilon: float = math.inf,
+    on_lists: OnLists | None = None,
+) -> Found:
+    """The best ``most`` networks within ``epsilon`` nats of the best that obey; ``on_lists`` searches lists of families
+    for the best one, however few variables there are.
 
     Scores that were pruned for the best network are made anew, each time with the families of networks further behind
     the best one without constraints.
     """
     assert scores.compiled is not None
-    if most == 1 and scores.store.n > SMALL and _can_be_listed(scores):
-        found = _best_by_rows(scores, list_part, run)
+    if most == 1 and (on_lists is not None or scores.store.n > SMALL) and can_be_listed(scores):
+        found = _best_on_lists(scores, list_part, run, on_lists or search_by_rows)
         is_settled = bool(found.networks) or found.limit in ("time_limit", "Ctrl-C")
         if is_settled or isinstance(scores.store, ListStore):
             return found  # else no list has a network that obeys, but all families are at hand
@@ -234,52 +245,52 @@ def _nothing(run: Run) -> Found:
     return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
 
 
-def _best_by_rows(scores: Scores, list_part: List, run: Run) -> Found:
-    """By branch and cut: on lists as they stand, where smaller families may stand for larger ones or all were kept.
+def _best_on_lists(scores: Scores, list_part: List, run: Run, on_lists: OnLists) -> Found:
+    """On lists as they stand, where smaller families may stand for larger ones or all were kept.
 
     Else on lists for networks ever further behind, as far as a network that obeys has been met.
     """
     assert scores.compiled is not None
-    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run)
+    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run, listed=True)
     if listed is None:
         return Found(limit="time_limit")
     is_whole = isinstance(scores.store, ListStore) and not scores.automatic
     if is_whole or scores.compiled.rest.is_closed_under_removal:
-        return _by_rows(listed, run)
+        return _searched(on_lists, listed, run)
     relaxed = list_part(scores.relaxed, 1, -math.inf)
     if relaxed is None or not len(relaxed.values):
         return _nothing(run)
     best = relaxed.values[0]
     if scores.compiled.rest.allows(relaxed.masks[0], scores.compiled.names):
         return Found({relaxed.masks[0]: best}, best, parts=1)
-    return _ever_wider(scores, listed, best, run)
+    return _ever_wider(scores, listed, best, run, on_lists)
 
 
-def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run) -> Found:
+def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on_lists: OnLists) -> Found:
     """On these lists and then on longer ones, until what they lack is worse than a network found; ``best``: what the
     best network without constraints is worth."""
     found, reach = Found(bound=best, parts=1), 0.0
     while listed is not None:
         met = found.best(1)
-        own = _by_rows(
-            listed, run, met[0][1] if met else None, best, best - reach if reach < LARGEST_REACH else -math.inf
-        )
+        wanted = best - reach if reach < LARGEST_REACH else -math.inf
+        own = _searched(on_lists, listed, run, met[0][1] if met else None, best, wanted)
         value = max(own.networks.values(), default=-math.inf)
         found.networks |= own.networks
         found.parts, found.rows, found.limit = found.parts + own.parts, found.rows + own.rows, own.limit
+        found.engine = own.engine
         found.bound = max(own.bound, best - reach)
         if found.limit is not None or value >= best - reach:
             return found
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
         reach = _next_reach(reach, best - value)
-        listed = widened(scores, reach, run)
+        listed = widened(scores, reach, run, listed=True)
     return replace(found, limit="time_limit")
 
 
-def _by_rows(listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
+def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
     assert isinstance(listed.store, ListStore) and listed.compiled is not None
-    return search_by_rows(listed.store, listed.compiled, run, start, *bounds)
+    return on_lists(listed.store, listed.compiled, run, start, *bounds)
 
 
 def _next_reach(reach: float, needed: float) -> float:
@@ -288,17 +299,17 @@ def _next_reach(reach: float, needed: float) -> float:
     return min(LARGEST_REACH, far, needed)
 
 
-def _can_be_listed(scores: Scores) -> bool:
+def can_be_listed(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there from the table."""
     is_plain = scores.table is not None and scores.kind is not None and scores.prior is None and scores.keep == "all"
     is_complete = scores.automatic or scores.cutoff == math.inf
     return is_complete if isinstance(scores.store, ListStore) else is_plain
 
 
-def widened(scores: Scores, reach: float, run: Run) -> Scores | None:
+def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
     keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True, listed=scores.store.n > SMALL)
+    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
 

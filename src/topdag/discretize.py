@@ -152,12 +152,26 @@ def refuse_floats(names: Sequence[str], whole: Collection[str]) -> None:
 
 
 def cut_column(column: Column, weights: Codes, rule: Rule) -> tuple[Column, str]:
+    points = points_by_rule(column, weights, rule)
+    return with_cuts(column, rule, points, interval_codes(column, points))
+
+
+def learned_points(column: Column, weights: Codes, rule: Rule) -> tuple[float, ...]:
+    """Where the rule cuts this column, to cut others alike; none when all rows fall into one interval."""
+    points = points_by_rule(column, weights, rule)
+    return points if isinstance(rule, CutPoints) else joined(points, interval_codes(column, points))[0]
+
+
+def points_by_rule(column: Column, weights: Codes, rule: Rule) -> tuple[float, ...]:
     values = numbers_of(column)
     present = column.codes >= 0
     counts = np.bincount(column.codes[present], weights[present], len(values)).astype(np.float64)
-    points = cut_points(rule, [statistic(asked, values, counts) for asked in statistics_needed(rule)])
-    codes = np.append(np.searchsorted(points, values, side="left"), MISSING)[column.codes]
-    return with_cuts(column, rule, points, codes)
+    return cut_points(rule, [statistic(asked, values, counts) for asked in statistics_needed(rule)])
+
+
+def interval_codes(column: Column, points: Sequence[float]) -> Codes:
+    """The place of the interval of every row, MISSING where a cell is."""
+    return np.append(np.searchsorted(points, numbers_of(column), side="left"), MISSING)[column.codes]
 
 
 def numbers_of(column: Column) -> NDArray[np.float64]:
@@ -217,13 +231,18 @@ def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: Codes)
     Intervals without rows join the next one, unless the user gave the cut points.
     """
     if not isinstance(rule, CutPoints):
-        occupied = np.bincount(codes + 1, minlength=len(points) + 2)[1:] > 0
-        points = [point for point, has_rows in zip(points, occupied, strict=False) if has_rows]
-        points = points if occupied[-1] else points[:-1]
-        codes = np.append(np.cumsum(occupied) - 1, MISSING)[codes]
+        points, codes = joined(points, codes)
     states = interval_labels(points)
     made = replace(column, values=states, codes=codes, declared=isinstance(rule, CutPoints))
     return made, cut_note(column.name, rule, states)
+
+
+def joined(points: Sequence[float], codes: Codes) -> tuple[tuple[float, ...], Codes]:
+    """The cut points and codes when each interval without rows joins the next one."""
+    occupied = np.bincount(codes + 1, minlength=len(points) + 2)[1:] > 0
+    kept = tuple(point for point, has_rows in zip(points, occupied, strict=False) if has_rows)
+    codes = np.append(np.cumsum(occupied) - 1, MISSING)[codes]
+    return kept if occupied[-1] else kept[:-1], codes
 
 
 def interval_labels(points: Sequence[float]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Files: scores (.npz, .jkl, .pss) and networks (.json, .dot). Written whole or not at all; nothing is unpickled."""
+"""Files of scores (.npz, .jkl, .pss). Written whole or not at all; nothing is unpickled."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from topdag.constraints import Constraints
-from topdag.errors import FileError, NetworkError, ScoreError
+from topdag.errors import FileError, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.keeping import KBest, Keep, Within, keep_epsilon
@@ -25,7 +24,7 @@ from topdag.scores import Scores
 from topdag.scoring import LARGEST_SCORE
 from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_of
 from topdag.table import Table
-from topdag.writing import FilePath, write_whole
+from topdag.writing import FilePath, ending_of, write_whole
 
 FORMAT, VERSION = "topdag-scores", 1
 FINEST_GRID = 40
@@ -33,7 +32,7 @@ FINEST_GRID = 40
 
 def write_scores(path: FilePath, scores: Scores) -> None:
     """Writes scores: .npz keeps everything, .jkl (GOBNILP) and .pss (URLearning) list the families; .gz compresses."""
-    kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
+    kind = ending_of(path, (".npz", ".jkl", ".pss"), "scores")
     if kind != ".npz" and scores.rest is not None:
         said = "; ".join(scores.rest.lines(scores.scored_names))
         raise FileError(f"{os.fspath(path)}: a list of families cannot say this; write .npz: {said}")
@@ -52,7 +51,7 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
     ``keep`` says more ("all", KBest(k) or Within(factor)). A .npz file says it itself.
     """
     keep_epsilon(keep)
-    kind = _suffix(path, (".npz", ".jkl", ".pss"), "scores")
+    kind = ending_of(path, (".npz", ".jkl", ".pss"), "scores")
     if kind == ".npz":
         return _read_npz(path)
     lists = read_jkl(path) if kind == ".jkl" else read_pss(path)
@@ -60,50 +59,6 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
         return scores_from_lists(lists, keep=keep)
     except ScoreError as error:
         raise FileError(f"{path}: {error}") from error
-
-
-def write_network(path: FilePath, network: Network) -> None:
-    """Writes a network as .json (read back by ``read_network``) or .dot (for Graphviz)."""
-    if _suffix(path, (".json", ".dot"), "a network") == ".json":
-        text = json.dumps(network.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    else:
-        text = network.to_dot()
-    write_whole(path, lambda file: file.write(text.encode()))
-
-
-def read_network(path: FilePath) -> Network:
-    """Reads a network from .json: one written by ``write_network``, or an answer that holds one."""
-    content = read_json(path)
-    if content.get("format") == "topdag-answer":
-        network = content.get("network")
-        if not isinstance(network, dict):
-            raise FileError(f"{path}: the answer holds no network")
-        content = network
-    try:
-        return Network.from_dict(content)
-    except NetworkError as error:
-        raise FileError(f"{path}: {error}") from error
-
-
-def read_json(path: FilePath) -> dict[str, Any]:
-    """The object in a JSON file."""
-    try:
-        content = json.loads(Path(path).read_bytes())
-    except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: this is not JSON: {error}") from error
-    if not isinstance(content, dict):
-        raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")
-    return content
-
-
-def _suffix(path: FilePath, allowed: tuple[str, ...], what: str) -> str:
-    name = os.fspath(path).lower().removesuffix(".gz")
-    for suffix in allowed:
-        if name.endswith(suffix):
-            return suffix
-    raise FileError(f"{os.fspath(path)}: the name must end in {', '.join(allowed)} to hold {what}")
 
 
 def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[str, ...]]]]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,13 +10,16 @@ from difflib import get_close_matches
 from functools import cached_property
 from numbers import Real
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from . import _core, separation
 from .errors import NetworkError, TooLarge
+
+if TYPE_CHECKING:
+    from .parameters import FittedNetwork
 
 FORMAT, VERSION = "topdag-network", 1
 CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score": float | int | None}
@@ -201,16 +203,54 @@ class Network:
         bits = [mask >> parent & 1 for parent in range(width) for mask in self.masks]
         return np.array(bits, dtype=np.uint8).reshape(width, width)
 
+    def fit(self, table: Any, ess: float = 1.0) -> FittedNetwork:
+        """The network with probabilities from a table, frame, array or path that has its variables.
+
+        They are those expected after the table under the prior of BDeu: ``ess`` imaginary rows, spread evenly over the
+        cells of each family. With ``ess=0`` they are frequencies. Combinations of parent states that do not occur get
+        equal probabilities, which ``notes`` mention. ``constrained_fit`` honours constraints on probabilities.
+
+        >>> from topdag import Table
+        >>> table = Table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})
+        >>> Network(["rain", "wet"], {"wet": ["rain"]}).fit(table, ess=0).table("wet")
+        {('no',): {'no': 0.5, 'yes': 0.5}, ('yes',): {'no': 0.0, 'yes': 1.0}}
+        """
+        from .fitting import fit_network
+
+        return fit_network(self, table, ess)
+
+    @classmethod
+    def from_bnlearn(cls, text: str) -> Network:
+        """The network that a model string of R's bnlearn describes, variables in the order of the string.
+
+        >>> Network.from_bnlearn("[smoke][lung|smoke]").edges
+        (('smoke', 'lung'),)
+        """
+        from .converters import from_bnlearn
+
+        return from_bnlearn(text)
+
+    def to_bnlearn(self) -> str:
+        """The model string of R's bnlearn, for its ``model2network``.
+
+        >>> Network(["lung", "smoke"], {"lung": ["smoke"]}).to_bnlearn()
+        '[smoke][lung|smoke]'
+        """
+        from .converters import to_bnlearn
+
+        return to_bnlearn(self)
+
+    def to_pgmpy(self) -> Any:
+        """A ``pgmpy.models.DiscreteBayesianNetwork`` without probabilities; a fitted network's has them."""
+        from .converters import to_pgmpy
+
+        return to_pgmpy(self)
+
     def to_networkx(self) -> Any:
         """A ``networkx.DiGraph`` with every variable as a node, also the isolated ones."""
-        try:
-            networkx = importlib.import_module("networkx")
-        except ImportError as missing:
-            raise ImportError("to_networkx needs networkx: pip install networkx") from missing
-        graph = networkx.DiGraph()
-        graph.add_nodes_from(self.names)
-        graph.add_edges_from(self.edges)
-        return graph
+        from .converters import to_networkx
+
+        return to_networkx(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, strings and numbers, ready for JSON; ``from_dict`` reads them back."""
@@ -221,9 +261,29 @@ class Network:
 
     def to_dot(self) -> str:
         """The network in the DOT language of Graphviz."""
-        variables = [f"  {_dot_quoted(name)};" for name in self.names]
-        edges = [f"  {_dot_quoted(parent)} -> {_dot_quoted(child)};" for parent, child in self.edges]
+        variables = [f"  {dot_quoted(name)};" for name in self.names]
+        edges = [f"  {dot_quoted(parent)} -> {dot_quoted(child)};" for parent, child in self.edges]
         return "\n".join(["digraph {", *variables, *edges, "}", ""])
+
+    def to_svg(self) -> str:
+        """A picture: variables in boxes, parents above children. Notebooks show it by themselves."""
+        from topdag.drawing import graph_svg
+
+        return graph_svg(self.names, self._places, (), self._places)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        from topdag.plots import plot_graph
+
+        return plot_graph(self.names, self._places, (), self._places, axes)
+
+    @property
+    def _places(self) -> list[tuple[int, int]]:
+        """The edges by places of names."""
+        return [(p, v) for v, mask in enumerate(self.masks) for p in range(len(self.names)) if mask >> p & 1]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -338,7 +398,7 @@ def _cycle_within(waiting: list[int], names: tuple[str, ...], masks: tuple[int, 
     return " -> ".join(names[v] for v in [*cycle[start:], *cycle[: start + 1]])
 
 
-def _dot_quoted(name: str) -> str:
+def dot_quoted(name: str) -> str:
     """Different names stay different, and Graphviz shows them as they are."""
     escaped = name.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
     return f'"{escaped}"'

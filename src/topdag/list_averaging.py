@@ -135,6 +135,38 @@ def edge_matrix(averaged: Averaged, *, weights: str = "networks") -> Floats:
     return np.minimum(everywhere, 1.0)
 
 
+def path_matrix(averaged: BestList[Any]) -> Floats:
+    """How probable each path is, by a list: at [i, j] that ``names[i]`` is an ancestor of ``names[j]``."""
+    shares = _shares(averaged, "networks")
+    found = np.zeros((len(averaged.names),) * 2)
+    for weights, masks in _weighted_members(averaged, shares):
+        columns = _all_columns(averaged, masks)
+        close_under_paths(columns)
+        for child, ancestors in enumerate(columns):
+            for ancestor in range(len(columns)):
+                found[ancestor, child] += weights[(ancestors >> ancestor & 1) == 1].sum()
+    return np.minimum(found, 1.0)
+
+
+def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, NDArray[np.uint64]]]:
+    """The networks of a list, many at a time, with the share of each; of classes, all members alike."""
+    if not isinstance(averaged, ClassList) or not averaged.parents.shape[1]:
+        yield shares, averaged.parents
+        return
+    _require_few(averaged.n_networks, "paths")
+    for places, masks in _members(averaged, list(range(len(averaged)))):
+        sizes = np.array([float(averaged.sizes[place]) for place in places])
+        yield shares[places] / sizes, masks
+
+
+def close_under_paths(columns: list[NDArray[Any]]) -> None:
+    """Turns parents into ancestors: who has someone as an ancestor has theirs too [Warshall 1962]."""
+    for between, its_own in enumerate(columns):
+        for child in range(len(columns)):
+            reached = (columns[child] >> between & 1) == 1
+            columns[child] = np.where(reached, columns[child] | its_own, columns[child])
+
+
 def _directed_matrix(parents: NDArray[Any], shares: Floats) -> Floats:
     """By the distinct parent sets of each variable, which are few."""
     n = parents.shape[1]
@@ -273,7 +305,7 @@ def _members(classes: ClassList, places: list[int]) -> Iterator[tuple[list[int],
         yield of, np.array(rows, dtype=np.uint64)
 
 
-def _require_few(members: int, feature: Feature) -> None:
+def _require_few(members: int, feature: Feature | str) -> None:
     if members > MOST_MEMBERS:
         raise TooLarge(
             f"{feature}: {members:,} members of classes would have to be listed; at most {MOST_MEMBERS:,} are. Shorten "

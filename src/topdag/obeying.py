@@ -8,11 +8,12 @@ from itertools import pairwise
 import numpy as np
 
 from topdag import _core
+from topdag.case_rules import case_rules
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints, has_cycle
 from topdag.family_program import Families, Marks
 from topdag.path_cuts import cheapest_way
-from topdag.relaxation import CLIMBS, SEED, Incumbent, Known
+from topdag.relaxation import SEED, Incumbent, Known
 from topdag.rule_splits import Literal, Meets, broken_clauses
 from topdag.runs import Run
 from topdag.statements import transitive
@@ -21,6 +22,7 @@ from topdag.stores import Floats, ListStore
 MOST_MENDED = 40
 """Of one network; each leaves fewer families."""
 MOST_SKIPPED = 64
+ORDERS, MENDED_CLIMBS = 100, 3  # at the root: about as long as a few rounds of it
 FEW_CLIMBS = 10  # where an order that fits the weights leaves no network
 
 
@@ -33,6 +35,7 @@ class Obeying(Known):
         families = Families.of_store(store)
         self.most = float(np.maximum.reduceat(families.costs, families.offsets[:-1]).sum())
         self._wait, self._skipped = 0, 0
+        self._all_candidates, self._rules = store.candidates, case_rules(store.n, known)
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         is_better = cost < self.cost or (self.incumbent is None and cost == self.most)
@@ -41,8 +44,10 @@ class Obeying(Known):
         self.incumbent = Incumbent(tuple(masks), cost)
         return True
 
-    def climb(self, climbs: int = CLIMBS) -> None:
-        """The root mends what it rounds; blind climbs hardly ever obey."""
+    def climb(self, climbs: int = MENDED_CLIMBS) -> None:
+        """Over orders of which what they break is mended; blind climbs hardly ever obey."""
+        limits = self._run.seconds_left, self._run.on_tick
+        self.offer(*_core.sample_obeying(self._all_candidates, self._rules, ORDERS, climbs, SEED, *limits))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """The network of the weights if they are one; else one near them, mended. Now and then only, while it fails."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from .graphs import Network, require_known
 if TYPE_CHECKING:
     from .table import Table
 
+FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
 MOST_CELLS = 2**26
 MOST_STATES = 2**16
 SUM_TOLERANCE = 1e-9
@@ -43,18 +45,36 @@ class FittedNetwork:
     network: Network
     states: Mapping[str, tuple[Hashable, ...]]
     tables: Mapping[str, Probabilities]
+    notes: tuple[str, ...]
+    """What is to be said about the probabilities, in sentences; not compared."""
 
     def __init__(
         self,
         network: Network,
         states: Mapping[str, Iterable[Hashable]],
         tables: Mapping[str, npt.ArrayLike],
+        notes: Iterable[str] = (),
     ) -> None:
         given_states = _one_per_variable(network, states, "states")
         checked = {name: _checked_states(name, given) for name, given in given_states.items()}
         given_tables = _one_per_variable(network, tables, "table")
         arrays = {name: _checked_table(name, given, network, checked) for name, given in given_tables.items()}
-        vars(self).update(network=network, states=MappingProxyType(checked), tables=MappingProxyType(arrays))
+        vars(self).update(
+            network=network, states=MappingProxyType(checked), tables=MappingProxyType(arrays), notes=tuple(notes)
+        )
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> FittedNetwork:
+        """The fitted network that ``to_dict`` wrote."""
+        if (content.get("format"), content.get("version")) != (FITTED_FORMAT, VERSION):
+            raise NetworkError(f"This is not a fitted network in format {FITTED_FORMAT!r}, version {VERSION}.")
+        for key in ("network", "states", "tables"):
+            if not isinstance(content.get(key), dict):
+                raise NetworkError(f"{key!r} is not of the kind to_dict writes: {content.get(key)!r}.")
+        if not all(isinstance(states, list) for states in content["states"].values()):
+            raise NetworkError("'states' should hold a list for each variable.")
+        notes = content.get("notes") or ()
+        return cls(Network.from_dict(content["network"]), content["states"], content["tables"], map(str, notes))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -90,6 +110,25 @@ class FittedNetwork:
         codes = {name: _code_of(name, state, self.states[name]) for name, state in given.items()}
         return math.fsum(_log(self._family_probability(name, codes)) for name in self.names)
 
+    def log_likelihood(self, rows: Any) -> float:
+        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf.
+
+        >>> fitted = Network(["a", "b"], {}).fit({"a": [0, 1], "b": [0, 0]})
+        >>> round(fitted.log_likelihood([{"a": 1, "b": 0}]), 6)
+        -0.693147
+        """
+        from .row_coding import coded_rows
+        from .table import Table
+
+        codes = dict(zip(self.names, coded_rows(self.names, tuple(self.states.values()), rows), strict=True))
+        weights = rows.weights if isinstance(rows, Table) else np.ones(len(codes[self.names[0]]))
+        return math.fsum(self._log_family(name, codes, weights) for name in self.names)
+
+    def _log_family(self, name: str, codes: Mapping[str, Any], weights: npt.NDArray[Any]) -> float:
+        found = self.tables[name][tuple(codes[member] for member in (*self.network.parents[name], name))]
+        with np.errstate(divide="ignore"):
+            return float((weights * np.log(found)).sum())
+
     def _family_probability(self, name: str, codes: Mapping[str, int]) -> float:
         cell = tuple(codes[member] for member in (*self.network.parents[name], name))
         return float(self.tables[name][cell])
@@ -110,6 +149,66 @@ class FittedNetwork:
         shape = [arity if v in family else 1 for v, arity in enumerate(self.arities)]
         return self.tables[name].transpose(np.argsort(family)).reshape(shape)
 
+    def table(self, name: str) -> dict[tuple[Hashable, ...], dict[Hashable, float]]:
+        """The probabilities of a variable by the states of its parents, then by its own; ``to_frame`` shows them."""
+        require_known([name], self.names)
+        cases = itertools.product(*(self.states[parent] for parent in self.network.parents[name]))
+        rows = self.tables[name].reshape(-1, len(self.states[name])).tolist()
+        return {case: dict(zip(self.states[name], row, strict=True)) for case, row in zip(cases, rows, strict=True)}
+
+    def to_frame(self, name: str) -> Any:
+        """The table of a variable as a pandas or Polars frame: parents, then a column for each state, "lung=yes"."""
+        from .frame_making import frame_of
+
+        table = self.table(name)
+        given = {parent: [case[i] for case in table] for i, parent in enumerate(self.network.parents[name])}
+        return frame_of(
+            given | {f"{name}={state}": [row[state] for row in table.values()] for state in self.states[name]}
+        )
+
+    def plain_names(self) -> FittedNetwork:
+        """The same under names and states that every program reads: letters, digits and underscores, a letter first."""
+        from .plain_names import with_plain_names
+
+        return with_plain_names(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain lists, strings and numbers, ready for JSON; ``from_dict`` reads them back."""
+        from .state_words import plain_states
+
+        return {
+            "format": FITTED_FORMAT,
+            "version": VERSION,
+            "network": self.network.to_dict(),
+            "states": {name: plain_states(name, states) for name, states in self.states.items()},
+            "tables": {name: table.tolist() for name, table in self.tables.items()},
+            "notes": list(self.notes),
+        }
+
+    def to_bif(self) -> str:
+        """The text of a BIF file; ``write_network`` knows further formats."""
+        from .bif import bif_text
+
+        return bif_text(self)
+
+    def to_pgmpy(self) -> Any:
+        """A ``pgmpy.models.DiscreteBayesianNetwork``, to ask questions of."""
+        from .converters import to_pgmpy
+
+        return to_pgmpy(self)
+
+    def to_pyagrum(self) -> Any:
+        """A ``pyagrum.BayesNet``, to ask questions of; states become labels, that is, texts."""
+        from .converters import to_pyagrum
+
+        return to_pyagrum(self)
+
+    def to_networkx(self) -> Any:
+        """A ``networkx.DiGraph`` whose nodes have ``states`` and ``table``."""
+        from .converters import to_networkx
+
+        return to_networkx(self)
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FittedNetwork):
             return NotImplemented
@@ -121,7 +220,7 @@ class FittedNetwork:
         return hash((self.network, tuple(self.states.values())))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return FittedNetwork, (self.network, dict(self.states), dict(self.tables))
+        return FittedNetwork, (self.network, dict(self.states), dict(self.tables), self.notes)
 
     def __repr__(self) -> str:
         free = sum(table.size - table.size // table.shape[-1] for table in self.tables.values())
@@ -143,6 +242,8 @@ def _checked_states(name: str, states: Iterable[Hashable]) -> tuple[Hashable, ..
         raise NetworkError(f"The states of {name!r} should be a list, not {states!r}.")
     if not 1 <= len(checked) <= MOST_STATES:
         raise NetworkError(f"{name!r} has {len(checked)} states; 1 to {MOST_STATES} are allowed.")
+    if not all(isinstance(state, Hashable) for state in checked):
+        raise NetworkError(f"The states of {name!r} cannot be lists or dicts.")
     if len(set(checked)) < len(checked):
         raise NetworkError(f"{name!r} has a state twice: {', '.join(map(str, checked))}.")
     return checked

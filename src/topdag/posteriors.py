@@ -135,7 +135,22 @@ class PairPosteriors(FromSums):
         rows = list(self.to_dicts())
         return frame_of({key: [row[key] for row in rows] for key in (self.FIRST, self.SECOND, "probability")})
 
-    def heat_map(self) -> Any:
+    def heatmap(self, *, numbers: bool | None = None, axes: Any = None) -> Any:
+        """Draws the matrix with matplotlib and returns the axes; ``numbers``: written in, by default where they fit."""
+        from topdag.plots import plot_heat
+
+        return plot_heat(self.names, self.matrix, *self._labels, numbers, axes)
+
+    def _repr_html_(self) -> str:
+        from topdag.drawing import heat_html
+
+        return heat_html(self.names, self.matrix.tolist(), *self._labels)
+
+    @property
+    def _labels(self) -> tuple[str, str, str]:
+        return f"Probability of each {self.WHAT}, {self.prior}", self.FIRST, self.SECOND
+
+    def matrix_frame(self) -> Any:
         """The matrix as a frame with named columns, and the rows named in the first, which no variable is called."""
         first = self.FIRST
         while first in self.names:

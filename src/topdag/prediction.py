@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.columns import MISSING, Codes, Column, columns_of, declare
+from topdag.columns import Codes
 from topdag.errors import TableError
 from topdag.graphs import Network
 from topdag.list_averaging import Averaged, weighted_networks
-from topdag.messages import listing, place_in_frame
+from topdag.messages import listing
+from topdag.row_coding import coded_rows
 from topdag.score_kinds import BDeu
-from topdag.table import Table, is_frame
+from topdag.table import Table
 
 Floats = NDArray[np.float64]
 AT_ONCE = 1 << 22
@@ -42,7 +43,13 @@ def predictive_log_density(
     BDeu(ess)  # refuses what is not an equivalent sample size
     names, masks, shares = weighted_networks([averaged] if isinstance(averaged, Network) else averaged, weights)
     order = _same_variables(names, table)
-    families = _Families(table.codes[order], table.weights, table.arities[order], _coded(table, new_rows)[order], ess)
+    families = _Families(
+        table.codes[order],
+        table.weights,
+        table.arities[order],
+        coded_rows(table.names, table.states, new_rows)[order],
+        ess,
+    )
     chosen = [np.unique(column, return_inverse=True) for column in masks.T]
     densities = [families.densities(x, found.tolist()) for x, (found, _) in enumerate(chosen)]
     places = [which.ravel() for _, which in chosen]
@@ -100,37 +107,3 @@ def _same_variables(names: Sequence[str], table: Table) -> list[int]:
         differing = sorted(set(names) ^ set(table.names))
         raise TableError(f"the networks and the table must have the same variables; not in both: {listing(differing)}")
     return [table.index(name) for name in names]
-
-
-def _coded(table: Table, new_rows: Any) -> Codes:
-    """The new rows by the states of the table, a row of codes for each variable."""
-    columns = {column.name: column for column in _columns(table, new_rows)}
-    if differing := sorted(set(columns) ^ set(table.names)):
-        raise TableError(f"new rows must have the columns of the table; not in both: {listing(differing)}")
-    coded = [_declared(columns[name], states) for name, states in zip(table.names, table.states, strict=True)]
-    return np.array(coded, dtype=np.int64)
-
-
-def _columns(table: Table, new_rows: Any) -> list[Column]:
-    if isinstance(new_rows, Table):
-        parts = zip(new_rows.names, new_rows.states, new_rows.codes.astype(np.int64), strict=True)
-        return [Column(name, states, codes) for name, states, codes in parts]
-    if is_frame(new_rows):
-        from topdag.frames import columns_of_frame
-
-        return columns_of_frame(new_rows)
-    has_names = isinstance(new_rows, Mapping) or (
-        isinstance(new_rows, list | tuple) and len(new_rows) > 0 and isinstance(new_rows[0], Mapping)
-    )
-    return columns_of(new_rows, None if has_names else table.names)
-
-
-def _declared(column: Column, states: Sequence[Any]) -> Codes:
-    codes = declare(column, states, place_in_frame).codes
-    missing = np.flatnonzero(codes == MISSING)
-    if len(missing):
-        raise TableError(
-            f"column {column.name!r} is missing in {place_in_frame(int(missing[0]))}; "
-            "a row has a density only when every variable has a state"
-        )
-    return codes

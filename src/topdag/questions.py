@@ -10,7 +10,8 @@ from typing import Any
 from topdag import _core
 from topdag.asking import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
-from topdag.constrained_search import Listed, search_constrained
+from topdag.branching import search_by_cycles
+from topdag.constrained_search import Listed, can_be_listed, search_constrained
 from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
@@ -99,9 +100,14 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
     if isinstance(asked.prior, OrderModular):
         asked.scores.require_local("An order-modular prior", order=True)
         return best_by_orders(asked, run)
-    if asked.scores.beyond_order is not None:
+    if _needs_splitting(asked, asked.scores):
         return _by_splitting(asked, asked.scores, run)
     return _by_families(asked, asked.scores, run)
+
+
+def _needs_splitting(asked: Asked, scores: Scores) -> bool:
+    """Whether constraints speak of more than families and an order; branching sees to orders by itself."""
+    return scores.beyond_order is not None or (scores.rest is not None and asked.wanted_engine is Engine.CYCLES)
 
 
 def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
@@ -143,7 +149,7 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once; on Ctrl-C raises Interrupted with it."""
     wanted = asked.wanted_engine
     for what, is_given in (
-        ("engine", wanted is not None and not (wanted in ON_LISTS and isinstance(scores.store, ListStore))),
+        ("engine", wanted is not None and not _takes_constraints(wanted, scores)),
         ("checkpoint", asked.checkpoint is not None),
     ):
         if is_given:
@@ -151,7 +157,9 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         own = Asked.from_scores(part)
-        own.wanted_engine = wanted
+        # The whole tells only how far lists must reach: whatever is quickest will do.
+        is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
+        own.wanted_engine = wanted if is_part_of_lists else None
         answer = _proved(own, run)
         asked.engine = own.engine
         if answer is None or answer.network is None:
@@ -160,8 +168,9 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
         value = math.fsum(part.store.value(x, mask) for x, mask in enumerate(masks))
         return Listed((value,), (masks,), is_whole=False)
 
-    found = search_constrained(scores, best_of_part, run, most=1)
-    asked.engine = "branch and cut with rows" if found.rows else f"splitting, {asked.engine}"
+    by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
+    found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
+    asked.engine = "branch and cut with rows" if found.rows else found.engine or f"splitting, {asked.engine}"
     asked.reason = "constraints speak of several variables at once"
     asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     best = [scores.network(masks) for _, masks in found.best(1)]
@@ -173,6 +182,12 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     if found.limit == "Ctrl-C":
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer)
     return answer
+
+
+def _takes_constraints(engine: Engine, scores: Scores) -> bool:
+    """Whether it searches lists, and there are some; branching has them made."""
+    is_listed = isinstance(scores.store, ListStore)
+    return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_listed(scores)))
 
 
 def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:

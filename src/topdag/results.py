@@ -85,6 +85,15 @@ class Answer:
             lines.append(f"of these {self.network.score:.6f} by the data and {added:+.6f} by the {self.prior}")
         return "\n".join([*lines, str(self.proof), *self.notes])
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the network drawn, and below it what is said of it."""
+        from topdag.drawing import escaped
+
+        if self.network is None:
+            return f"<pre>{escaped(str(self))}</pre>"
+        said = str(self).removeprefix(str(self.network)).strip()
+        return f'{self.network.to_svg()}<pre style="white-space:pre-wrap">{escaped(said)}</pre>'
+
     def to_dict(self) -> dict[str, Any]:
         """For JSON: infinite numbers become None."""
         proof = self.proof

@@ -11,13 +11,15 @@ Network = tuple[int, ...]
 @dataclass
 class Found:
     """``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``: what stopped it, None
-    when it ended by itself; ``parts``: how many were looked at; ``rows``: how many cuts that took."""
+    when it ended by itself; ``parts``: how many were looked at; ``rows``: how many cuts that took; ``engine``: what
+    searched, where the others do not tell."""
 
     networks: dict[Network, float] = field(default_factory=dict)
     bound: float = math.inf
     limit: str | None = None
     parts: int = 0
     rows: int = 0
+    engine: str | None = None
 
     def best(self, most: int) -> list[tuple[float, Network]]:
         """Best first; of those that tie, by parents."""

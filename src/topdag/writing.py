@@ -1,4 +1,4 @@
-"""Files written whole or not at all."""
+"""Files told by the endings of their names, and written whole or not at all."""
 
 from __future__ import annotations
 
@@ -26,3 +26,12 @@ def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()
+
+
+def ending_of(path: FilePath, allowed: tuple[str, ...], what: str) -> str:
+    """Which of these endings the name has; one of gzip may follow it."""
+    name = os.fspath(path).lower().removesuffix(".gz")
+    for ending in allowed:
+        if name.endswith(ending):
+            return ending
+    raise FileError(f"{os.fspath(path)}: the name must end in {', '.join(allowed)} to hold {what}")

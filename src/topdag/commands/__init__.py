@@ -1,6 +1,21 @@
 """The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
 
-from topdag.commands import best, check, demo, edges, evidence, list, paths, plan, sample, score, within
+from topdag.commands import (
+    best,
+    check,
+    convert,
+    demo,
+    edges,
+    evidence,
+    fit,
+    list,
+    paths,
+    plan,
+    report,
+    sample,
+    score,
+    within,
+)
 from topdag.commands.command import Command
 
 ALL: tuple[Command, ...] = (
@@ -11,8 +26,11 @@ ALL: tuple[Command, ...] = (
     paths.COMMAND,
     evidence.COMMAND,
     sample.COMMAND,
+    fit.COMMAND,
+    convert.COMMAND,
     score.COMMAND,
     plan.COMMAND,
+    report.COMMAND,
     check.COMMAND,
     demo.COMMAND,
 )

@@ -28,10 +28,13 @@ from topdag.commands.options import (
 from topdag.commands.show import answer_text, as_json, mention, progress_line, say, write_text
 from topdag.engines import Engine, named_engine
 from topdag.errors import Interrupted
-from topdag.files import read_network
+from topdag.fitting import fit_network
+from topdag.network_files import WRITTEN, read_network, write_network
 from topdag.questions import best_of
 from topdag.results import Answer, Status
 from topdag.runs import Run
+from topdag.table import Table
+from topdag.writing import ending_of
 
 PAGE = """\
 Prints the network with the highest score, and the proof that none scores more.
@@ -58,6 +61,7 @@ ENDING = f"""\
 
 examples:
   topdag best asia.csv --score bic --max-parents 5 --json best.json --dot best.dot
+  topdag best asia.csv --fit asia.bif
   topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.npz
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
@@ -76,7 +80,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_reading(parser)
     add_limits(parser, with_time=True)
     group = parser.add_argument_group("search")
-    group.add_argument("--start", metavar="NET", help="a network in a .json file to begin with; never made worse")
+    group.add_argument("--start", metavar="NET", help="a file with a network to begin with; never made worse")
     group.add_argument(
         "--engine",
         choices=[engine.value for engine in Engine],
@@ -91,6 +95,7 @@ def add_options(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="OUT", help="write the answer as JSON, with - to stdout instead of the text")
     group.add_argument("--dot", metavar="OUT", help="write the network for Graphviz")
+    group.add_argument("--fit", metavar="OUT", help="write the network with probabilities, as topdag fit does")
     group.add_argument("--quiet", action="store_true", help="print network, score and proof, nothing else")
 
 
@@ -101,7 +106,7 @@ def find_best(args: Namespace) -> Exit:
         asked = _asked(args, run)
         answer, code = answer_and_exit(asked, run)
     try:
-        _write(answer, outputs)
+        _write(answer, asked.table, outputs)
     finally:  # a full disk must not cost the answer
         as_text = args.json != "-"
         say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
@@ -110,18 +115,20 @@ def find_best(args: Namespace) -> Exit:
 
 def _outputs(args: Namespace) -> dict[str, Path]:
     """The files to write, by option, known to be writable as far as that can be known."""
-    given = {"json": args.json, "dot": args.dot}
-    if args.dot == "-":
-        raise UsageError("--dot needs the name of a file")
+    given = {"json": args.json, "dot": args.dot, "fit": args.fit}
+    if "-" in (args.dot, args.fit):
+        raise UsageError("--dot and --fit need the name of a file")
+    if args.fit is not None:
+        ending_of(args.fit, WRITTEN, "a network")
     outputs = {option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")}
     if len(set(outputs.values())) < len(outputs):
-        raise UsageError("--json and --dot need files of their own")
+        raise UsageError("--json, --dot and --fit need files of their own")
     return outputs
 
 
 def _asked(args: Namespace, run: Run) -> Asked:
     if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS, "fit"), "this is for tables, and FILE holds scores already")
         asked = Asked.from_scores(scores_from(args))
     else:
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
@@ -146,12 +153,14 @@ def answer_and_exit(asked: Asked, run: Run) -> tuple[Answer, Exit]:
     return answer, EXIT_OF[answer.proof.status]
 
 
-def _write(answer: Answer, outputs: dict[str, Path]) -> None:
+def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> None:
     texts = {"json": as_json(answer.to_dict()) + "\n"}
     if answer.network is not None:
         texts["dot"] = answer.network.to_dot()
     for option, target in outputs.items():
-        if option in texts:
+        if option == "fit" and answer.network is not None:
+            write_network(target, fit_network(answer.network, table))
+        elif option in texts:
             write_text(target, texts[option])
         else:
             mention(f"{target}: not written, there is no network")

@@ -11,8 +11,8 @@ from topdag.commands.command import Command, Exit, UsageError
 from topdag.commands.options import add_reading, add_score, kind_from, table_from
 from topdag.commands.show import labelled, say, score_lines
 from topdag.errors import FileError, NetworkError, ScoreError
-from topdag.files import read_json
 from topdag.graphs import Network
+from topdag.network_files import read_json
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind, kind_from_dict
 
 PAGE = """\

@@ -25,9 +25,10 @@ from topdag.commands.show import family_text, labelled, mention, network_text, p
 from topdag.commands.values import keep
 from topdag.engines import BLOCK_LIMIT
 from topdag.errors import FileError, ScoreError
-from topdag.files import read_network, write_scores
+from topdag.files import write_scores
 from topdag.graphs import Network
 from topdag.keeping import KBest, Keep, Within
+from topdag.network_files import read_network
 from topdag.score_kinds import ScoreKind
 from topdag.score_making import score
 from topdag.scores import Scores
@@ -66,7 +67,7 @@ def add_options(parser: ArgumentParser) -> None:
     what = parser.add_argument_group("what to do, one of these").add_mutually_exclusive_group(required=True)
     what.add_argument("-o", dest="output", metavar="OUT", help="write all scores to a .jkl, .pss or .npz file")
     what.add_argument("--family", nargs="+", metavar=("CHILD", "PARENT"), help="print the local score of one family")
-    what.add_argument("--network", metavar="NET", help="print the local scores of a network in a .json file")
+    what.add_argument("--network", metavar="NET", help="print the local scores of a network in a file")
     parser.add_argument(
         "--keep",
         type=keep,

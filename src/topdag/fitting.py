@@ -1,0 +1,60 @@
+"""Probabilities from a table: a network becomes a fitted one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from topdag.errors import NetworkError
+from topdag.graphs import Network, require_known
+from topdag.messages import plural
+from topdag.parameters import MOST_CELLS, FittedNetwork, Probabilities
+from topdag.score_kinds import BDeu
+from topdag.table import Table
+
+
+def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:
+    """The network with the probabilities that a table leads to; see ``Network.fit``."""
+    from topdag.score_making import as_table
+
+    if ess != 0:
+        BDeu(ess)  # refuses what is not an equivalent sample size
+    table = as_table(source)
+    require_known(network.names, table.names)
+    tables, notes = {}, []
+    for name in network.names:
+        counts = family_counts(table, table.index(name), [table.index(parent) for parent in network.parents[name]])
+        tables[name] = expected_probabilities(counts, ess)
+        notes += _note_on_unseen(name, counts, ess)
+    states = {name: table.states[table.index(name)] for name in network.names}
+    return FittedNetwork(network, states, tables, notes)
+
+
+def family_counts(table: Table, x: int, parents: Sequence[int]) -> Probabilities:
+    """How many rows have each combination of states: an axis for each parent, in order, then one for the variable."""
+    family = [*parents, x]
+    shape = tuple(int(table.arities[v]) for v in family)
+    if (cells := math.prod(shape)) > MOST_CELLS:
+        raise NetworkError(f"The table of {table.names[x]!r} would have {cells:,} cells; at most {MOST_CELLS:,} fit.")
+    places = np.ravel_multi_index([table.codes[v].astype(np.intp) for v in family], shape)
+    return np.bincount(places, table.weights.astype(np.float64), cells).astype(np.float64).reshape(shape)
+
+
+def expected_probabilities(counts: Probabilities, ess: float) -> Probabilities:
+    """The posterior mean when ``ess`` imaginary rows are spread evenly; frequencies for 0. Unseen rows are uniform."""
+    raised = counts + ess / counts.size
+    totals = raised.sum(axis=-1, keepdims=True)
+    return np.where(totals > 0, raised / np.where(totals > 0, totals, 1.0), 1.0 / counts.shape[-1])
+
+
+def _note_on_unseen(name: str, counts: Probabilities, ess: float) -> list[str]:
+    totals = counts.sum(axis=-1)
+    unseen = int((totals == 0).sum())
+    if not unseen:
+        return []
+    why = "nothing is known of them" if ess == 0 else "that is the prior's word alone"
+    many = plural(int(totals.size), "combination")
+    return [f"{name!r}: {unseen:,} of {many} of parent states do not occur; uniform there, {why}."]

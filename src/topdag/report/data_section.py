@@ -1,0 +1,83 @@
+"""The data at a glance: variables, states, rows, and what was done to them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topdag.report.gathering import Gathered
+from topdag.report.markup import Html, count, details, joined, named, paragraph, percent, scroller, section, tag
+from topdag.table import Table
+
+MOST_STATES = 12
+"""States of a variable that are listed one by one."""
+OPEN_UP_TO = 12
+"""Variables up to which their table is shown at once."""
+BAR = 120
+SHADES = 6
+
+
+def data_section(found: Gathered) -> Html:
+    table = found.table
+    if table is None:
+        return section("data", "The data", paragraph("The scores were read from a file; the data are not known here."))
+    said = paragraph(
+        f"{count(table.n_variables, 'variable')}, {count(table.n_rows, 'row')}, "
+        f"{count(table.n_distinct, 'distinct row')}. ",
+        _states_in_words(table),
+    )
+    return section("data", "The data at a glance", said, _notes(table), _variables(table))
+
+
+def _states_in_words(table: Table) -> str:
+    fewest, most = int(table.arities.min()), int(table.arities.max())
+    return f"Every variable has {fewest} states." if fewest == most else f"Variables have {fewest} to {most} states."
+
+
+def _notes(table: Table) -> Html:
+    if not table.notes:
+        return paragraph("Nothing was dropped, merged or cut into states.", class_="muted")
+    return joined(
+        [
+            paragraph("What was done to the table:"),
+            tag("ul", *(tag("li", note) for note in table.notes), class_="notes"),
+        ]
+    )
+
+
+def _variables(table: Table) -> Html:
+    head = tag("tr", *(tag("th", text, scope="col") for text in ("Variable", "States", "How often each occurs")))
+    body = [
+        tag("tr", tag("th", named(name), scope="row"), tag("td", str(len(states))), tag("td", _shares(table, v)))
+        for v, (name, states) in enumerate(zip(table.names, table.states, strict=True))
+    ]
+    whole = scroller("Variables", tag("table", tag("thead", head), tag("tbody", *body), class_="plain"))
+    return whole if table.n_variables <= OPEN_UP_TO else details(f"All {table.n_variables} variables", whole)
+
+
+def _shares(table: Table, v: int) -> Html:
+    """A bar and, in words, the share of each state."""
+    counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(table.states[v]))
+    shares = counts / max(1.0, counts.sum())
+    words = [
+        joined([tag("bdi", str(state)), f" {percent(float(p))}"])
+        for state, p in zip(table.states[v], shares, strict=True)
+    ]
+    more = [f"and {len(words) - MOST_STATES} more"] if len(words) > MOST_STATES else []
+    listed = [part for word in [*words[:MOST_STATES], *more] for part in (", ", word)][1:]
+    return joined([_bar(shares.tolist()), tag("span", *listed, class_="states")])
+
+
+def _bar(shares: list[float]) -> Html:
+    left, parts = 0.0, list[Html]()
+    for i, share in enumerate(shares):
+        parts.append(
+            tag(
+                "rect",
+                x=f"{left * BAR:.1f}",
+                width=f"{max(0.0, share * BAR - 0.6):.1f}",
+                height=10,
+                class_=f"s{i % SHADES}",
+            )
+        )
+        left += share
+    return tag("svg", *parts, class_="bar", width=BAR, height=10, viewBox=f"0 0 {BAR} 10", aria_hidden="true")

@@ -1,0 +1,94 @@
+"""Structure learning the scikit-learn way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topdag.building import Options
+from topdag.constraints import Constraints
+from topdag.discretize import Discretize
+from topdag.errors import ConstraintError, OutOfTime
+from topdag.estimator_base import Estimator, columns_from, kind_called, with_whole_numbers
+from topdag.list_questions import k_best_networks
+from topdag.messages import place_in_frame
+from topdag.priors import Prior
+from topdag.questions import best_network
+from topdag.results import Status
+from topdag.score_kinds import ScoreKind
+from topdag.score_making import score
+from topdag.sums import edge_posteriors
+from topdag.table import is_frame, table_of_columns
+
+
+class StructureLearner(Estimator):  # type: ignore[misc]
+    """The best network of a frame or array, as a scikit-learn estimator.
+
+    ``scoring_method`` is "bdeu", "bic", "aic", "k2", "fnml", "qnml", "bds" or a score such as ``BDeu(10)``;
+    ``constraints``, ``prior``, ``max_parents`` and the limits are those of ``score`` and ``best_network``. ``k`` asks
+    for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize`` and ``missing`` are
+    those of ``Table``; floats that are all whole numbers count as states, as scikit-learn's encoders give them.
+
+    After ``fit``: ``network_``, ``answer_`` with its proof, ``table_``, ``scores_``; ``networks_`` with ``k``,
+    ``edge_posteriors_`` with ``posteriors=True``; ``n_features_in_`` and, of frames, ``feature_names_in_``.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"rain": [0, 1, 0, 1, 0, 1], "wet": [0, 1, 0, 1, 0, 1]})
+    >>> StructureLearner("bic").fit(frame).network_.n_edges
+    1
+    """
+
+    def __init__(
+        self,
+        scoring_method: str | ScoreKind = "bdeu",
+        *,
+        constraints: Constraints | None = None,
+        prior: Prior | None = None,
+        max_parents: int | None = None,
+        k: int | None = None,
+        posteriors: bool = False,
+        discretize: Discretize = None,
+        missing: str = "error",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.scoring_method = scoring_method
+        self.constraints = constraints
+        self.prior = prior
+        self.max_parents = max_parents
+        self.k = k
+        self.posteriors = posteriors
+        self.discretize = discretize
+        self.missing = missing
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.threads = threads
+
+    def fit(self, X: Any, y: Any = None) -> StructureLearner:  # noqa: N803
+        """Learns from rows of discrete variables, or of floats that ``discretize`` cuts; ``y`` is not used."""
+        allow_gaps = self.missing != "error" or is_frame(X)  # of a frame, the table says it better
+        columns = columns_from(self, X, reset=True, fewest_features=2, allow_gaps=allow_gaps)
+        columns = with_whole_numbers(columns, self.discretize)
+        self.table_ = table_of_columns(columns, Options(self.discretize, self.missing), place_in_frame)
+        shared: dict[str, Any] = {"memory_limit": self.memory_limit, "threads": self.threads}
+        kind = kind_called(self.scoring_method)
+        self.scores_ = score(self.table_, kind, constraints=self.constraints, max_parents=self.max_parents, **shared)
+        asked: dict[str, Any] = {**shared, "prior": self.prior, "time_limit": self.time_limit}
+        self.answer_ = best_network(self.scores_, **asked)
+        if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
+            raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
+        if self.answer_.network is None:
+            raise OutOfTime(f"time_limit={self.time_limit} came before any network was found")
+        self.network_ = self.answer_.network
+        if self.k is not None:
+            self.networks_ = k_best_networks(self.scores_, self.k, **asked)
+        if self.posteriors:
+            self.edge_posteriors_ = edge_posteriors(self.scores_, **asked)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags

@@ -1,0 +1,149 @@
+"""The scikit-learn way in: scikit-learn's own checks, pipelines, clones, and the same answers as the functions."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import topdag as td
+
+sklearn = pytest.importorskip("sklearn", reason="needs scikit-learn: pip install topdag[sklearn]")
+
+from sklearn.base import clone  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
+from sklearn.pipeline import make_pipeline  # noqa: E402
+from sklearn.preprocessing import KBinsDiscretizer, OrdinalEncoder  # noqa: E402
+from sklearn.utils.estimator_checks import parametrize_with_checks  # noqa: E402
+
+CANNOT_APPLY: dict[str, str] = {}
+"""scikit-learn's checks that fail, with the reason why they must; there are none."""
+
+
+@parametrize_with_checks(
+    [td.StructureLearner(discretize="median"), td.TANClassifier()], expected_failed_checks=lambda _: CANNOT_APPLY
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_is_content(estimator, check) -> None:  # type: ignore[no-untyped-def]
+    check(estimator)
+
+
+def frame_of(table: td.Table) -> pd.DataFrame:
+    rows = [row for row, weight in table.rows() for _ in range(weight)]
+    return pd.DataFrame(rows, columns=table.names)
+
+
+@pytest.fixture(scope="module")
+def frame() -> pd.DataFrame:
+    return frame_of(td.example_table())
+
+
+def test_the_same_answers_as_the_functions(frame: pd.DataFrame) -> None:
+    known = td.Constraints(forbidden_edges=[("smoke", "lung")])
+    learner = td.StructureLearner(td.BIC(), constraints=known, max_parents=2, k=5, posteriors=True).fit(frame)
+    scores = td.score(td.Table(frame), td.BIC(), constraints=known, max_parents=2)
+    best = td.best_network(scores)
+    assert (learner.network_, learner.answer_.score, learner.answer_.proof) == (best.network, best.score, best.proof)
+    assert list(learner.networks_) == list(td.k_best_networks(scores, 5))
+    assert np.array_equal(learner.edge_posteriors_.matrix, td.edge_posteriors(scores).matrix)
+    assert learner.n_features_in_ == 8
+    assert tuple(learner.feature_names_in_) == learner.table_.names == tuple(frame.columns)
+
+
+def test_without_being_asked_nothing_costly_is_done(frame: pd.DataFrame) -> None:
+    learner = td.StructureLearner().fit(frame)
+    assert learner.network_ == td.best_network(frame).network
+    assert not hasattr(learner, "edge_posteriors_")
+    assert not hasattr(learner, "networks_")
+
+
+def test_under_a_prior(frame: pd.DataFrame) -> None:
+    learner = td.StructureLearner(prior=td.OrderModular()).fit(frame)
+    assert learner.answer_.score == td.best_network(frame, prior=td.OrderModular()).score
+
+
+@pytest.mark.parametrize("name", ["bic", "BIC", "bic-d", "mdl", "aic", "aic-d", "bdeu", "k2", "fnml", "qnml", "bds"])
+def test_scores_by_name(frame: pd.DataFrame, name: str) -> None:
+    kind = {"bic-d": "bic", "mdl": "bic", "aic-d": "aic"}.get(name, name).lower()
+    assert type(td.StructureLearner(name).fit(frame).answer_.kind).__name__.lower() == kind
+
+
+def test_clones_and_parameters(frame: pd.DataFrame) -> None:
+    known = td.Constraints(required_edges=[("smoke", "lung")], tiers=[["smoke"], ["lung"]])
+    learner = td.StructureLearner(td.BDeu(5), constraints=known, prior=td.FairPrior(), discretize={"a": [1.0]}, k=3)
+    again = clone(learner)
+    assert again.get_params() == learner.get_params()
+    assert repr(again) == repr(learner)
+    assert not hasattr(again.set_params(k=None, discretize=None), "network_")
+    assert again.fit(frame).network_.has_edge("smoke", "lung")
+
+
+def test_in_a_pipeline() -> None:
+    """Encoders and binners give floats that are all whole numbers: these are states."""
+    generator = np.random.default_rng(1)
+    first = generator.normal(size=300)
+    numbers = np.column_stack([first, first + generator.normal(size=300) / 3, generator.normal(size=300)])
+    bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
+    pipeline = make_pipeline(bins, td.StructureLearner("bic")).fit(numbers)
+    assert len(pipeline[-1].network_.edges) == 1
+    assert {"V0", "V1"} == set(pipeline[-1].network_.edges[0])
+    assert pipeline[-1].table_.arities.tolist() == [3, 3, 3]
+    texts = np.array([["a", "x"], ["b", "y"]] * 20, dtype=object)
+    encoded = make_pipeline(OrdinalEncoder(), td.StructureLearner()).fit(texts)
+    assert encoded[-1].table_.states == ((0, 1), (0, 1))
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_of_two_libraries(frame: pd.DataFrame, library: str) -> None:
+    columns = {name: frame[name].tolist() for name in frame.columns}
+    given = pytest.importorskip(library).DataFrame(columns)
+    assert td.StructureLearner("bic").fit(given).network_ == td.best_network(td.score(frame, td.BIC())).network
+    classifier = td.TANClassifier().fit(
+        given.select(["lung", "smoke"]) if library == "polars" else given[["lung", "smoke"]], columns["bronc"]
+    )
+    assert classifier.network_.names == ("lung", "smoke", "class")
+
+
+def test_refusals(frame: pd.DataFrame) -> None:
+    with pytest.raises(ValueError, match="scoring_method='bicc' is not known; close to it are 'bic'"):
+        td.StructureLearner("bicc").fit(frame)
+    with pytest.raises(td.TableError, match="floats, which are not states: cut them with discretize="):
+        td.StructureLearner().fit([[0.5, 0.1], [0.2, 0.3]])
+    with pytest.raises(td.TableError, match=r"missing values in 1 column: 'asia'.*missing=.drop. leaves"):
+        td.StructureLearner().fit(frame.assign(asia=[None, *frame["asia"][1:]]))
+    dropped = td.StructureLearner(missing="drop").fit(frame.assign(asia=[None, *frame["asia"][1:]]))
+    assert dropped.table_.n_rows == 499
+    assert td.StructureLearner(missing="drop").fit([[0, 1], [1, 0], [np.nan, 1]]).table_.n_rows == 2
+    with pytest.raises(td.ConstraintError, match="did you mean 'lung'"):
+        td.StructureLearner(constraints=td.Constraints(required_edges=[("smoke", "lunk")])).fit(frame)
+    with pytest.raises(td.TableError, match=r"contains missing values .* in 'asia'; TANClassifier takes none"):
+        td.TANClassifier().fit(frame.assign(asia=[None, *frame["asia"][1:]]), frame["lung"])
+    with pytest.raises(ValueError, match="feature names should match"):
+        td.TANClassifier().fit(frame, frame["lung"]).predict(frame[list(reversed(frame.columns))])
+
+
+def test_grid_search_over_classifiers(frame: pd.DataFrame) -> None:
+    rows, labels = frame.drop(columns="dysp"), frame["dysp"]
+    search = GridSearchCV(td.TANClassifier(), {"k": [0, 1], "scoring_method": ["bic", "bdeu"]}, cv=3).fit(rows, labels)
+    assert search.best_score_ > 0.7
+    assert list(search.best_estimator_.classes_) == ["no", "yes"]
+
+
+def test_without_scikit_learn() -> None:
+    program = """
+import sys
+sys.modules["sklearn"] = None
+import topdag as td
+assert td.StructureLearner.__doc__ and td.TANClassifier.__doc__
+for make in (td.StructureLearner, lambda: td.TANClassifier(k=2)):
+    try:
+        make()
+    except ImportError as error:
+        print(error)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    needs = "needs scikit-learn: pip install 'topdag[sklearn]'"
+    assert done.stdout.splitlines() == [f"StructureLearner {needs}", f"TANClassifier {needs}"]
