@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -97,3 +98,30 @@ def test_weights_of_orders_count_orders_that_agree() -> None:
     weights = [prior.log_weight(td.Network.from_masks(NAMES, row), earlier) for row in masks.tolist()]
     assert every.scores == pytest.approx(np.sort(values + weights)[::-1], abs=1e-9)
     assert td.log_evidence(scores, prior=prior) == pytest.approx(np.logaddexp.reduce(values + weights), abs=1e-9)
+
+
+def test_what_counts_all_orders_refuses_some(tmp_path: Path) -> None:
+    """A precedence that edges tell leaves no network out, but does leave out orders."""
+    known = td.Constraints(precedence=[("a", "b")], leaves=["b"])
+    scores = td.score(table(), td.BDeu(), constraints=known)
+    assert scores.rest is None
+    prior = td.OrderModular()
+    with pytest.raises(td.ConstraintError, match="search_networks counts all orders"):
+        td.search_networks(scores, 3, prior=prior)
+    few = td.k_best_networks(scores, 3, prior=prior)
+    assert few[0] == td.best_network(scores, prior=prior).network
+    with pytest.raises(td.ScoreError, match="not tell which orders count"):
+        td.write_list(tmp_path / "few.jsonl", few)
+    required = td.score(table(), td.BDeu(), constraints=td.Constraints(required_edges=["a->b"]))
+    td.write_list(tmp_path / "few.jsonl", td.k_best_networks(required, 3, prior=prior))
+    assert len(td.search_networks(required, 3, prior=prior)) == 3
+
+
+def test_paths_of_many_variables_in_an_order_are_refused() -> None:
+    table = sampled_table(15, 20, 1)
+    names = table.names
+    some = td.score(table, td.BDeu(), max_parents=1, constraints=td.Constraints(precedence=[(names[0], names[1])]))
+    with pytest.raises(td.TooLarge, match=r"comes before.*at most 14"):
+        td.path_posteriors(some)
+    told = td.Constraints(tiers=[names[:4], names[4:]])
+    assert td.path_posteriors(td.score(table, td.BDeu(), max_parents=1, constraints=told))[names[5], names[0]] == 0.0

@@ -123,7 +123,8 @@ class OrderModular:
     Without arguments every order weighs the same, and the weight of a network is the number of its linear extensions.
     ``order_weight(variable, earlier)`` gives the log weight of a variable that comes right after just these (in any
     order), ``parent_weight(variable, parents)`` that of its parents. The weight of a network is the sum, over the
-    orders that agree with it, of the product of all these.
+    orders that agree with it, of the product of all these. Of scores made with a precedence among their constraints,
+    only orders that agree with that too count.
     """
 
     order_weight: SetWeight | None = None
