@@ -243,7 +243,8 @@ CORE_ROOMS = {
     "block_family_bounds": "big_array block_lattice class_rule family_bounds listing parallel sweeps undominated_sets",
     "sparse_lattice": "candidates family_bounds parallel run_limits set_index var_set",
     "ideals": "precedence var_set",
-    "ideal_lattice": "big_array family_bounds ideals local_scores parallel reading_back run_limits var_set",
+    "ideal_lattice": "big_array family_bounds ideals local_scores parallel reading_back run_limits sweeps "
+    "var_set",
     "best_lists": "block_family_bounds class_rule ideal_lattice lattice listing parallel run_limits sparse_lattice",
     "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
     "network_search": "completion_oracle listing run_limits",

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "parallel.h"
+#include "sweeps.h"
 
 namespace topdag {
 
@@ -10,6 +11,7 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr int piece_bits = 12;
+constexpr double least_gain = std::numeric_limits<double>::min();  // any difference on the grid is larger
 constexpr std::size_t ideals_between_looks = 4096;
 
 }  // namespace
@@ -38,18 +40,28 @@ void IdealLattice::for_each_piece(int x, Visit&& visit) const {
     }
 }
 
-// Ideals with x are left out: x is placed after its parents, and whatever comes after x needs it.
+// Ideals with x are left out: x is placed after its parents, and whatever comes after x needs it. Families that do not
+// beat those with none of the parents that all of their piece have need not be looked at.
 void IdealLattice::fill_best(int x) {
     BigArray& own = best_[x];
     std::fill_n(own.data(), own.size(), minus_infinity);
-    std::vector<double> locals(n_sets(std::min(n_ - 1, piece_bits)));
+    std::vector<double> locals(n_sets(std::min(n_ - 1, piece_bits))), to_beat(locals.size());
     for_each_piece(x, [&](VarSet begin, std::size_t count, const VarSet* ideals) {
         scores_.fill(x, begin, count, locals.data());
-        for (std::size_t i = 0; i < count; ++i) {
-            if (locals[i] == minus_infinity || has(ideals[i], x)) continue;
+        auto take = [&](std::size_t i) {
+            if (has(ideals[i], x)) return;
             double& best = own[ideals_.find(ideals[i])];
             best = std::max(best, locals[i]);
+        };
+        if (begin > 0) {
+            for_each_sum_reaching(locals.data(), to_beat.data(), least_gain, count, take);
+            return;
         }
+        for (std::size_t i = 0; i < count; ++i)
+            if (locals[i] > minus_infinity) take(i);
+        std::copy(locals.begin(), locals.end(), to_beat.begin());
+        max_over_subsets(to_beat.data(), std::min(n_ - 1, piece_bits));
+        for (double& value : to_beat) value = -value;
     });
     for (std::size_t place = 1; place < own.size(); ++place) {
         if (has(ideals_.set(place), x)) continue;
