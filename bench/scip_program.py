@@ -28,7 +28,7 @@ HALF = 0.5
 
 @dataclass(frozen=True)
 class Solved:
-    """``masks``: None when no network was found. ``separating``: seconds in topdag's separation and calls to it."""
+    """``masks``: None when no network was found. ``separating``: seconds of the processor in topdag's separation."""
 
     masks: tuple[int, ...] | None
     cost: float
@@ -60,7 +60,7 @@ class Networks(Conshdlr):  # type: ignore[misc]
         return not has_cycle(masks) and (self.known is None or self.known.allows(masks))
 
     def separate(self) -> dict[str, Any]:
-        begin = time.perf_counter()
+        begin = time.process_time()
         weights = self.weights()
         members, ks = self.families.core.separate(weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
         clusters = list(zip(members.tolist(), ks.tolist(), strict=True))
@@ -71,7 +71,7 @@ class Networks(Conshdlr):  # type: ignore[misc]
             marks += [row.marks(self.families) for row in broken]
             ends += [1.0] * len(broken)
         is_infeasible = sum(self.cut(own, end) for own, end in zip(marks, ends, strict=True)) > 0
-        self.seconds += time.perf_counter() - begin
+        self.seconds += time.process_time() - begin
         if is_infeasible:
             return {"result": SCIP_RESULT.CUTOFF}
         return {"result": SCIP_RESULT.SEPARATED if marks else SCIP_RESULT.DIDNOTFIND}

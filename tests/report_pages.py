@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
+import topdag as td
+
+SECTIONS = ("data", "best", "list", "sure", "assumed", "run", "cite")
 EMPTY = ("meta", "link", "input", "br")
 
 
@@ -53,3 +57,10 @@ class Page(HTMLParser):
             for kind, own in self.elements
             if kind == tag and all(value in (own.get(name) or "").split() for name, value in wanted.items())
         ]
+
+
+def page_of(tmp_path: Path, *content: Any, **options: Any) -> Page:
+    """The report with this content, read back."""
+    path = tmp_path / "page.html"
+    td.write_report(path, *content, **options)
+    return Page(path.read_text(encoding="utf-8"))

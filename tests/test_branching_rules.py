@@ -11,7 +11,7 @@ from strategies import sampled_table, stored
 from test_row_search import compiled, drawn_constraints, listed
 
 import topdag as td
-from topdag import _core, constrained_search, engines, part_bounds, score_making
+from topdag import _core, engines, part_bounds, score_making, wider_lists
 from topdag.branching import branch_on_cycles, first_network, search_by_cycles
 from topdag.case_rules import case_rules
 from topdag.compiled_constraints import CompiledConstraints, FamilyRules
@@ -144,7 +144,7 @@ def test_the_first_network_obeys_and_is_near_the_best(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_bounds, constrained_search):
+    for room in (engines, part_bounds, wider_lists):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 

@@ -118,7 +118,7 @@ ROOMS = {
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
     "questions": "_core asking block_lattice branching constrained_search engines errors graphs greedy ideal_lattices "
     "keeping order_prior order_questions placed_lists priors results runs score_making scores searching stores "
-    "weighted_scores",
+    "weighted_scores wider_lists",
     "lists": "_core classes frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search "
     "placed_lists relaxation runs score_kinds score_making scores searching stores",
@@ -129,13 +129,20 @@ ROOMS = {
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules statements",
-    "path_cuts": "closure family_program stores",
-    "clauses": "closure compiled_constraints family_program path_cuts rule_splits rules stores",
-    "obeying": "_core case_rules closure compiled_constraints family_program path_cuts relaxation rule_splits runs "
-    "statements stores",
+    "path_cuts": "_core family_program stores",
+    "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules statements stores",
+    "mending": "_core closure compiled_constraints family_program path_cuts rule_splits statements stores",
+    "obeying": "compiled_constraints family_program mending relaxation runs stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
-    "constrained_search": "engines keeping part_bounds part_stores row_search rule_splits runs score_making scores "
+    "narrowing": "closure compiled_constraints statements",
+    "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
+    "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
+    "score_kinds score_making scores stores",
+    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
     "search_results stores",
+    "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
+    "constrained_search": "constrained_best feasibility part_bounds part_stores rule_splits runs scores search_results "
+    "stores wider_lists",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "
@@ -243,8 +250,7 @@ CORE_ROOMS = {
     "block_family_bounds": "big_array block_lattice class_rule family_bounds listing parallel sweeps undominated_sets",
     "sparse_lattice": "candidates family_bounds parallel run_limits set_index var_set",
     "ideals": "precedence var_set",
-    "ideal_lattice": "big_array family_bounds ideals local_scores parallel reading_back run_limits sweeps "
-    "var_set",
+    "ideal_lattice": "big_array family_bounds ideals local_scores parallel reading_back run_limits sweeps var_set",
     "best_lists": "block_family_bounds class_rule ideal_lattice lattice listing parallel run_limits sparse_lattice",
     "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
     "network_search": "completion_oracle listing run_limits",
@@ -287,6 +293,7 @@ CORE_ROOMS = {
     "summed_orders": "family_weights parallel run_limits",
     "order_ancestors": "summed_orders parallel",
     "order_averages": "order_ancestors summed_orders parallel posterior_tables",
+    "path_flow": "var_set",
     "clusters": "run_limits var_set",
     "draws": "",
     "cut_pool": "clusters draws var_set",

@@ -18,4 +18,5 @@ NB_MODULE(_core, m) {
     topdag::bind_sums(m);
     topdag::bind_sampling(m);
     topdag::bind_branching(m);
+    topdag::bind_path_flow(m);
 }

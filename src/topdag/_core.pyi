@@ -779,3 +779,11 @@ def finished_cases(candidates: Candidates, rules: CaseRules) -> list[tuple[list[
     """
     For each case in which nothing is left to break: by variable parents that must be, and not; other facts.
     """
+
+def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+    """
+    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
+    """
+
+def shortest_walks(n: int, lengths: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], list[int]]:
+    """Lengths of the shortest walks, row by row, and their first steps."""

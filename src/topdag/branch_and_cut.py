@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.family_program import Families, Marks, Program, Rows, Solution
+from topdag.family_program import Decisions, Families, Marks, Program, Rows, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
@@ -61,12 +61,15 @@ class BranchResult:
 
 @dataclass(frozen=True, order=True)
 class Part:
-    """A node of the search: networks of allowed families, none better and below ``bound``; ``edge`` splits it."""
+    """A node of the search: networks of allowed families, none better and below ``bound``; ``edge`` splits it, or
+    ``question``: whether one variable is an ancestor of another, as others are by ``decisions``."""
 
     bound: float
     number: int
     allowed: bytes
     edge: tuple[int, int]
+    decisions: Decisions = ()
+    question: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,11 +110,13 @@ def prove_best(
     resumed: OpenParts | None = None,
     on_split: Callable[[Callable[[], OpenParts]], None] | None = None,
     rows: Rows | None = None,
+    dives: bool = False,
 ) -> BranchResult:
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date.
 
     ``resumed``: where an earlier search with this root stood; ``on_split`` is called again and again with a function
     that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that obey.
+    ``dives``: the newest part comes next, which meets good networks sooner and proves later.
     """
     known = known_from(store, run, known, incumbent)
     root = solve_root(store, run, known=known, rows=rows) if root is None else root
@@ -120,6 +125,7 @@ def prove_best(
     if known.incumbent is None and known.most == math.inf:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
     search = _Search(store, run, root, known, resumed, rows)
+    search.dives = dives
     finished = search.run(on_split)
     if finished:
         known.raise_bound((math.floor(known.cutoff / known.step) + 1) * known.step)
@@ -160,6 +166,7 @@ class _Search:
             heapq.heapify(self._open)
         self._is_resumed = resumed is not None
         self._newest: list[Part] = []  # a stack, used when the heap is full
+        self.dives = False
         self._most_open = _most_open(run, self.families.size)
         self._has_parent = _bits(self.families)
         self._no_cuts = _core.Cuts(self.families.core)
@@ -173,7 +180,11 @@ class _Search:
             if not self._is_resumed:
                 self._open_part(np.ones(self.families.size, dtype=np.bool_), self.root.bound)
             while self._open or self._newest:
+                n_newest = len(self._newest) - 1
                 self._split(self._next_part())
+                self._newest[max(0, n_newest) :] = sorted(
+                    self._newest[max(0, n_newest) :], key=lambda part: -part.bound
+                )
                 if on_split is not None:
                     on_split(self.standing)
         except _Stopped:
@@ -185,11 +196,7 @@ class _Search:
 
     def _begin(self) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
-        if self.root.clusters:
-            members, ks = zip(*self.root.clusters, strict=True)
-            self.program.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
-        if self.root.rows:
-            self.program.add_rows(self.root.rows)
+        self.program.add_cuts(self.root.clusters, self.root.rows)
         promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_FAMILIES]
         self.program.admit(np.isin(np.arange(self.families.size), promising))
 
@@ -199,7 +206,7 @@ class _Search:
         return self._newest.pop() if self._newest else heapq.heappop(self._open)
 
     def _keep(self, part: Part) -> None:
-        if len(self._open) < self._most_open:
+        if len(self._open) < self._most_open and not self.dives:
             heapq.heappush(self._open, part)
         else:
             self._newest.append(part)
@@ -208,14 +215,27 @@ class _Search:
         if part.bound > self.known.cutoff:
             return
         allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
+        if part.question is not None:
+            self._decide(part, allowed, part.question)
+            return
         parent, child = part.edge
         is_child = self.families.owners == child
         with_edge = is_child & self._has_parent[:, parent]
-        self._open_part(allowed & (with_edge | ~is_child), part.bound)
-        self._open_part(allowed & ~with_edge, part.bound)
+        self._open_part(allowed & (with_edge | ~is_child), part.bound, part.decisions)
+        self._open_part(allowed & ~with_edge, part.bound, part.decisions)
 
-    def _open_part(self, allowed: Marks, bound: float) -> None:
+    def _decide(self, part: Part, allowed: Marks, question: tuple[int, int]) -> None:
+        assert self.rows is not None
+        for answer in (True, False):
+            decisions = (*part.decisions, (*question, answer))
+            rows = self.rows.under(decisions)
+            if rows is not None:
+                self._open_part(allowed & rows.admitted(self.families), part.bound, decisions)
+
+    def _open_part(self, allowed: Marks, bound: float, decisions: Decisions = ()) -> None:
         """Cuts the part's relaxation; keeps it unless it holds no better network."""
+        self.program.decide(decisions)
+        rows = None if self.rows is None else self.rows.under(decisions)
         self.parts += 1
         patience = FIRST_PATIENCE if self.parts == 1 else 1
         bounds = [bound]
@@ -233,14 +253,15 @@ class _Search:
             allowed = allowed & (family_bounds <= self.known.cutoff)
             if is_priced:
                 bounds.append(bound)
-            is_cut = self._cut(solution)
+            is_cut = self._cut(solution, rows, is_narrower=bool(decisions))
             if is_priced and not (is_cut and self._still_gains(bounds, patience)):
                 break
         edge = self._edge_to_split(allowed, solution.weights)
         if edge is None:
             self.known.offer(float(self.families.costs[allowed].sum()), self.families.parents[allowed].tolist())
-        else:
-            self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge))
+            return
+        question = None if rows is None else rows.to_decide(self.families, solution.weights)
+        self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
 
     def _still_gains(self, bounds: list[float], patience: int) -> bool:
         """Whether the last rounds closed enough of the gap."""
@@ -262,12 +283,13 @@ class _Search:
         plain, plain_bounds = self.families.bound(allowed, self._no_cuts, np.zeros(0))
         return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
 
-    def _cut(self, solution: Solution) -> bool:
-        """Adds violated clusters or, when there are none, violated halves of sums of them."""
+    def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
+        """Adds violated clusters or, when there are none, violated halves of sums of them; and rows, ``own`` those that
+        hold in this part, of all parts only unless it ``is_narrower``."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
-        rows = [] if self.rows is None else self.rows.broken(self.families, solution.weights, members.tolist())
+        rows = [] if own is None else own.broken(self.families, solution.weights, members.tolist())
         self.program.drop_slack_cuts(SLACK_SOLVES)
-        added = self.program.add_rows(rows) if rows else 0
+        added = self.program.add_rows(rows, only_here=is_narrower) if rows else 0
         if len(ks):
             added += self.program.add_clusters(members, ks)
         elif not rows:

@@ -14,13 +14,16 @@ import numpy as np
 
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints, Rest, has_cycle
-from topdag.family_program import Families, Marks
+from topdag.family_program import Decisions, Families, Marks
+from topdag.narrowing import narrowed
 from topdag.path_cuts import Support, least_way_out, shortest_walks
 from topdag.rule_splits import Counts, Literal, Meets, broken_clauses
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+from topdag.statements import NoPath, Path
 from topdag.stores import Floats
 
 LEAST_BROKEN = 1e-4
+LEAST_OPEN = 0.2
 MOST_CLAUSES = 256
 """A rule that comes to more is read only where a network breaks it."""
 WHOLE = 1e-6
@@ -34,21 +37,64 @@ class Clause:
 
     def marks(self, families: Families) -> Marks:
         """The families with which one of them does."""
-        marks = np.zeros(families.size, dtype=np.bool_)
+        marks = self._with_parents(families)
         for literal in self.literals:
-            own = slice(families.offsets[literal.child], families.offsets[literal.child + 1])
-            marks[own] |= literal.admit(families.parents[own])
+            if isinstance(literal, Counts) or literal.negated:
+                own = slice(families.offsets[literal.child], families.offsets[literal.child + 1])
+                marks[own] |= literal.admit(families.parents[own])
         return marks
+
+    def _with_parents(self, families: Families) -> Marks:
+        """Those that have some of the parents that would do, all at once."""
+        would_do = np.zeros(families.n, dtype=np.uint64)
+        for literal in self.literals:
+            if isinstance(literal, Meets) and not literal.negated:
+                would_do[literal.child] |= np.uint64(literal.variables)
+        return np.asarray(families.parents & would_do[families.owners] != 0)
 
 
 class Clauses:
     """All clauses that networks which obey have."""
 
     def __init__(self, known: CompiledConstraints) -> None:
+        self.known = known
         self.rest, self.names, self.before = known.rest, known.names, known.before
+        self._narrower: dict[Decisions, Clauses | None] = {(): self}
         self._rules = _rule_clauses(self.rest, self.names)
         self._no_paths = self.rest.every_no_path
         self._ways = {pair: self._may_be_between(*pair) for pair in self.rest.paths}
+
+    @property
+    def between(self) -> list[int]:
+        """Of each path that must be, what may lie on it, both ends with it."""
+        return list(self._ways.values())
+
+    def under(self, decisions: Decisions) -> Clauses | None:
+        """Where all this is decided; None when nothing can be so."""
+        if decisions not in self._narrower:
+            facts = [Path(a, b) if is_so else NoPath(a, b) for a, b, is_so in decisions]
+            known = narrowed(self.known, facts)
+            self._narrower[decisions] = None if known is None else Clauses(known)
+        return self._narrower[decisions]
+
+    def admitted(self, families: Families) -> Marks:
+        """By what is known of single variables' parents."""
+        spans = zip(self.known.families, families.offsets[:-1], families.offsets[1:], strict=True)
+        return np.concatenate([own.admit(families.parents[begin:end]) for own, begin, end in spans])
+
+    def to_decide(self, families: Families, weights: Floats) -> tuple[int, int] | None:
+        """Where half of a path leads through a variable that only half of a path leads to, weights are of networks none
+        of which need have the path: then a decision makes both parts dearer."""
+        support = Support.of(families, weights)
+        found = [(LEAST_OPEN, -1, -1)]
+        for (begin, end), between in self._ways.items():
+            _, _, through = support.flow(begin, end, between, 1.0)
+            for x in bits(between & ~(1 << begin | 1 << end)):
+                if through[x] > LEAST_OPEN and (begin, x) not in self._ways and (begin, x) not in self._no_paths:
+                    there = support.flow(begin, x, between & ~(1 << end), 1.0)[0]
+                    found.append((min(through[x], 1.0 - there), begin, x))
+        merit, begin, x = max(found, key=lambda own: own[0])
+        return (begin, x) if merit > LEAST_OPEN else None
 
     def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> list[Clause]:
         """Those that the weights break, as far as they are found; always some when the weights are those of a network
@@ -96,7 +142,7 @@ class Clauses:
         comes before what are sets whose first member is not there."""
         if not self._no_paths and not any(self.before):
             return []
-        absent = np.clip(1.0 - _edge_weights(families, weights), 0.0, 1.0)
+        absent = np.clip(1.0 - Support.of(families, weights).edges, 0.0, 1.0)
         np.fill_diagonal(absent, 0.0)
         walks = shortest_walks(absent)
         found = []
@@ -125,15 +171,6 @@ def network_of(families: Families, weights: Floats) -> list[int] | None:
     chosen = np.flatnonzero(weights > 1.0 - WHOLE)
     is_whole = len(chosen) == families.n and (families.owners[chosen] == np.arange(families.n)).all()
     return [int(mask) for mask in families.parents[chosen]] if is_whole else None
-
-
-def _edge_weights(families: Families, weights: Floats) -> Floats:
-    """By parent and child."""
-    found = np.zeros((families.n, families.n))
-    owners = families.owners
-    for i in np.flatnonzero(weights > WHOLE):
-        found[bits(int(families.parents[i])), owners[i]] += weights[i]
-    return found
 
 
 def _rule_clauses(rest: Rest, names: Sequence[str]) -> list[Clause]:

@@ -23,8 +23,9 @@ class Contradiction(Exception):
 @dataclass
 class Closure:
     """Facts about n variables with what follows. Masks are over all of them; ``before[x]``: those that come before x
-    in every order that will do; ``must``, ``cannot``: parents of x. ``is_open``: there may be further variables, so
-    that nothing follows from there being no others."""
+    in every order that will do; ``must``, ``cannot``: parents of x; ``least``, ``most``: how many, and ``said_least``
+    without what follows from paths. ``is_open``: there may be further variables, so that nothing follows from there
+    being no others."""
 
     names: Sequence[str]
     is_open: bool = False
@@ -32,6 +33,7 @@ class Closure:
     cannot: list[int] = field(init=False)
     before: list[int] = field(init=False)
     least: list[int] = field(init=False)
+    said_least: list[int] = field(init=False)
     most: list[int] = field(init=False)
     among: dict[int, frozenset[int]] = field(default_factory=dict)
     paths: list[tuple[int, int]] = field(default_factory=list)
@@ -42,7 +44,7 @@ class Closure:
     def __post_init__(self) -> None:
         n = len(self.names)
         self.place = {name: v for v, name in enumerate(self.names)}
-        self.must, self.before, self.least = [0] * n, [0] * n, [0] * n
+        self.must, self.before, self.least, self.said_least = ([0] * n for _ in range(4))
         self.cannot = [1 << x for x in range(n)]
         self.most = [10**9 if self.is_open else n] * n
 
@@ -92,6 +94,7 @@ class Closure:
                 self.precedence.append((first, then))
             case Least(child, number):
                 self.least[child] = max(self.least[child], number)
+                self.said_least[child] = max(self.said_least[child], number)
             case Most(child, number):
                 self.most[child] = min(self.most[child], number)
             case Among(child, masks):

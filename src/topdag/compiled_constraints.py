@@ -232,7 +232,7 @@ def compiled(closure: Closure, columns: Sequence[int]) -> CompiledConstraints:
             FamilyRules(
                 own(closure.must[x]),
                 own(closure.may(x)),
-                closure.least[x],
+                closure.said_least[x],  # that the end of a path has a parent is told with the path
                 min(closure.most[x], len(columns)),
                 None if among is None else frozenset(map(own, among)),
                 tuple(rule for rule in rules if children_of(rule) == {closure.names[x]}),

@@ -14,17 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from topdag.engines import SMALL
-from topdag.keeping import Within
+from topdag.constrained_best import LARGEST_REACH, best_by_rows, can_be_listed
+from topdag.feasibility import nothing_obeys
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
-from topdag.row_search import search_by_rows
 from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
-from topdag.score_making import scored_again
 from topdag.scores import Scores
 from topdag.search_results import Found, Network
 from topdag.stores import ListStore
+from topdag.wider_lists import OnLists, best_on_lists, can_be_scored_wider, nothing, widened
 
 FIRST_LISTED = 256
 """So many networks of a part are listed at first, when lists are asked for."""
@@ -32,11 +31,10 @@ MORE_LISTED = 4
 """So many times more when all of them obey."""
 MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
-FIRST_REACH, LARGEST_REACH = 2.0, 690.0
-"""How far behind the best network without constraints the first look goes, and the last one, in nats."""
-NEAR_REACH, FAR_REACH, FURTHER = 8.0, 128.0, 4.0
-"""Branch and cut goes no further at first where no network that obeys is known, where one is, and then so many times
-further."""
+FIRST_REACH = 2.0
+"""How far behind the best network without constraints the first look goes, in nats."""
+FEWEST = 12
+"""Up to so many variables splitting is faster than branch and cut: a lattice takes a few milliseconds."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +48,6 @@ class Listed:
 
 List = Callable[[Scores, int, float], Listed | None]
 """Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
-OnLists = Callable[..., Found]
-"""The best network of listed families that obeys, as ``search_by_rows`` finds it."""
 
 
 class ConstrainedSearch:
@@ -213,11 +209,13 @@ def search_constrained(
     the best one without constraints.
     """
     assert scores.compiled is not None
-    if most == 1 and (on_lists is not None or scores.store.n > SMALL) and can_be_listed(scores):
-        found = _best_on_lists(scores, list_part, run, on_lists or search_by_rows)
-        is_settled = bool(found.networks) or found.limit in ("time_limit", "Ctrl-C")
+    if most == 1 and on_lists is not None and can_be_scored_wider(scores):
+        found = best_on_lists(scores, _relaxed(scores, list_part), run, on_lists)
+        is_settled = bool(found.networks) or found.limit in (None, "time_limit", "Ctrl-C")
         if is_settled or isinstance(scores.store, ListStore):
             return found  # else no list has a network that obeys, but all families are at hand
+    elif most == 1 and scores.store.n > FEWEST and can_be_listed(scores):
+        return best_by_rows(scores, run)
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
         search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest)
@@ -225,9 +223,14 @@ def search_constrained(
         if found.limit is None and not search.has_all:
             found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
         return found
+    return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
+
+
+def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
+    """On scores made anew, each time with networks further behind."""
     best, reach = _relaxed_best(scores, list_part), FIRST_REACH
     if best == -math.inf:
-        return _nothing(run)
+        return nothing(run)
     while True:
         wide = widened(scores, reach, run)
         if wide is None:
@@ -236,84 +239,20 @@ def search_constrained(
         found = search.go()
         if found.limit is not None or search.has_all:
             return found
+        if reach == FIRST_REACH and not found.networks and nothing_obeys(scores, run):
+            return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
             return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
         reach = min(LARGEST_REACH, search.next_reach(best, reach))
 
 
-def _nothing(run: Run) -> Found:
-    return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
-
-
-def _best_on_lists(scores: Scores, list_part: List, run: Run, on_lists: OnLists) -> Found:
-    """On lists as they stand, where smaller families may stand for larger ones or all were kept.
-
-    Else on lists for networks ever further behind, as far as a network that obeys has been met.
-    """
-    assert scores.compiled is not None
-    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run, listed=True)
-    if listed is None:
-        return Found(limit="time_limit")
-    is_whole = isinstance(scores.store, ListStore) and not scores.automatic
-    if is_whole or scores.compiled.rest.is_closed_under_removal:
-        return _searched(on_lists, listed, run)
-    relaxed = list_part(scores.relaxed, 1, -math.inf)
-    if relaxed is None or not len(relaxed.values):
-        return _nothing(run)
-    best = relaxed.values[0]
-    if scores.compiled.rest.allows(relaxed.masks[0], scores.compiled.names):
-        return Found({relaxed.masks[0]: best}, best, parts=1)
-    return _ever_wider(scores, listed, best, run, on_lists)
-
-
-def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on_lists: OnLists) -> Found:
-    """On these lists and then on longer ones, until what they lack is worse than a network found; ``best``: what the
-    best network without constraints is worth."""
-    found, reach = Found(bound=best, parts=1), 0.0
-    while listed is not None:
-        met = found.best(1)
-        wanted = best - reach if reach < LARGEST_REACH else -math.inf
-        own = _searched(on_lists, listed, run, met[0][1] if met else None, best, wanted)
-        value = max(own.networks.values(), default=-math.inf)
-        found.networks |= own.networks
-        found.parts, found.rows, found.limit = found.parts + own.parts, found.rows + own.rows, own.limit
-        found.engine = own.engine
-        found.bound = max(own.bound, best - reach)
-        if found.limit is not None or value >= best - reach:
-            return found
-        if reach == LARGEST_REACH:
-            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
-        reach = _next_reach(reach, best - value)
-        listed = widened(scores, reach, run, listed=True)
-    return replace(found, limit="time_limit")
-
-
-def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
-    assert isinstance(listed.store, ListStore) and listed.compiled is not None
-    return on_lists(listed.store, listed.compiled, run, start, *bounds)
-
-
-def _next_reach(reach: float, needed: float) -> float:
-    """As far as a network that was met asks for, if that is not much further."""
-    far = max(FAR_REACH, FURTHER * reach) if needed < math.inf else max(NEAR_REACH, FURTHER * reach)
-    return min(LARGEST_REACH, far, needed)
-
-
-def can_be_listed(scores: Scores) -> bool:
-    """Whether the families that matter stand in lists, or can be put there from the table."""
-    is_plain = scores.table is not None and scores.kind is not None and scores.prior is None and scores.keep == "all"
-    is_complete = scores.automatic or scores.cutoff == math.inf
-    return is_complete if isinstance(scores.store, ListStore) else is_plain
-
-
-def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
-    """Scores with all families of networks so far behind the best one without constraints on several variables."""
-    keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
-    return None if wide is None else replace(wide, compiled=scores.compiled)
-
-
 def _relaxed_best(scores: Scores, list_part: List) -> float:
     """Minus infinity when there is no network, or no time."""
+    found = _relaxed(scores, list_part)
+    return -math.inf if found is None else found[0]
+
+
+def _relaxed(scores: Scores, list_part: List) -> tuple[float, Network] | None:
+    """The best network without constraints on several variables at once; None when there is none, or no time."""
     listed = list_part(scores.relaxed, 1, -math.inf)
-    return listed.values[0] if listed is not None and len(listed.values) else -math.inf
+    return (listed.values[0], listed.masks[0]) if listed is not None and len(listed.values) else None

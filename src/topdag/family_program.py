@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +67,7 @@ class Families:
     def size(self) -> int:
         return len(self.costs)
 
-    @property
+    @cached_property
     def owners(self) -> Whole:
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
 
@@ -138,11 +139,37 @@ class Row(Protocol):
         """These."""
 
 
+Decision: TypeAlias = tuple[int, int, bool]
+"""Whether the first variable is an ancestor of the second."""
+Decisions: TypeAlias = tuple[Decision, ...]
+
+
 class Rows(Protocol):
     """Rows beside the clusters, too many to add them all."""
 
     def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> Sequence[Row]:
         """Rows that the weights break; ``clusters`` (masks) are broken too."""
+
+    def under(self, decisions: Decisions) -> Rows | None:
+        """The rows of a part in which all this is decided; None when nothing can be so."""
+
+    def admitted(self, families: Families) -> Marks:
+        """The families that networks which obey may have."""
+
+    def to_decide(self, families: Families, weights: Floats) -> tuple[int, int] | None:
+        """Two variables of which the weights leave open whether the first is an ancestor of the second, though it
+        matters; None when there are none."""
+
+
+def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> _core.Cuts:
+    """First these clusters, then these rows."""
+    cuts = _core.Cuts(families.core)
+    if clusters:
+        members, ks = zip(*clusters, strict=True)
+        cuts.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+    for row in rows:
+        cuts.add_clause(row.marks(families).view(np.uint8))
+    return cuts
 
 
 @dataclass(frozen=True)
@@ -166,6 +193,9 @@ class Program:
         self.families = families
         self.cuts = _core.Cuts(families.core)
         self.rows: list[Row | None] = []  # by cut: the row it stands for; None: clusters
+        self._scopes: list[frozenset[Decision]] = []  # by cut: what must be decided for it to hold
+        self._scope: frozenset[Decision] = frozenset()
+        self._holds: Marks = np.zeros(0, dtype=np.bool_)  # by cut: whether it does where the program is now
         self._slack_rounds: Whole = np.zeros(0, dtype=np.int64)
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
@@ -227,21 +257,43 @@ class Program:
         self.cuts.add_clusters(members, ks)
         return self._add_rows()
 
-    def add_rows(self, rows: Sequence[Row]) -> int:
+    def add_cuts(self, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> None:
+        if clusters:
+            members, ks = zip(*clusters, strict=True)
+            self.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+        if rows:
+            self.add_rows(rows)
+
+    def add_rows(self, rows: Sequence[Row], *, only_here: bool = False) -> int:
+        """``only_here``: they hold where all is decided that is decided now."""
         for row in rows:
             self.cuts.add_clause(row.marks(self.families).view(np.uint8))
         self.rows += rows
-        return self._add_rows()
+        return self._add_rows(self._scope if only_here else frozenset())
 
     def add_halves(self, weights: Floats) -> int:
-        """Adds halved sums of tight clusters that the weights violate; how many that were."""
+        """Adds halved sums of tight clusters that the weights violate; how many that were. They may be sums of rows
+        that hold here only."""
         self.cuts.add_halves(weights, HALVES_A_ROUND, LEAST_HALF_VIOLATION)
-        return self._add_rows()
+        return self._add_rows(self._scope)
 
-    def _add_rows(self) -> int:
+    def decide(self, decisions: Decisions) -> None:
+        """Only cuts that hold where all this is decided count from now on."""
+        self._scope = frozenset(decisions)
+        holds = np.array([scope <= self._scope for scope in self._scopes], dtype=np.bool_)
+        changed = np.flatnonzero(holds != self._holds)
+        if len(changed):
+            lower = np.where(holds[changed], self.cuts.limits()[changed], -self._infinity)
+            rows, upper = (self.families.n + changed).astype(np.int32), np.full(len(changed), self._infinity)
+            self._solver.changeRowsBounds(len(changed), rows, lower, upper)
+        self._holds = holds
+
+    def _add_rows(self, scope: frozenset[Decision] = frozenset()) -> int:
         """For the cuts that have none yet."""
         first, last = len(self._slack_rounds), len(self.cuts)
         self.rows += [None] * (last - len(self.rows))
+        self._scopes += [scope] * (last - first)
+        self._holds = np.concatenate([self._holds, np.ones(last - first, dtype=np.bool_)])
         marks = np.concatenate([self.is_in, np.ones(self.families.n, dtype=np.bool_)]).view(np.uint8)
         cuts, counted, values = self.cuts.entries(first, marks)
         starts = np.searchsorted(cuts, np.arange(first, last)).astype(np.int32)
@@ -259,6 +311,8 @@ class Program:
             self.cuts.keep(kept.view(np.uint8))
             self._slack_rounds = self._slack_rounds[kept]
             self.rows = [row for row, stays in zip(self.rows, kept.tolist(), strict=True) if stays]
+            self._scopes = [scope for scope, stays in zip(self._scopes, kept.tolist(), strict=True) if stays]
+            self._holds = self._holds[kept]
 
     def allow(self, allowed: Marks) -> None:
         """Only these families may have weight."""
@@ -284,7 +338,7 @@ class Program:
             if not self._is_solved(run):
                 return None if run.is_over else Solution(np.zeros(self.families.size), np.zeros(len(self.cuts)))
         found = self._solver.getSolution()
-        multipliers = np.array(found.row_dual[self.families.n :])
+        multipliers = np.where(self._holds, found.row_dual[self.families.n :], 0.0)
         self._slack_rounds = np.where(multipliers > TINY, 0, self._slack_rounds + 1)
         weights = np.zeros(self.families.size)
         weights[self._columns] = found.col_value[self.families.n :]

@@ -11,7 +11,7 @@ from topdag import _core
 from topdag.asking import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.branching import search_by_cycles
-from topdag.constrained_search import Listed, can_be_listed, search_constrained
+from topdag.constrained_search import Listed, search_constrained
 from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
@@ -29,6 +29,7 @@ from topdag.scores import Scores
 from topdag.searching import Standing, listed_network, search_best
 from topdag.stores import ListStore
 from topdag.weighted_scores import scores_with
+from topdag.wider_lists import can_be_scored_wider
 
 
 def best_network(
@@ -187,7 +188,7 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     """Whether it searches lists, and there are some; branching has them made."""
     is_listed = isinstance(scores.store, ListStore)
-    return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_listed(scores)))
+    return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
 
 
 def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:

@@ -10,7 +10,7 @@ multipliers rounded to a grid, and any multipliers from 0 on give a valid bound.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from topdag.family_program import (
     candidates_of,
     common_step,
     costs_of,
+    cuts_of,
 )
 from topdag.runs import Run
 from topdag.stores import Floats, ListStore
@@ -40,6 +41,7 @@ PATIENCE = 15  # the root ends when in so many rounds the bound has gained less 
 PATIENCE_GAIN = 0.01
 FIRST_FAMILIES = 10  # of each variable, which the program begins with
 SECONDS_A_TICK = 0.2
+
 CLOSE, CLOSE_SHARE = 1e-9, 1e-12  # networks that cost this much less, and this share of the cost, count as equal
 
 
@@ -130,7 +132,8 @@ class Relaxation:
     rounds: int
     cuts: int
     incumbent: Incumbent | None
-    rows: tuple[Row, ...] = ()  # other cuts that have multipliers
+    rows: tuple[Row, ...] = ()  # other cuts that have multipliers,
+    row_multipliers: Floats = field(default_factory=lambda: np.zeros(0))  # and these
 
     @property
     def reduced_costs(self) -> Floats:
@@ -150,11 +153,13 @@ def solve_root(
     epsilon: float = 0.0,
     known: Known | None = None,
     rows: Rows | None = None,
+    first_cuts: Relaxation | None = None,
 ) -> Relaxation:
     """The relaxation with cuts added until none is violated, the bound meets the best network or the clock runs out.
 
     Keeps all families of networks that cost up to ``epsilon`` more than the best network met. ``known`` is kept up to
-    date all the while. ``rows``: further cuts that networks must obey to be asked for.
+    date all the while. ``rows``: further cuts that networks must obey to be asked for. ``first_cuts``: where to take
+    the first cuts from, which may be of other families of the same variables.
     """
     known = known_from(store, run, known, incumbent)
     root = _Root(Families.of_store(store), known, epsilon, rows)
@@ -163,7 +168,7 @@ def solve_root(
         return root.relaxation()
     known.round(root.families, np.zeros(root.families.size))
     known.climb()
-    root.begin()
+    root.begin(first_cuts)
     while root.goes_on() and not run.is_over and root.solve(run):
         known.tick(root.rounds, 0)
     return root.relaxation()
@@ -176,6 +181,7 @@ class _Root:
         self.families = families
         self.more = more
         self.rows: tuple[Row, ...] = ()
+        self.row_multipliers: Floats = np.zeros(0)
         self.known = known
         self.epsilon = epsilon
         self.family_bounds = np.zeros(families.size)
@@ -191,8 +197,10 @@ class _Root:
     def has_network(self) -> bool:
         return self.families.core.propagate(np.ones(self.families.size, dtype=np.uint8))
 
-    def begin(self) -> None:
+    def begin(self, first_cuts: Relaxation | None) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
+        if first_cuts is not None:
+            self.program.add_cuts(first_cuts.clusters, first_cuts.rows)
         # With the families of a network there is a solution without stopgaps.
         no_weights = np.zeros(self.families.size)
         _, masks = _core.climb_from_weights(self.known.candidates, self.families.core, no_weights)
@@ -233,11 +241,10 @@ class _Root:
             self.bound = bound
             multipliers = self.families.on_grid(solution.multipliers, self.program.cuts)
             used = np.flatnonzero(multipliers)
-            of_rows = [self.program.rows[c] for c in used]
-            self.rows = tuple(row for row in of_rows if row is not None)
-            used = used[[row is None for row in of_rows]] if len(used) else used
-            self.clusters = [self.program.cuts[c][0][0] for c in used.tolist()]
-            self.multipliers = multipliers[used]
+            is_row = np.array([self.program.rows[c] is not None for c in used], dtype=np.bool_)
+            self.rows = tuple(row for c in used[is_row] if (row := self.program.rows[c]) is not None)
+            self.clusters = [self.program.cuts[c][0][0] for c in used[~is_row].tolist()]
+            self.row_multipliers, self.multipliers = multipliers[used[is_row]], multipliers[used[~is_row]]
             self.known.raise_bound(bound)
         if self._is_priced or self.bound > 0:  # before that, families come in and the bound must wait
             self._history.append(self.bound)
@@ -258,4 +265,12 @@ class _Root:
     def relaxation(self) -> Relaxation:
         known = self.known
         described = self.clusters, self.multipliers, self.family_bounds, self.rounds, self.n_cuts
-        return Relaxation(known.bound, self.threshold, *described, known.incumbent, self.rows)
+        return Relaxation(known.bound, self.threshold, *described, known.incumbent, self.rows, self.row_multipliers)
+
+
+def bounds_by(root: Relaxation, families: Families) -> Floats:
+    """What networks with each family cost at least, by the cuts and multipliers of a relaxation of other families of
+    the same variables."""
+    cuts = cuts_of(families, root.clusters, root.rows)
+    multipliers = np.concatenate([root.multipliers, root.row_multipliers])
+    return families.bound(np.ones(families.size, dtype=np.bool_), cuts, multipliers)[1]

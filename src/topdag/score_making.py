@@ -12,7 +12,7 @@ from topdag import _core
 from topdag.compiled_constraints import CompiledConstraints, free_rules
 from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
-from topdag.engines import Engine, scores_by_lists, set_bytes
+from topdag.engines import SMALL, Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
@@ -84,7 +84,10 @@ def score_within(
     require_keepable(keep, known)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
     choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
-    by_lists = choice.engine is Engine.SEARCH or (listed and isinstance(kind, (BIC, AIC)))
+    is_narrow = (
+        known is not None and len(columns) > SMALL and keep is None and not all(f.is_free for f in known.families)
+    )
+    by_lists = choice.engine is Engine.SEARCH or ((listed or is_narrow) and isinstance(kind, (BIC, AIC)))
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
     found = score_them(table, columns, kind, max_parents, purpose, known, run)

@@ -11,7 +11,6 @@ from topdag.lists import BestList
 from topdag.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.priors import Prior
 from topdag.report.gathering import Gathered, gather, note_sums
-from topdag.report.page import page_of
 from topdag.results import Answer
 from topdag.runs import OnProgress, Run
 from topdag.scores import Scores
@@ -62,6 +61,7 @@ def write_report(
 
 def write_page(path: FilePath, found: Gathered, title: str) -> None:
     import topdag
+    from topdag.report.page import page_of  # only now: commands that write no page start faster
 
     page = page_of(found, title, topdag.__version__)
     write_whole(path, lambda file: file.write(page.encode("utf-8", "replace")))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 
 from topdag.classes import MOST_VARIABLES, EquivalenceClass
 from topdag.drawing import Drawing, by_place, edge_svg, shown
@@ -43,6 +42,7 @@ def best_section(found: Gathered, drawing: Drawing | None) -> Html:
         tag("div", *_proof_in_words(answer, found), class_="proof"),
         figure("best-figure", _picture(network, drawing, found), _legend(network, found)),
         rows(*_facts(answer, network, found)),
+        details("Every edge", _edges(network, found)) if network.edges else Html(""),
         details("Every variable with its parents", _families(network)),
         details("The proof in exact words", paragraph(_exact(answer.proof)), *_cautions()),
     )
@@ -115,7 +115,7 @@ def own_class(found: Gathered) -> EquivalenceClass | None:
 
 def _picture(network: Network, drawing: Drawing, found: Gathered) -> Html:
     own = own_class(found)
-    open_heads = set(by_place(network.names, _either_way(own))) if own is not None else set()
+    open_heads = set(by_place(network.names, own.undirected)) if own is not None else set()
     edges = []
     for edge in by_place(network.names, network.edges):
         kind = "edge open" if edge in open_heads or edge[::-1] in open_heads else "edge"
@@ -123,10 +123,6 @@ def _picture(network: Network, drawing: Drawing, found: Gathered) -> Html:
         edges.append(edge_svg(drawing.route(edge), said, class_=kind, data_a=edge[0], data_b=edge[1]))
     listed = ", ".join(f"{shown(a)} to {shown(b)}" for a, b in network.edges) or "no edges"
     return drawn(drawing, edges, f"The best network. Edges: {listed}.")
-
-
-def _either_way(own: EquivalenceClass) -> Iterable[tuple[str, str]]:
-    return own.undirected
 
 
 def _edge_in_words(found: Gathered, edge: tuple[int, int], *, open_head: bool) -> str:
@@ -165,6 +161,25 @@ def _facts(answer: Answer, network: Network, found: Gathered) -> list[tuple[str,
         share = math.exp(min(0.0, answer.score - found.log_evidence))
         facts.append(("Its share of the posterior", percent(share)))
     return facts
+
+
+def _edges(network: Network, found: Gathered) -> Html:
+    """The edges with what is known of each: its direction, its probability."""
+    own, sure = own_class(found), found.edges
+    turned = set() if own is None else {frozenset(pair) for pair in own.undirected}
+    head = ["From", "To"] + ["Direction"] * (own is not None)
+    head += ["Probability", "Either way"] * isinstance(sure, Probabilities)
+    body = []
+    for (a, b), place in zip(network.edges, by_place(network.names, network.edges), strict=True):
+        cells = [tag("td", named(a)), tag("td", named(b))]
+        if own is not None:
+            cells.append(tag("td", "open" if frozenset((a, b)) in turned else "the same in the whole class"))
+        if isinstance(sure, Probabilities):
+            p, back = float(sure.matrix[place]), float(sure.matrix[place[::-1]])
+            cells += [tag("td", f"{value:.3f}", class_="number") for value in (p, p + back)]
+        body.append(tag("tr", *cells))
+    titles = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head)))
+    return scroller("Edges", tag("table", titles, tag("tbody", *body), class_="plain"))
 
 
 def _families(network: Network) -> Html:

@@ -6,7 +6,6 @@ import base64
 import hashlib
 import math
 import re
-from importlib.resources import files
 from typing import Any
 
 from topdag.drawing import Drawing, by_place, escaped, shown
@@ -64,6 +63,8 @@ def page_of(found: Gathered, title: str, version: str) -> str:
 
 
 def _file(name: str) -> str:
+    from importlib.resources import files
+
     return (files("topdag.report") / name).read_text(encoding="utf-8")
 
 

@@ -16,8 +16,8 @@ LEAST, MOST_DRAWN = 0.02, 1500
 LEVELS = 20
 SIDE_BY_SIDE = 4.0
 """Pixels between an edge and the one in the other direction, halved."""
-WITH_NUMBERS = 18
-"""Up to so many variables the numbers stand in the heat map."""
+WITH_NUMBERS, SMALL_CELLS = 18, 36
+"""Up to so many variables the numbers stand in the heat map, or its cells are not tiny."""
 START = 50
 MOST_LISTED = 25
 KINDS = {
@@ -137,8 +137,8 @@ def _heat(found: Gathered, key: str, own: Probabilities) -> Html:
     said = f"{name}: the probability of {thing} from the row to the column"
     caption = tag("caption", said, class_="sr")
     rows = tag("thead", tag("tr", corner, *head)), tag("tbody", *body)
-    size = "heat numbers" if n <= WITH_NUMBERS else "heat small"
-    table = tag("table", caption, *rows, class_=size, data_thing=thing)
+    size = "numbers" if n <= WITH_NUMBERS else "small" if n <= SMALL_CELLS else "small tiny"
+    table = tag("table", caption, *rows, class_=f"heat {size}", data_thing=thing)
     readout = paragraph(
         "Point at a cell, or go there with Tab and the arrow keys.", class_="readout", aria_live="polite"
     )

@@ -1,0 +1,153 @@
+"""The best network under constraints on several variables at once, by branch and cut on lists that grow as needed.
+
+Where networks that obey do so with fewer edges too, the lists for the best network without these constraints will do.
+Else families with parents that explain too little may be needed: first each list gets some with one more parent; what
+obeys among those tells how far behind the best network without constraints families may lead, and then the lists get
+all that no bound rules out.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from topdag.clauses import Clauses
+from topdag.family_program import Families
+from topdag.feasibility import nothing_obeys
+from topdag.pruning import listed_store
+from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
+from topdag.row_lists import RowLists, useful_parents
+from topdag.row_search import RowSearch
+from topdag.runs import Run
+from topdag.scores import Scores
+from topdag.search_results import Found, Network
+from topdag.stores import ListStore
+
+LARGEST_REACH = 690.0
+"""How far behind the best network without constraints families are looked for, in nats."""
+NEAR_REACH, FURTHER = 8.0, 4.0
+"""Where no network that obeys is known: so far at first, and then so many times further."""
+FEW_CLIMBS = 100
+
+
+def can_be_listed(scores: Scores) -> bool:
+    """Whether the families that matter stand in lists, or can be put there."""
+    if isinstance(scores.store, ListStore):
+        return scores.automatic or scores.cutoff == math.inf
+    return scores.keep == "all"
+
+
+def best_by_rows(scores: Scores, run: Run) -> Found:
+    """The best network that obeys; when stopped, what is known by then."""
+    search = _BestByRows(scores, run)
+    try:
+        return search.go()
+    except KeyboardInterrupt:
+        return replace(search.found, limit="Ctrl-C")
+
+
+class _Unconstrained(Known):
+    """Of all networks of allowed families."""
+
+    def climb(self, climbs: int = FEW_CLIMBS) -> None:
+        super().climb(climbs)
+
+
+class _BestByRows:
+    """``found`` is true at any moment."""
+
+    def __init__(self, scores: Scores, run: Run) -> None:
+        assert scores.compiled is not None
+        self.scores, self.known, self.run = scores, scores.compiled, run
+        self.found = Found()
+        self.clauses = Clauses(self.known)
+        self.lists = RowLists(scores, useful_parents(self.known, self.clauses.between), run)
+
+    def go(self) -> Found:
+        """Until it is proved or a limit comes."""
+        short = self.lists.short()
+        if short is None:
+            return replace(self.found, limit="time_limit")
+        is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
+        if is_whole or self.known.rest.is_closed_under_removal:
+            return RowSearch(short, self.known, self.clauses, self.run).go()
+        return self._on_growing_lists(short)
+
+    def _on_growing_lists(self, short: ListStore) -> Found:
+        relaxed, most = self._without_constraints(short)
+        self.found.bound = most
+        if most == -math.inf:
+            return self.found
+        if self._value == most:  # the best of all obeys
+            return self.found
+        root, reach = self._first_look(short, relaxed, most), 0.0
+        if not self.found.networks and nothing_obeys(self.scores, self.run):
+            return replace(self.found, bound=-math.inf)
+        while not self.run.is_over and self.found.limit is None:
+            reach = self._next_reach(most, reach)
+            wide = self.lists.within(reach, short)
+            if wide is None:
+                break
+            self._search(wide, root, most, most - reach)
+            if self._value >= most - reach or self.found.limit is not None:
+                return self.found
+            if reach == LARGEST_REACH:
+                return replace(self.found, limit=f"{reach:g} nats behind the best network without constraints")
+        self.found.limit = self.found.limit or "time_limit"
+        return self.found
+
+    @property
+    def _value(self) -> float:
+        return max(self.found.networks.values(), default=-math.inf)
+
+    def _next_reach(self, most: float, reach: float) -> float:
+        """As far as the best network that was met; ever further while there is none."""
+        if self.found.networks:
+            return min(LARGEST_REACH, most - self._value)
+        return min(LARGEST_REACH, max(NEAR_REACH, FURTHER * reach))
+
+    def _without_constraints(self, short: ListStore) -> tuple[Relaxation, float]:
+        """The relaxation of all networks, and a bound on their scores."""
+        known = _Unconstrained(short, self.run)
+        relaxed = solve_root(short, self.run, known=known)
+        self.found.parts += 1
+        best = known.incumbent
+        if best is not None and self.known.rest.allows(best.masks, self.known.names):
+            self.found.networks[best.masks] = known.best_score - best.cost
+        return relaxed, known.best_score - known.bound
+
+    def _first_look(self, short: ListStore, relaxed: Relaxation, most: float) -> Relaxation:
+        """For a network that obeys, and for cuts."""
+        store = self.lists.with_one_more(short)
+        search = RowSearch(store, self.known, self.clauses, self.run, self._start, most)
+        found = search.look(relaxed)
+        self._take(found)
+        self.found.limit = found.limit
+        return relaxed if search.root is None else search.root
+
+    @property
+    def _start(self) -> Network | None:
+        return self.found.best(1)[0][1] if self.found.networks else None
+
+    def _search(self, wide: ListStore, root: Relaxation, most: float, wanted: float) -> None:
+        """On the families of these lists that a better network than the best one met may have."""
+        start = self._start
+        store = wide if start is None else _left(wide, root, start)
+        found = RowSearch(store, self.known, self.clauses, self.run, start, most).go(wanted, root)
+        self._take(found)
+        self.found.limit = found.limit
+        self.found.bound = max(found.bound, wanted)
+
+    def _take(self, found: Found) -> None:
+        self.found.networks |= found.networks
+        self.found.parts, self.found.rows = self.found.parts + found.parts, self.found.rows + found.rows
+
+
+def _left(wide: ListStore, root: Relaxation, start: Network) -> ListStore:
+    """Without families that no network at least as good as ``start`` has, by the multipliers of a relaxation."""
+    families = Families.of_store(wide)
+    own = families.places(start)
+    kept = own | (bounds_by(root, families) <= families.costs[own].sum())
+    spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
+    lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in spans]
+    return listed_store(wide.lists.names, lists)
