@@ -30,6 +30,7 @@
 #include "../src/core/family_bounds.h"
 #include "../src/core/gaussian_families.h"
 #include "../src/core/gaussian_sets.h"
+#include "../src/core/ideal_lattice.h"
 #include "../src/core/lattice.h"
 #include "../src/core/listing.h"
 #include "../src/core/local_scores.h"
@@ -525,6 +526,95 @@ void check_lattice() {
     }
 }
 
+// Pairs of a random order, with what follows from them.
+Precedence random_precedence(int n) {
+    std::vector<int> order(n);
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), generator);
+    std::vector<VarSet> before(n, 0);
+    const int percent = one_of({0, 20, 60, 100});
+    for (int i = 0; i < n; ++i)
+        for (int j = 0; j < i; ++j)
+            if (draw(0, 99) < percent) before[order[i]] |= only(order[j]) | before[order[j]];
+    return Precedence(before);
+}
+
+// F or H of every set by definition: variables follow sets that hold all before them.
+struct Ordered {
+    std::vector<double> forward, backward;
+
+    Ordered(const Naive& naive, const Precedence& precedence)
+        : forward(n_sets(naive.n), -infinity), backward(n_sets(naive.n), -infinity) {
+        const VarSet everything = n_sets(naive.n) - 1;
+        forward[0] = backward[everything] = 0.0;
+        auto raise = [&](double& to, int x, VarSet set, double other) {
+            if (precedence.can_follow(x, set)) to = std::max(to, naive.best[x][without_bit(set, x)] + other);
+        };
+        for (VarSet set = 0; set < everything; ++set)
+            for (int x : members(everything & ~set)) raise(forward[set | only(x)], x, set, forward[set]);
+        for (VarSet set = everything; set-- > 0;)
+            for (int x : members(everything & ~set)) raise(backward[set], x, set, backward[set | only(x)]);
+        for (VarSet set = 0; set <= everything; ++set)
+            if (!precedence.is_ideal(set)) backward[set] = -infinity;
+    }
+};
+
+template <class AnyLattice>
+BestNetwork check_ordered(const AnyLattice& lattice, const Ordered& ordered) {
+    bool is_same = true;
+    for (VarSet set = 0; set < ordered.forward.size(); ++set)
+        is_same = is_same && lattice.forward(set) == ordered.forward[set] && lattice.backward(set) == ordered.backward[set];
+    check(is_same, "forward and backward tables under an order");
+    return lattice.read_back(0.0);
+}
+
+// All lattices agree with the definition and with each other; at last with enough variables to cross pieces and blocks.
+void check_precedence() {
+    for (int round = 0; round < 60; ++round) {
+        const int n = round < 8 ? round + 1 : round > 56 ? 15 : draw(1, 8);
+        const std::vector<double> families = random_families(n, one_of({0, 2, 9, 1000}), one_of({0, 0, 30, 80}));
+        const Precedence precedence = random_precedence(n);
+        const Ordered ordered(Naive(n, families), precedence);
+        FamilyScores scores(n, families.data());
+        scores.set_precedence(precedence);
+        Limits limits;
+        Lattice dense(scores);
+        check(dense.sweep(2, limits) && dense.order(2, limits) && dense.order_backward(2, limits), "the lattice ends");
+        BlockLattice blocks(scores, draw(1, n + 1));
+        check(blocks.order(2, limits) && blocks.order_backward(2, limits), "the lattice of blocks ends");
+        IdealLattice ideals(scores);
+        check(ideals.order(2, limits) && ideals.order_backward(limits), "the lattice of ideals ends");
+        check(ideals.n_ideals() == Ideals::count(n, precedence, n_sets(n) + 1), "ideals are counted");
+        const BestNetwork best = check_ordered(dense, ordered);
+        check(best.parents == check_ordered(blocks, ordered).parents, "the same network from blocks");
+        check(best.parents == check_ordered(ideals, ordered).parents, "the same network from ideals");
+        const FamilyTable expected = families_reaching(dense, -infinity, 2, limits);
+        const FamilyTable found = families_reaching(ideals, -infinity, 2, limits);
+        for (int x = 0; x < n; ++x)
+            check(std::equal(expected[x].begin(), expected[x].end(), found[x].begin(), found[x].end(),
+                             [](const ScoredFamily& a, const ScoredFamily& b) {
+                                 return a.parents == b.parents && a.score == b.score && a.bound == b.bound;
+                             }),
+                  "families of networks that agree with an order");
+    }
+}
+
+void check_limits_on_parents(const double* joint, const std::vector<const double*>& below, std::vector<double> families,
+                             int n) {
+    std::vector<ParentLimits> limits;
+    for (int x = 0; x < n; ++x) {
+        const VarSet may = static_cast<VarSet>(draw(0, static_cast<int>(n_sets(n)) - 1)) & ~only(x);
+        limits.push_back({may & static_cast<VarSet>(draw(0, 15)), may, draw(0, 2), draw(1, 4)});
+        for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
+            const VarSet parents = with_gap(slot, x);
+            const bool is_between = is_subset(limits[x].must, parents) && is_subset(parents, may);
+            if (!is_between || size_of(parents) < limits[x].least || size_of(parents) > limits[x].most)
+                families[x * n_sets(n - 1) + slot] = -infinity;
+        }
+    }
+    check_fill(DifferenceScores(n, joint, below, limits), families, n);
+}
+
 // Differences of set functions; sets above a size are not allowed, as with a limit on parents.
 void check_differences() {
     for (int round = 0; round < 40; ++round) {
@@ -545,6 +635,7 @@ void check_differences() {
         }
         const DifferenceScores scores(n, functions[0].data(), below);
         check_fill(scores, families, n);
+        check_limits_on_parents(functions[0].data(), below, families, n);
         check_lattice_on(scores, Naive(n, families), draw(1, 3));
     }
 }
@@ -1137,6 +1228,7 @@ int main() {
     check_scores();
     check_grid();
     check_lattice();
+    check_precedence();
     check_differences();
     check_larger_lattices();
     check_lists();

@@ -91,4 +91,4 @@ def test_sums_and_samples_take_constraints(topdag: Topdag, asia: Path) -> None:
     assert ("lung", "bronc") not in shares
     refused = topdag("edges", asia, "--rule", "asia->tub or smoke->bronc")
     assert refused.code == 4
-    assert "does not yet understand constraints on several variables" in refused.err
+    assert "does not understand such constraints on several variables" in refused.err

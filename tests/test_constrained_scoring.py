@@ -18,7 +18,7 @@ from topdag import constrained_scoring, score_making
 from topdag.constrained_search import FIRST_REACH
 from topdag.engines import Choice, Engine
 from topdag.score_kinds import ScoreKind
-from topdag.stores import ListStore
+from topdag.stores import ListStore, SetStore, families_of
 
 NAMES = ("V0", "V1", "V2", "V3", "V4", "V5")
 KNOWN: dict[str, dict[str, Any]] = {
@@ -89,6 +89,42 @@ def test_answers_from_lists(known: str, monkeypatch: pytest.MonkeyPatch) -> None
     dense = td.score(table, td.BIC(), constraints=constraints)
     assert best.score == pytest.approx(td.best_network(dense).score, abs=1e-7)
     assert best.network is not None and constraints.allows(best.network)
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        {"required_edges": [("V5", "V0")], "forbidden_edges": [("V1", "*")]},
+        {"tiers": [["V0", "V3"], ["V1", "V2", "V4", "V5"]], "max_parents": {"V1": 2}, "min_parents": {"V2": 1}},
+        {"precedence": [("V0", "V1"), ("V1", "V4")], "exact_parents": {"V5": 3}},
+    ],
+    ids=lambda known: next(iter(known)),
+)
+@pytest.mark.parametrize("max_parents", [None, 3])
+def test_limits_on_set_functions_are_rules_about_families(
+    known: dict[str, Any], max_parents: int | None, tmp_path: Path
+) -> None:
+    """No family is stored by itself, and none is there that breaks a rule; also after a file."""
+    table = sampled_table(6, 100, 8)
+    scores = td.score(table, td.BDeu(), max_parents=max_parents, constraints=td.Constraints(**known))
+    free = td.score(table, td.BDeu(), max_parents=max_parents)
+    assert isinstance(scores.store, SetStore)
+    assert scores.store.limits
+    td.write_scores(tmp_path / "known.npz", scores)
+    read = td.read_scores(tmp_path / "known.npz")
+    assert scores.compiled is not None
+    total = 0
+    for x, own in enumerate(scores.compiled.families):
+        masks, values = families_of(free.store, x)
+        allowed = own.admit(masks)
+        for store in (scores.store, read.store):
+            found = families_of(store, x)
+            assert np.array_equal(found[0], masks[allowed])
+            assert np.array_equal(found[1], values[allowed])
+        is_allowed = [scores.store.value(x, mask) > -math.inf for mask in masks.tolist()]
+        assert is_allowed == allowed.tolist()
+        total += int(allowed.sum())
+    assert scores.n_families == read.n_families == total
 
 
 @pytest.mark.parametrize(

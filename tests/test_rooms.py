@@ -117,15 +117,17 @@ ROOMS = {
     "relaxation runs stores",
     # questions
     "greedy": "",
-    "asking": "_core constraints continuous_kinds engines graphs priors results runs score_kinds score_making scores "
-    "searching stores table",
+    "asking": "_core constraints continuous_kinds engines graphs placed_lists priors results runs "
+    "score_kinds score_making scores searching stores table",
     "order_questions": "asking errors lists order_prior priors results runs weighted_scores",
     "questions": "_core asking block_lattice branching constrained_search decomposable engines errors graphs "
-    "greedy keeping order_prior order_questions priors results runs score_making scores searching "
-    "stores weighted_scores wider_lists",
+    "greedy ideal_lattices keeping order_prior order_questions placed_lists priors results runs "
+    "score_making scores searching stores weighted_scores wider_lists",
+    "placed_lists": "_core family_lists stores",
+    "ideal_lattices": "_core engines runs scores",
     "lists": "_core classes frame_making graphs priors results scores",
-    "list_lattices": "_core block_lattice engines errors keeping lattices lists order_search relaxation runs "
-    "score_kinds score_making scores searching stores",
+    "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search "
+    "placed_lists relaxation runs score_kinds score_making scores searching stores",
     "list_questions": "_core asking constrained_lists errors family_lists graphs keeping list_lattices lists "
     "order_prior order_questions priors results runs score_making scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
@@ -234,7 +236,8 @@ CORE_ROOMS = {
     "mixed_families": "gaussian_sets parallel run_limits scatter set_scores table",
     # search
     "slot_runs": "",
-    "local_scores": "simd slot_runs var_set",
+    "precedence": "var_set",
+    "local_scores": "precedence simd slot_runs var_set",
     "candidates": "var_set",
     "parent_lookup": "candidates var_set",
     "bounds": "var_set",
@@ -248,8 +251,8 @@ CORE_ROOMS = {
     "pattern_bounds": "bounds candidates components parent_lookup",
     "order_search": "bounds candidates order_paths parent_lookup run_limits set_map var_set",
     "parent_sets": "big_array local_scores var_set",
-    "sweeps": "simd slot_runs var_set",
-    "reading_back": "var_set",
+    "sweeps": "precedence simd slot_runs var_set",
+    "reading_back": "local_scores var_set",
     "lattice": "big_array local_scores parallel reading_back run_limits simd sweeps var_set",
     "undominated_sets": "simd sweeps var_set",
     "block_lattice": "big_array local_scores parallel reading_back run_limits sweeps undominated_sets var_set",
@@ -258,7 +261,9 @@ CORE_ROOMS = {
     "class_rule": "listing var_set",
     "block_family_bounds": "big_array block_lattice class_rule family_bounds listing parallel sweeps undominated_sets",
     "sparse_lattice": "candidates family_bounds parallel run_limits set_index var_set",
-    "best_lists": "block_family_bounds class_rule lattice listing parallel run_limits sparse_lattice",
+    "ideals": "precedence var_set",
+    "ideal_lattice": "big_array family_bounds ideals local_scores parallel reading_back run_limits sweeps var_set",
+    "best_lists": "block_family_bounds class_rule ideal_lattice lattice listing parallel run_limits sparse_lattice",
     "completion_oracle": "bounds candidates components lattice order_search run_limits var_set",
     "network_search": "completion_oracle listing run_limits",
     "packed_families": "big_array lattice parallel run_limits var_set",
@@ -272,10 +277,10 @@ CORE_ROOMS = {
     "classes": "big_count var_set",
     "linear_extensions": "big_count var_set",
     # priors over orders
-    "order_weight": "linear_extensions var_set",
+    "order_weight": "linear_extensions precedence var_set",
     "closed_sets": "var_set",
     "exp_of": "",
-    "order_sums": "big_array closed_sets exp_of parallel run_limits simd slot_runs var_set",
+    "order_sums": "big_array closed_sets exp_of parallel precedence run_limits simd slot_runs var_set",
     "sparse_sums": "closed_sets exp_of order_sums",
     "shared_bounds": "closed_sets exp_of lattice order_sums parallel simd sparse_sums sweeps",
     "worth_list": "order_weight var_set",
@@ -296,6 +301,7 @@ CORE_ROOMS = {
     "prefix_sums": "big_array family_weights parallel run_limits scaled_numbers",
     "suffix_sums": "big_array family_weights parallel run_limits scaled_numbers",
     "network_sums": "parallel posterior_tables prefix_sums run_limits suffix_sums",
+    "ordered_paths": "family_weights local_scores parallel prefix_sums run_limits",
     "summed_orders": "family_weights parallel run_limits",
     "order_ancestors": "summed_orders parallel",
     "order_averages": "order_ancestors summed_orders parallel posterior_tables",

@@ -46,6 +46,7 @@ void bind_relaxation(nb::module_& m);
 void bind_order_search(nb::module_& m);
 void bind_block_lattice(nb::module_& m);
 void bind_sparse_lattice(nb::module_& m);
+void bind_ideal_lattice(nb::module_& m);
 void bind_order_prior(nb::module_& m);
 void bind_prior_search(nb::module_& m);
 void bind_sums(nb::module_& m);

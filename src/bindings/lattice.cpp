@@ -78,6 +78,13 @@ void bind_lattice(nb::module_& m) {
         },
         "scores"_a, "slack"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
     m.def(
+        "count_families",
+        [](const PyScores& scores) {
+            nb::gil_scoped_release released;
+            return count_families(*scores.scores);
+        },
+        "scores"_a, "How many families are allowed.");
+    m.def(
         "families_worth_keeping",
         [](const PyScores& scores, int x, double epsilon) {
             require(x >= 0 && x < scores.scores->n_variables(), "no such variable");

@@ -12,6 +12,7 @@ NB_MODULE(_core, m) {
     topdag::bind_order_search(m);
     topdag::bind_block_lattice(m);
     topdag::bind_sparse_lattice(m);
+    topdag::bind_ideal_lattice(m);
     topdag::bind_order_prior(m);
     topdag::bind_prior_search(m);
     topdag::bind_sums(m);

@@ -7,14 +7,14 @@ namespace topdag {
 
 namespace {
 
-OrderWeight weight_of(int n, const std::vector<DoublesIn>& tables) {
+OrderWeight weight_of(int n, const std::vector<DoublesIn>& tables, const Precedence& precedence) {
     require(tables.empty() || tables.size() == static_cast<std::size_t>(n), "a table of weights for each variable");
     std::vector<const double*> own;
     for (const DoublesIn& table : tables) {
         require(table.shape(0) == n_sets(n - 1), "an order weight for each slot");
         own.push_back(table.data());
     }
-    return OrderWeight(std::move(own));
+    return OrderWeight(std::move(own), precedence);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ void bind_order_prior(nb::module_& m) {
            double most_bytes, int threads, std::optional<double> seconds, nb::object on_tick) {
             const int n = scores.scores->n_variables();
             require(n >= 1 && n <= Lattice::most_variables && most >= 1 && threads >= 1, "out of range");
-            const OrderWeight weight = weight_of(n, order_weights);
+            const OrderWeight weight = weight_of(n, order_weights, scores.scores->precedence());
             bool interrupted = false;
             PriorResult result = watched(
                 watch_of(seconds, std::move(on_tick)),

@@ -21,6 +21,29 @@ std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int th
     return {magnitude, exponent};
 }
 
+using LimitsIn = std::tuple<std::uint64_t, std::uint64_t, int, int>;
+
+std::vector<ParentLimits> checked_limits(int n, const std::vector<LimitsIn>& limits) {
+    require(limits.empty() || limits.size() == static_cast<std::size_t>(n), "limits of each variable, or none");
+    std::vector<ParentLimits> checked;
+    for (const auto& [must, may, least, most] : limits) {
+        require(is_subset(must, may) && may < n_sets(n), "limits out of range");
+        checked.push_back({must, may, least, most});
+    }
+    return checked;
+}
+
+// By variable those that come before it in any case; none at all when empty.
+Precedence checked_precedence(int n, std::vector<std::uint64_t> before) {
+    require(before.empty() || before.size() == static_cast<std::size_t>(n), "those before each variable, or none");
+    for (std::size_t x = 0; x < before.size(); ++x) {
+        require(before[x] < n_sets(n) && !has(before[x], static_cast<int>(x)), "no variable comes before itself");
+        for (VarSet rest = before[x]; rest != 0; rest &= rest - 1)
+            require(is_subset(before[first_of(rest)], before[x]), "what comes before those before x comes before x");
+    }
+    return Precedence(std::move(before));
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -101,7 +124,8 @@ void bind_scores(nb::module_& m) {
     nb::class_<PyScores>(m, "LocalScores", "The local score of any family, however it is stored.");
     m.def(
         "difference_scores",
-        [](int n, DoublesIn joint, const std::vector<DoublesIn>& below) {
+        [](int n, DoublesIn joint, const std::vector<DoublesIn>& below, std::vector<std::uint64_t> before,
+           const std::vector<LimitsIn>& limits) {
             require(n >= 1 && n <= lattice_limit && joint.shape(0) == n_sets(n), "joint must have 2^n scores");
             require(below.size() == static_cast<std::size_t>(n), "one array below for each variable");
             std::vector<const double*> pointers;
@@ -112,23 +136,27 @@ void bind_scores(nb::module_& m) {
                 pointers.push_back(array.data());
                 result.kept.push_back(nb::cast(array));
             }
-            result.scores = std::make_unique<DifferenceScores>(n, joint.data(), std::move(pointers));
+            result.scores =
+                std::make_unique<DifferenceScores>(n, joint.data(), std::move(pointers), checked_limits(n, limits));
+            result.scores->set_precedence(checked_precedence(n, std::move(before)));
             return result;
         },
-        "n_variables"_a, "joint"_a, "below"_a);
+        "n_variables"_a, "joint"_a, "below"_a, "before"_a = std::vector<std::uint64_t>(),
+        "limits"_a = std::vector<LimitsIn>(), "limits: by variable must, may, least, most; or none.");
     m.def(
         "family_scores",
-        [](int n, DoublesIn families) {
+        [](int n, DoublesIn families, std::vector<std::uint64_t> before) {
             require(n >= 1 && n <= lattice_limit && families.shape(0) == n * n_sets(n - 1), "n * 2^(n-1) scores");
             PyScores result;
             result.kept.push_back(nb::cast(families));
             result.scores = std::make_unique<FamilyScores>(n, families.data());
+            result.scores->set_precedence(checked_precedence(n, std::move(before)));
             return result;
         },
-        "n_variables"_a, "families"_a);
+        "n_variables"_a, "families"_a, "before"_a = std::vector<std::uint64_t>());
     m.def(
         "listed_scores",
-        [](int n, Offsets offsets, Masks parents, DoublesIn scores) {
+        [](int n, Offsets offsets, Masks parents, DoublesIn scores, std::vector<std::uint64_t> before) {
             require(n >= 1 && n <= lattice_limit, "too many variables");
             require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
             require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
@@ -139,9 +167,10 @@ void bind_scores(nb::module_& m) {
             }
             PyScores result;
             result.scores = std::make_unique<ListedScores>(n, offsets.data(), parents.data(), scores.data());
+            result.scores->set_precedence(checked_precedence(n, std::move(before)));
             return result;
         },
-        "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a);
+        "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a, "before"_a = std::vector<std::uint64_t>());
 
     nb::class_<Candidates>(m, "Candidates", "The families that may be used, as costs against the best of each variable.")
         .def("__init__",

@@ -29,20 +29,24 @@ void bind_sparse_lattice(nb::module_& m) {
     m.def(
         "build_sparse_lattice",
         [](const Candidates& candidates, Masks sets, DoublesIn costs, double threshold, int threads,
-           std::optional<double> seconds, nb::object on_tick) -> std::optional<PySparseLattice> {
+           std::optional<double> seconds, nb::object on_tick,
+           const std::vector<std::uint64_t>& before) -> std::optional<PySparseLattice> {
             require(sets.shape(0) == costs.shape(0) && sets.shape(0) > 0, "a cost for every set");
+            require(before.empty() || before.size() == static_cast<std::size_t>(candidates.n_variables()),
+                    "those before each variable, or none");
             PySparseLattice built;
             for (int x = 0; x < candidates.n_variables(); ++x) built.offset += candidates.best_score(x);
             const bool finished = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
                 built.lattice = std::make_unique<SparseLattice>(
                     candidates, std::vector<VarSet>(sets.data(), sets.data() + sets.shape(0)),
-                    std::vector<double>(costs.data(), costs.data() + costs.shape(0)), threshold);
+                    std::vector<double>(costs.data(), costs.data() + costs.shape(0)), threshold, before);
                 return built.lattice->order_backward(threads, limits);
             });
             if (!finished) return std::nullopt;
             return built;
         },
         "candidates"_a, "sets"_a, "costs"_a, "threshold"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "before"_a = std::vector<std::uint64_t>(),
         "None when stopped. Sets in an order of growing size, with the least cost of each.");
     bind_listing_from<PySparseLattice>(m);
 }

@@ -3,6 +3,7 @@
 
 #include "../core/network_sums.h"
 #include "../core/order_averages.h"
+#include "../core/ordered_paths.h"
 
 namespace topdag {
 
@@ -55,6 +56,19 @@ void bind_sums(nb::module_& m) {
         },
         "scores"_a, "posteriors"_a, "parent_sets"_a, "extended"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
         "Every network weighs the product of its families; parent_sets: of which variables they are kept.");
+    m.def("ordered_paths_bytes", &ordered_paths_bytes, "n_variables"_a, "threads"_a);
+    m.def(
+        "ordered_paths",
+        [](const PyScores& scores, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<std::pair<MatrixOut, double>> {
+            OrderedPaths found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return ordered_paths(*scores.scores, threads, limits);
+            });
+            if (!found.finished) return std::nullopt;
+            return std::make_pair(give_matrix(found.paths), found.defect);
+        },
+        "scores"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "Paths of networks that agree with the order, and how far sums are from one; None when stopped.");
     m.def(
         "order_sums_bytes",
         [](int n, bool posteriors, bool paths, std::uint64_t parent_sets, int threads) {

@@ -10,6 +10,7 @@
 
 #include "block_family_bounds.h"
 #include "class_rule.h"
+#include "ideal_lattice.h"
 #include "parallel.h"
 #include "sparse_lattice.h"
 
@@ -276,6 +277,9 @@ Count count_above(const AnyLattice& lattice, Listed what, double lowest, int thr
 template std::vector<int> best_order(const Lattice&);
 template BestList list_best(const Lattice&, const ListRequest&, int, Limits&);
 template Count count_above(const Lattice&, Listed, double, int, Limits&);
+template std::vector<int> best_order(const IdealLattice&);
+template BestList list_best(const IdealLattice&, const ListRequest&, int, Limits&);
+template Count count_above(const IdealLattice&, Listed, double, int, Limits&);
 template std::vector<int> best_order(const SparseLattice&);
 template BestList list_best(const SparseLattice&, const ListRequest&, int, Limits&);
 template Count count_above(const SparseLattice&, Listed, double, int, Limits&);

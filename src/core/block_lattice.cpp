@@ -80,6 +80,17 @@ void BlockLattice::settle(int x, VarSet before, Workspace& work, double* table) 
     own.scatter(top, table);
     scores_.fill(x, top << own.low_bits(), n_sets(own.low_bits()), work.local.data());
     own.settle(top, work.local.data(), table);
+    strike_out(x, before, table);
+}
+
+// x cannot follow sets that lack a variable before it.
+void BlockLattice::strike_out(int x, VarSet before, double* table) const {
+    const int bits = parents_[x].low_bits();
+    const VarSet wanted = without_bit(scores_.precedence().before(x), x);
+    if (is_subset(wanted >> bits, top_of(x, before)))
+        strike_out_without(table, wanted & (n_sets(bits) - 1), bits);
+    else
+        std::fill(table, table + n_sets(bits), minus_infinity);
 }
 
 // F for all sets of a block.
@@ -105,16 +116,22 @@ void BlockLattice::order_block_backward(VarSet block, Workspace& work) {
     double* own = &backward_[base];
     double* table = work.table.data();
     std::fill(own, own + n_sets(low_), minus_infinity);
+    if (!scores_.precedence().can_be_ideal(base, n_sets(low_) - 1)) return;
     if (base + n_sets(low_) - 1 == everything) own[n_sets(low_) - 1] = 0.0;
     for (VarSet rest = everything & ~base & ~(n_sets(low_) - 1); rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
         const double* after = &backward_[base | only(x)];
         parents_[x].fill(top_of(x, base), table);
+        strike_out(x, base, table);
         raise_to_sum(own, table, after, n_sets(low_));
         reach_[x][top_of(x, base)] = reach_of(x, base, table, work.local.data());
     }
-    for (int x = 0; x < low_; ++x) parents_[x].fill(block, work.low_best[x].data());
+    for (int x = 0; x < low_; ++x) {
+        parents_[x].fill(block, work.low_best[x].data());
+        strike_out(x, base, work.low_best[x].data());
+    }
     order_within_backward(own, pointers_to(work.low_best).data(), low_);
+    strike_out_no_ideals(own, base, low_, scores_.precedence());
     for (int x = 0; x < low_; ++x) reach_[x][block] = reach_of(x, base, work.low_best[x].data(), work.local.data());
 }
 

@@ -37,14 +37,18 @@ public:
     bool order_backward(int threads, Limits& limits);
     // Needs F.
     BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
+    VarSet fewest_parents(int x, VarSet available, double slack) const {
+        return fewest_parents_of(*this, x, available, slack);
+    }
 
     int n_variables() const { return n_; }
     // Whatever scores less is not known of: here all is.
     double lowest() const { return -std::numeric_limits<double>::infinity(); }
     const LocalScores& scores() const { return scores_; }
+    VarSet before(int x) const { return scores_.precedence().before(x); }
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }
-    // A look through a list, not into a table. Needs F.
+    // A look through a list, not into a table; also of sets that x cannot follow. Needs F.
     double best(int x, VarSet within) const { return parents_[x].best(without_bit(within, x)); }
     double best_alone(int x) const { return parents_[x].best(n_sets(n_ - 1) - 1); }
     double forward(VarSet placed) const { return forward_[placed]; }
@@ -77,6 +81,7 @@ private:
     void order_block(VarSet block, Workspace& work);
     void order_block_backward(VarSet block, Workspace& work);
     double reach_of(int x, VarSet base, const double* best, double* scratch) const;
+    void strike_out(int x, VarSet before, double* table) const;
     void settle(int x, VarSet before, Workspace& work, double* table);
     VarSet top_of(int x, VarSet set) const { return without_bit(set, x) >> parents_[x].low_bits(); }
     Workspace workspace() const;

@@ -47,16 +47,21 @@ void bound_families(const Lattice& lattice, int x, BigArray& local, BigArray& bo
     for (std::size_t slot = 0; slot < size; ++slot) bound[slot] += local[slot];
 }
 
+AllBounds all_bounds(const Lattice& lattice) {
+    return {lattice.n_variables(),
+            [&](int x, BigArray& local, BigArray& bound) { bound_families(lattice, x, local, bound); }};
+}
+
 template <class Visit>
-void for_each_variable(const Lattice& lattice, int threads, Limits& limits, Visit&& visit) {
-    const int n = lattice.n_variables();
+void for_each_variable(const AllBounds& bounds, int threads, Limits& limits, Visit&& visit) {
+    const int n = bounds.n_variables;
     limits.begin(Phase::bounding, n);
     struct Buffers { BigArray local, bound; };
     std::vector<Buffers> buffers(threads);
     parallel_for(n, threads, limits, [&](std::size_t x, int worker) {
         auto& [local, bound] = buffers[worker];
         if (local.size() == 0) buffers[worker] = {BigArray(n_sets(n - 1)), BigArray(n_sets(n - 1))};
-        bound_families(lattice, static_cast<int>(x), local, bound);
+        bounds.fill(static_cast<int>(x), local, bound);
         visit(static_cast<int>(x), local, bound);
         ++limits.done;
     });
@@ -92,19 +97,20 @@ double kth_largest(const BigArray& bound, double known, std::size_t k, bool dist
 
 }  // namespace
 
-FamilyTable families_reaching(const Lattice& lattice, double threshold, int threads, Limits& limits) {
-    FamilyTable families(lattice.n_variables());
-    for_each_variable(lattice, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
+FamilyTable families_reaching(const AllBounds& bounds, double threshold, int threads, Limits& limits) {
+    FamilyTable families(bounds.n_variables);
+    for_each_variable(bounds, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
         families[x] = reaching(x, local, bound, threshold);
     });
     if (limits.stop.load()) families.clear();
     return families;
 }
 
-KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits) {
-    KBestFamilies result{FamilyTable(lattice.n_variables()), minus_infinity};
+KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool of_classes, int threads,
+                                  Limits& limits) {
+    KBestFamilies result{FamilyTable(bounds.n_variables), minus_infinity};
     std::atomic<double> floor{minus_infinity};
-    for_each_variable(lattice, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
+    for_each_variable(bounds, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
         double known = floor.load();
         const double own = kth_largest(bound, known, k, of_classes);
         while (known < own && !floor.compare_exchange_weak(known, own)) {
@@ -116,6 +122,14 @@ KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of
         std::erase_if(own, [&](const ScoredFamily& family) { return family.bound < result.floor; });
     if (limits.stop.load()) result.families.clear();
     return result;
+}
+
+FamilyTable families_reaching(const Lattice& lattice, double threshold, int threads, Limits& limits) {
+    return families_reaching(all_bounds(lattice), threshold, threads, limits);
+}
+
+KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits) {
+    return families_for_k_best(all_bounds(lattice), k, of_classes, threads, limits);
 }
 
 double family_bound(const Lattice& lattice, int x, VarSet parents) {
@@ -133,7 +147,7 @@ double family_bound(const Lattice& lattice, int x, VarSet parents) {
 EdgeBounds edge_bounds(const Lattice& lattice, int threads, Limits& limits) {
     const auto n = static_cast<std::size_t>(lattice.n_variables());
     EdgeBounds edges{std::vector<double>(n * n, minus_infinity), std::vector<double>(n * n, minus_infinity)};
-    for_each_variable(lattice, threads, limits, [&](int x, const BigArray&, BigArray& bound) {
+    for_each_variable(all_bounds(lattice), threads, limits, [&](int x, const BigArray&, BigArray& bound) {
         // From the highest parent down: the halves with and without it, then folded onto each other.
         for (int bit = static_cast<int>(n) - 2; bit >= 0; --bit) {
             const std::size_t half = n_sets(bit);

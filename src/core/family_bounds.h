@@ -5,6 +5,7 @@
 // A family occurs in some network scoring at least t exactly when M(x, U) >= t.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "lattice.h"
@@ -31,6 +32,14 @@ struct KBestFamilies {
     double floor;  // minus infinity when no variable has k families
 };
 KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits);
+
+// The same from any table of M: fill(x, local, bound) writes the local scores of x and M by slot.
+struct AllBounds {
+    int n_variables;
+    std::function<void(int x, BigArray& local, BigArray& bound)> fill;
+};
+FamilyTable families_reaching(const AllBounds& bounds, double threshold, int threads, Limits& limits);
+KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool of_classes, int threads, Limits& limits);
 
 // M of one family.
 double family_bound(const Lattice& lattice, int x, VarSet parents);

@@ -92,6 +92,19 @@ void FamilyWeights<Real>::multiply(int v, const ScaledTable<double>& factors) {
     }
 }
 
+template <class Real>
+void FamilyWeights<Real>::keep_to(const Precedence& precedence) {
+    for (int v = 0; v < n_variables(); ++v) {
+        const VarSet wanted = without_bit(precedence.before(v), v);
+        if (wanted == 0) continue;
+        for (std::size_t slot = 0; slot < within_[v].size(); ++slot) {
+            if (is_subset(wanted, slot)) continue;
+            within_[v].mantissas[slot] = 0.0;
+            within_[v].exponents[slot] = zero_exponent;
+        }
+    }
+}
+
 template class FamilyWeights<double>;
 template class FamilyWeights<DoubleDouble>;
 template void fill_weights(const LocalScores&, int, ScaledTable<double>&);

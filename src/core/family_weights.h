@@ -42,6 +42,8 @@ public:
     Real mantissa(int v, VarSet within) const { return within_[v].mantissas[without_bit(within, v)]; }
     Exponent exponent(int v, VarSet within) const { return within_[v].exponents[without_bit(within, v)]; }
     const ScaledTable<Real>& table(int v) const { return within_[v]; }
+    // From here on z_v(U) is zero where U lacks a variable that comes before v.
+    void keep_to(const Precedence& precedence);
     // z_v(U) times a factor for each U, by slot.
     void multiply(int v, const ScaledTable<double>& factors);
 

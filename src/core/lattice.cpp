@@ -55,7 +55,20 @@ bool Lattice::sweep(int threads, Limits& limits) {
             sweep_rows(&best_[x][task % strips * width], high, width, n_sets(low));
             limits.done += width << high;
         });
+    if (!scores_.precedence().is_empty())
+        parallel_for(n_, threads, limits, [&](std::size_t x, int) { strike_out(static_cast<int>(x)); });
     return !limits.stop.load();
+}
+
+// x cannot follow sets that lack a variable before it.
+void Lattice::strike_out(int x) {
+    strike_out_without(best_[x].data(), without_bit(scores_.precedence().before(x), x), n_ - 1);
+}
+
+VarSet Lattice::fewest_parents(int x, VarSet available, double slack) const {
+    if (scores_.precedence().before(x) != 0)
+        return fewest_parents_by_families(scores_, x, available, best(x, available) - slack);
+    return fewest_parents_of(*this, x, available, slack);
 }
 
 // Calls fill_block for all blocks of sets that share their high variables, layer by layer: those with fewer high
@@ -98,6 +111,7 @@ void Lattice::order_block(VarSet block) {
     const VarSet base = block << low;
     double* own = &forward_[base];
     std::fill(own, own + n_sets(low), minus_infinity);
+    if (!scores_.precedence().can_be_ideal(base, n_sets(low) - 1)) return;
     if (block == 0) own[0] = 0.0;
     for (VarSet rest = base; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
@@ -114,12 +128,14 @@ void Lattice::order_block_backward(VarSet block) {
     const VarSet everything = n_sets(n_) - 1;
     double* own = &backward_[base];
     std::fill(own, own + n_sets(low), minus_infinity);
+    if (!scores_.precedence().can_be_ideal(base, n_sets(low) - 1)) return;
     if (base + n_sets(low) - 1 == everything) own[n_sets(low) - 1] = 0.0;
     for (VarSet rest = everything & ~base & ~(n_sets(low) - 1); rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
         raise_to_sum(own, &best_[x][without_bit(base, x)], &backward_[base | only(x)], n_sets(low));
     }
     order_within_backward(own, tables_within(base).data(), low);
+    strike_out_no_ideals(own, base, low, scores_.precedence());
 }
 
 }  // namespace topdag

@@ -6,6 +6,9 @@
 //              = max over x outside Y of best(x, Y) + H(Y + x)
 //
 // [Silander & Myllymaki 2006; Yuan & Malone 2013]. How ties are broken: reading_back.h.
+//
+// Where variables come before others in any case (precedence.h), best(x, Y) is minus infinity for sets Y that lack one
+// before x, and so are F and H of sets that are no ideals.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +36,7 @@ public:
     bool order(int threads, Limits& limits);
     // Parents that add no more than `slack` to a local score are left out. Needs F.
     BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
+    VarSet fewest_parents(int x, VarSet available, double slack) const;
     // Fills H; false when a limit stopped it. Needs best.
     bool order_backward(int threads, Limits& limits);
 
@@ -40,6 +44,7 @@ public:
     // Whatever scores less is not known of: here all is.
     double lowest() const { return -std::numeric_limits<double>::infinity(); }
     const LocalScores& scores() const { return scores_; }
+    VarSet before(int x) const { return scores_.precedence().before(x); }
     // The variable that comes last in the best order of these, ties broken as ever. Needs F.
     int last_variable(VarSet placed) const { return last_variable_of(*this, placed); }
     double best(int x, VarSet within) const { return best_[x][without_bit(within, x)]; }
@@ -56,6 +61,7 @@ public:
 private:
     template <class FillBlock>
     bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
+    void strike_out(int x);
     void order_block(VarSet block);
     std::vector<const double*> tables_within(VarSet base) const;
     void order_block_backward(VarSet block);

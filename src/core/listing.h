@@ -4,7 +4,8 @@
 // is built along its own canonical order: the one that always takes, among the variables whose parents are placed,
 // the first in a reference order. So x may be added only if it could not have been added before: with y the last
 // placed variable that stands behind x in the reference order, x must have a parent among y and those placed after it,
-// its *blockers*. No list of networks already seen is needed.
+// its *blockers*. No list of networks already seen is needed. What comes before x in any case (precedence.h) counts as
+// a parent of it here.
 //
 // A partial network on Y with score g is left as soon as no network from it can reach the threshold t:
 //   g + H(Y) < t, or
@@ -16,13 +17,14 @@
 // step where two paths part. Networks that tie stand in this order, so a full list may be left at once by a walk that
 // is behind its last one and can only meet ties with it.
 //
-// Lattice is anything with most_variables, n_variables(), best(x, set), forward(set), backward(set) and
+// Lattice is anything with most_variables, n_variables(), best(x, set), forward(set), backward(set), before(x) and
 // last_variable(set), and with families_reaching and families_for_k_best of its own (family_bounds.h).
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 #include <vector>
@@ -77,6 +79,7 @@ private:
         for (int x = 0; x < lattice_.n_variables(); ++x) {
             if (has(placed, x)) continue;
             const double rest = lattice_.backward(placed | only(x));
+            if (rest == -std::numeric_limits<double>::infinity()) continue;  // also when the threshold is as low
             if (reached + lattice_.best(x, placed) + rest < threshold_) continue;
             for (const ScoredFamily& family : families_[x]) {
                 if (reached + family.score + rest < threshold_) break;
@@ -228,11 +231,12 @@ public:
             before |= only(x);
         }
         everything_ = before;
+        for (std::size_t x = 0; x < order.size(); ++x) early_.push_back(lattice.before(static_cast<int>(x)));
     }
 
     bool may_add(const State& state, const Step& step) const {
         const VarSet blockers = state.blockers[step.x];
-        return blockers == 0 || (blockers & step.parents) != 0;
+        return blockers == 0 || (blockers & (step.parents | early_[step.x])) != 0;
     }
 
     State after(const State& state, const Step& step) const {
@@ -262,7 +266,7 @@ private:
     bool can_meet(int x, VarSet wanted, double lost, double threshold) const {
         for (const ScoredFamily& family : by_bound_[x]) {
             if (family.bound - lost < threshold) return false;
-            if ((family.parents & wanted) != 0) return true;
+            if (((family.parents | early_[x]) & wanted) != 0) return true;
         }
         return false;
     }
@@ -270,6 +274,7 @@ private:
     const Lattice& lattice_;
     FamilyTable by_bound_;
     std::vector<VarSet> before_;  // by variable: those before it in the reference order
+    std::vector<VarSet> early_;   // by variable: those that come before it in any case
     VarSet everything_ = 0;
 };
 

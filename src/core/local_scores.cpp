@@ -20,12 +20,33 @@ TOPDAG_SIMD void subtract(const double* joint, const double* below, std::size_t 
     });
 }
 
+TOPDAG_SIMD void forbid(VarSet must, VarSet outside, std::size_t count, double* out) {
+    for (std::size_t slot = 0; slot < count; ++slot)
+        out[slot] = ((slot & must) == must && (slot & outside) == 0) ? out[slot] : not_allowed;
+}
+
+void forbid_sizes(int least, int most, std::size_t count, double* out) {
+    for (std::size_t slot = 0; slot < count; ++slot)
+        if (size_of(slot) < least || size_of(slot) > most) out[slot] = not_allowed;
+}
+
 }  // namespace
 
 void DifferenceScores::fill(int x, std::size_t begin, std::size_t count, double* out) const {
+    const ParentLimits limits = limits_.empty() ? ParentLimits{} : limits_[x];
+    const VarSet must = without_bit(limits.must, x), outside = ~without_bit(limits.may, x) & all_of(n_ - 1);
+    const VarSet low = count - 1;  // the slots begin at a multiple of their number
+    if ((begin & outside & ~low) != 0 || !is_subset(must & ~low, begin)) {
+        std::fill(out, out + count, not_allowed);
+        return;
+    }
     const std::size_t run = std::min<std::size_t>(count, only(x));  // slots that are neighbours as sets too
     const VarSet set = with_gap(begin, x);
     subtract(joint_ + (set | only(x)), below_[x] + set, run, count, out);
+    if (((must | outside) & low) != 0) forbid(must & low, outside & low, count, out);
+    const int above = size_of(begin & ~low);
+    if (limits.least > above || limits.most < above + size_of(low))
+        forbid_sizes(limits.least - above, limits.most - above, count, out);
 }
 
 void FamilyScores::fill(int x, std::size_t begin, std::size_t count, double* out) const {

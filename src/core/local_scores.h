@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "precedence.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -16,13 +17,30 @@ public:
     // Writes the local scores of x for the slots begin ... begin + count - 1. Both are multiples of the largest
     // power of two not above 2^(n-1) and `count`.
     virtual void fill(int x, std::size_t begin, std::size_t count, double* out) const = 0;
+
+    // What orders must agree with besides; none unless set.
+    const Precedence& precedence() const { return precedence_; }
+    void set_precedence(Precedence precedence) { precedence_ = std::move(precedence); }
+
+private:
+    Precedence precedence_;
+};
+
+// The parents that one variable may have: all of `must`, none outside `may`, so many.
+struct ParentLimits {
+    VarSet must = 0;
+    VarSet may = ~VarSet{0};
+    int least = 0;
+    int most = 64;
 };
 
 // local(x | U) = joint(U + x) - below_x(U), for functions of sets; joint is minus infinity where not allowed.
 class DifferenceScores final : public LocalScores {
 public:
-    DifferenceScores(int n, const double* joint, std::vector<const double*> below)
-        : n_(n), joint_(joint), below_(std::move(below)) {}
+    // Families beyond the limits, which are given for all variables or for none, are not allowed either.
+    DifferenceScores(int n, const double* joint, std::vector<const double*> below,
+                     std::vector<ParentLimits> limits = {})
+        : n_(n), joint_(joint), below_(std::move(below)), limits_(std::move(limits)) {}
     int n_variables() const override { return n_; }
     void fill(int x, std::size_t begin, std::size_t count, double* out) const override;
 
@@ -30,6 +48,7 @@ private:
     int n_;
     const double* joint_;
     std::vector<const double*> below_;  // by variable
+    std::vector<ParentLimits> limits_;  // by variable, or empty
 };
 
 // Every family stored: families[x * 2^(n-1) + slot].

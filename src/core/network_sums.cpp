@@ -27,8 +27,8 @@ struct Tables {
     VarSet everything;
 
     Tables(const LocalScores& scores_in, FamilyWeights<Real> weights_in)
-        : scores(scores_in), weights(std::move(weights_in)), prefixes(weights), suffixes(weights),
-          everything(all_of(weights.n_variables())) {}
+        : scores(scores_in), weights(std::move(weights_in)), prefixes(weights, scores.precedence()),
+          suffixes(weights, scores.precedence()), everything(all_of(weights.n_variables())) {}
 
     bool fill(bool with_shares, int threads, Limits& limits);
     double largest_cancellation() const;
@@ -40,7 +40,10 @@ bool Tables<Real>::fill(bool with_shares, int threads, Limits& limits) {
     if (!prefixes.fill(threads, limits)) return false;
     if (!with_shares) return suffixes.fill(nullptr, threads, limits);
     const int n = weights.n_variables();
-    for (int v = 0; v < n; ++v) shares.emplace_back(n_sets(n - 1));
+    for (int v = 0; v < n; ++v) {
+        shares.emplace_back(n_sets(n - 1));
+        if (!scores.precedence().is_empty()) shares[v].clear();  // not every set comes first
+    }
     const auto take = [&](VarSet past, int v, Real mantissa, Exponent exponent) {
         const VarSet slot = without_bit(past, v);
         const bool is_zero = prefixes.exponent(past) == zero_exponent || exponent == zero_exponent;
@@ -101,6 +104,7 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, int thr
     const int n = scores.n_variables();
     FamilyWeights<Real> weights;
     if (!weights.fill(scores, threads, limits)) return posteriors;
+    weights.keep_to(scores.precedence());
     Tables<Real> tables(scores, std::move(weights));
     if (!tables.fill(wanted.posteriors, threads, limits)) return posteriors;
     const double total = static_cast<double>(tables.prefixes.mantissa(tables.everything));

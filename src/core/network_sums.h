@@ -6,6 +6,9 @@
 // where U is the set of all variables that do not descend from v [Pensar, Talvitie, Hyttinen & Koivisto 2020]. The
 // parent sets of each variable must have probability one together, and alpha(V) must be beta(V): n + 1 sums along
 // different ways, whose differences show the rounding error.
+//
+// Under a precedence (precedence.h) what comes before v counts as a parent of v, so z_v(U) is zero where U lacks it,
+// and descendants are those by such parents too: paths, but nothing else, are then not those of the networks.
 #pragma once
 
 #include "posterior_tables.h"

@@ -20,6 +20,7 @@ struct Joining {
         const Exponent own = within.exponent(v, parents), before = sums.before().exponents[placed];
         if (own == zero_exponent || before == zero_exponent) return 0.0;
         const Exponent after = sums.before().exponents[placed | only(v)];
+        if (after == zero_exponent) return 0.0;  // no order goes on like this
         const Exponent exponent = order_weights[v].exponents[slot] + own + before - after;
         return order_weights[v].mantissas[slot] * within.mantissa(v, parents) * power_of_two(exponent);
     }

@@ -131,7 +131,8 @@ private:
             is_finished_ = true;
             return false;
         }
-        sums_ = std::make_unique<OrderSums>(n_, potential_of(lattice, weight_.tables()), weight_.tables(), threads_);
+        sums_ = std::make_unique<OrderSums>(n_, potential_of(lattice, weight_.tables()), weight_.tables(),
+                                            scores_.precedence(), threads_);
         bounds_ = std::make_unique<SharedBounds>(*sums_);
         const BestNetwork best = lattice.read_back(0.0);
         found_.count(best.score, best.parents);

@@ -118,9 +118,10 @@ void sum_over_supersets(double* values, int bits) {
             add(values + base, values + base + width, width);
 }
 
-OrderSums::OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, int threads)
+OrderSums::OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, Precedence precedence,
+                     int threads)
     : n_(n), threads_(threads), potential_(std::move(potential)), forward_(n_sets(n)), backward_(n_sets(n)),
-      order_weights_(std::move(order_weights)), scratch_(threads) {
+      order_weights_(std::move(order_weights)), precedence_(std::move(precedence)), scratch_(threads) {
     // A set that no order allows: no step leaves it, whatever its potential.
     for (std::size_t set = 0; set < n_sets(n); ++set)
         if (!std::isfinite(potential_[set])) potential_[set] = 0.0;
@@ -147,6 +148,9 @@ void OrderSums::choose(int x, const BestWithin& own, int worker) {
         fill_steps(table + (rows.kind(row) << rows.bits), &potential_[set], &potential_[set | only(x)],
                    weights, run, rows.width(), &steps_[x][begin]);
     }
+    const VarSet wanted = without_bit(precedence_.before(x), x);
+    for (VarSet slot = 0; wanted != 0 && slot < rows.slots; ++slot)
+        if (!is_subset(wanted, slot)) steps_[x][slot] = 0.0;
 }
 
 void OrderSums::share_out(int x, VarSet among, double* shares, int worker) {

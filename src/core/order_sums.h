@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "big_array.h"
+#include "precedence.h"
 #include "run_limits.h"
 #include "var_set.h"
 
@@ -28,7 +29,8 @@ struct BestWithin {
 class OrderSums {
 public:
     // The potential by set; log weights of x after a set by slot, one table for each variable, or none at all.
-    OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, int threads);
+    // Only orders that agree with the precedence count.
+    OrderSums(int n, BigArray potential, std::vector<const double*> order_weights, Precedence precedence, int threads);
 
     // From here on x takes these parents. Several variables may be changed at once, each by a worker of its own.
     void choose(int x, const BestWithin& own, int worker);
@@ -44,6 +46,7 @@ public:
     double potential(VarSet set) const { return potential_[set]; }
     double backward(VarSet set) const { return backward_[set]; }
     const double* order_weights(int x) const { return order_weights_[x]; }
+    bool can_follow(int x, VarSet placed) const { return precedence_.can_follow(x, placed); }
     // The variable that comes last in most of the orders of a set, by weight. Needs R.
     int likely_last(VarSet placed) const;
 
@@ -64,6 +67,7 @@ private:
     int threads_;
     BigArray potential_, forward_, backward_;
     std::vector<const double*> order_weights_;
+    Precedence precedence_;
     std::vector<BigArray> steps_;    // e by variable, then by slot
     std::vector<BigArray> scratch_;  // by worker
 };

@@ -32,7 +32,8 @@ bool is_acyclic(const std::vector<VarSet>& parents) {
     return placed == all_of(n);
 }
 
-std::optional<double> OrderWeight::of(const std::vector<VarSet>& parents) const {
+std::optional<double> OrderWeight::of(std::vector<VarSet> parents) const {
+    for (std::size_t x = 0; x < parents.size(); ++x) parents[x] |= precedence_.before(static_cast<int>(x));
     if (!is_acyclic(parents)) return std::nullopt;
     if (!tables_.empty()) return weighted_sum(parents);
     return log_of(*linear_extensions(parents, std::numeric_limits<std::size_t>::max()));

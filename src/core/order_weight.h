@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "precedence.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -11,11 +12,13 @@ namespace topdag {
 class OrderWeight {
 public:
     // Log weights of x after a set by slot, one table for each variable; none at all: every order weighs 1.
-    explicit OrderWeight(std::vector<const double*> tables) : tables_(std::move(tables)) {}
+    // Only orders that agree with the precedence count.
+    explicit OrderWeight(std::vector<const double*> tables, Precedence precedence = {})
+        : tables_(std::move(tables)), precedence_(std::move(precedence)) {}
 
-    // The log of the weight; nothing for parents that go round in a circle. For all orders alike it is the log of the
-    // number of linear extensions, counted exactly.
-    std::optional<double> of(const std::vector<VarSet>& parents) const;
+    // The log of the weight; nothing for parents that go round in a circle, by themselves or with the precedence. For all
+    // orders alike it is the log of the number of linear extensions, counted exactly.
+    std::optional<double> of(std::vector<VarSet> parents) const;
 
     const std::vector<const double*>& tables() const { return tables_; }
 
@@ -23,6 +26,7 @@ private:
     double weighted_sum(const std::vector<VarSet>& parents) const;
 
     std::vector<const double*> tables_;
+    Precedence precedence_;
 };
 
 bool is_acyclic(const std::vector<VarSet>& parents);

@@ -19,4 +19,7 @@ struct KeptFamilies {
 // enough for one best network and no more. With epsilon infinite all allowed families are kept.
 KeptFamilies families_worth_keeping(const LocalScores& scores, int x, double epsilon);
 
+// How many families are allowed, of all variables together.
+std::size_t count_families(const LocalScores& scores);
+
 }  // namespace topdag

@@ -54,9 +54,16 @@ void ParentWeights::fill_variable(int x) {
                 sums[slot] = both.mantissa;
                 exponents[slot] = both.exponent;
             }
+    const VarSet wanted = without_bit(scores_.precedence().before(x), x);
+    for (std::size_t slot = 0; wanted != 0 && slot < size; ++slot)
+        if (!is_subset(wanted, slot)) {
+            sums[slot] = 0.0L;
+            exponents[slot] = no_exponent;
+        }
 }
 
 long double ParentWeights::ways_by_difference(int x, VarSet within, VarSet meeting) const {
+    meeting = still_to_meet(x, meeting);
     if (meeting == 0) return sum(x, within);
     return sum(x, within) - in_units(scaled_sum(x, within & ~meeting), exponent(x, within));
 }
@@ -67,7 +74,7 @@ long double ParentWeights::difference_error() const { return 4 * n_ * std::numer
 template <class Use>
 void ParentWeights::for_each_allowed(int x, VarSet within, VarSet meeting, Use&& use) const {
     const auto outside = static_cast<std::uint32_t>(~within);
-    const auto met = static_cast<std::uint32_t>(meeting);
+    const auto met = static_cast<std::uint32_t>(still_to_meet(x, meeting));
     const std::int64_t unit = exponent(x, within);
     for (const Family& family : families_[x]) {
         if ((family.parents & outside) != 0 || (met != 0 && (family.parents & met) == 0)) continue;

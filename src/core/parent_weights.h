@@ -3,6 +3,9 @@
 //   z(x, Y)       = the sum of w(x, U) over all U inside Y
 //   ways(x, Y, R) = the same over those U that have a member of R too; over all of them when R is empty
 //
+// Under a precedence (precedence.h) z(x, Y) is zero where Y lacks a variable before x, and one before x that is in R
+// counts as a parent there: then ways(x, Y, R) = z(x, Y).
+//
 // Weights are relative to the best family of x, which cancels in every probability. Families that score ten million
 // less than it count as not allowed.
 #pragma once
@@ -27,6 +30,7 @@ public:
     bool fill(int threads, Limits& limits);
 
     int n_variables() const { return n_; }
+    const Precedence& precedence() const { return scores_.precedence(); }
     // In units of 2^exponent(x, within): in [1, 2), or zero.
     long double sum(int x, VarSet within) const { return sums_[x][without_bit(within, x)]; }
     std::int32_t exponent(int x, VarSet within) const { return exponents_[x][without_bit(within, x)]; }
@@ -58,6 +62,9 @@ private:
         std::uint32_t parents;
     };
     void fill_variable(int x);
+    VarSet still_to_meet(int x, VarSet meeting) const {
+        return (scores_.precedence().before(x) & meeting) == 0 ? meeting : 0;
+    }
     // Calls use(family, weight) for the families inside `within` that meet `meeting`, heaviest first, until it says no.
     template <class Use>
     void for_each_allowed(int x, VarSet within, VarSet meeting, Use&& use) const;

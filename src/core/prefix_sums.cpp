@@ -1,5 +1,6 @@
 #include "prefix_sums.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "parallel.h"
@@ -35,8 +36,9 @@ struct PrefixSums<Real>::Past {
 };
 
 template <class Real>
-PrefixSums<Real>::PrefixSums(const FamilyWeights<Real>& weights)
-    : weights_(weights), n_(weights.n_variables()), low_(std::min(n_, 5)), high_(std::clamp(n_ - low_ - 4, 0, 4)) {
+PrefixSums<Real>::PrefixSums(const FamilyWeights<Real>& weights, const Precedence& precedence)
+    : weights_(weights), precedence_(precedence), n_(weights.n_variables()), low_(std::min(n_, 5)),
+      high_(std::clamp(n_ - low_ - 4, 0, 4)) {
     middle_ = n_ - low_ - high_;
 }
 
@@ -84,7 +86,8 @@ void PrefixSums<Real>::fill_scales() {
 template <class Real>
 void PrefixSums<Real>::push_between(VarSet from, VarSet to, Workspace& space, Limits& limits) {
     for (VarSet middle = 0; middle < n_sets(middle_) && !limits.reached(); ++middle) {
-        begin_columns(to, middle, space);
+        if (!has_networks(from, middle)) continue;
+        begin_columns(from, to, middle, space);
         for (VarSet low = 0; low < n_sets(low_); ++low) {
             const Past past{from << (middle_ + low_) | middle << low_ | low, low};
             if (from == to) settle(past, space);
@@ -95,9 +98,17 @@ void PrefixSums<Real>::push_between(VarSet from, VarSet to, Workspace& space, Li
     }
 }
 
+// On sets with these high and middle parts.
 template <class Real>
-void PrefixSums<Real>::begin_columns(VarSet to, VarSet middle, Workspace& space) const {
-    space.joining = all_of(middle_) & ~middle;
+bool PrefixSums<Real>::has_networks(VarSet from, VarSet middle) const {
+    const Exponent* scales = &scales_[(from << middle_ | middle) << low_];
+    return std::any_of(scales, scales + n_sets(low_), [](Exponent scale) { return scale > zero_exponent; });
+}
+
+template <class Real>
+void PrefixSums<Real>::begin_columns(VarSet from, VarSet to, VarSet middle, Workspace& space) const {
+    const VarSet most_placed = (from << middle_ | middle) << low_ | all_of(low_);
+    space.joining = precedence_.open((all_of(middle_) & ~middle) << low_, most_placed) >> low_;
     space.n_columns = 1;
     space.column_sets[0] = middle;
     for (VarSet rest = space.joining; rest != 0; rest &= rest - 1) {

@@ -2,7 +2,8 @@
 //
 //   alpha(U) = sum over R in U, R not empty, of (-1)^(|R|+1) alpha(U - R) * product over v in R of z_v(U - R)
 //
-// R is a set of variables without children; inclusion and exclusion count each network once. 3^n steps.
+// R is a set of variables without children; inclusion and exclusion count each network once. 3^n steps; under a
+// precedence (precedence.h) about as many as there are ideals with subsets of the variables that can come next.
 //
 // Values are kept relative to 2^scale(U), where scale is the best network by exponents alone:
 //   scale(U) = max over v in U of scale(U - v) + exponent of z_v(U - v)
@@ -19,8 +20,8 @@ namespace topdag {
 template <class Real>
 class PrefixSums {
 public:
-    // The weights must outlive this.
-    explicit PrefixSums(const FamilyWeights<Real>& weights);
+    // The weights, kept to the precedence, must outlive this, and so must that.
+    PrefixSums(const FamilyWeights<Real>& weights, const Precedence& precedence);
     // False when a limit stopped it.
     bool fill(int threads, Limits& limits);
 
@@ -38,13 +39,15 @@ private:
 
     void fill_scales();
     void push_between(VarSet from, VarSet to, Workspace& space, Limits& limits);
-    void begin_columns(VarSet to, VarSet middle, Workspace& space) const;
+    bool has_networks(VarSet from, VarSet middle) const;
+    void begin_columns(VarSet from, VarSet to, VarSet middle, Workspace& space) const;
     void settle(const Past& past, const Workspace& space);
     bool begin_row(const Past& past, VarSet to_high, Workspace& space) const;
     void add_rows(const Past& past, Workspace& space) const;
     void collect(VarSet from, VarSet to, const Workspace& space);
 
     const FamilyWeights<Real>& weights_;
+    const Precedence& precedence_;
     int n_, low_, middle_, high_;  // how many variables are rows, columns and blocks, from the first place on
     BigArrayOf<Exponent> scales_;
     BigArrayOf<Real> values_;

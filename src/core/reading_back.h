@@ -2,13 +2,14 @@
 // last variable of an order is the last column that may be last, and parents are dropped from the last column on
 // while the best score stays the same, up to the slack that rounding asks for.
 //
-// Lattice is anything with n_variables(), best(x, set) and forward(set).
+// Lattice is anything with n_variables(), best(x, set), forward(set) and fewest_parents(x, set, slack).
 #pragma once
 
 #include <algorithm>
 #include <limits>
 #include <vector>
 
+#include "local_scores.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -40,7 +41,7 @@ std::vector<int> best_order_of(const Lattice& lattice) {
 
 // What is left cannot lose one more variable, so no proper subset of it scores as much: it is its own best subset.
 template <class Lattice>
-VarSet fewest_parents(const Lattice& lattice, int x, VarSet available, double slack) {
+VarSet fewest_parents_of(const Lattice& lattice, int x, VarSet available, double slack) {
     const double enough = lattice.best(x, available) - slack;
     for (int v = lattice.n_variables() - 1; v >= 0; --v) {
         if (!has(available, v)) continue;
@@ -49,6 +50,9 @@ VarSet fewest_parents(const Lattice& lattice, int x, VarSet available, double sl
     }
     return available;
 }
+
+// The same where best(x, .) is not known for all sets: from the families that score enough, in one pass over them all.
+VarSet fewest_parents_by_families(const LocalScores& scores, int x, VarSet available, double enough);
 
 // Parents that add no more than `slack` to a local score are left out.
 template <class Lattice>
@@ -59,7 +63,7 @@ BestNetwork best_network_of(const Lattice& lattice, double slack) {
     while (placed != 0) {
         const int x = last_variable_of(lattice, placed);
         placed &= ~only(x);
-        network.parents[x] = fewest_parents(lattice, x, placed, slack);
+        network.parents[x] = lattice.fewest_parents(x, placed, slack);
     }
     return network;
 }

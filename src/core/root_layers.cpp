@@ -44,7 +44,8 @@ void RootLayers::fill_exponents() {
     exponents_[0] = 0;
     for (VarSet left = 1; left <= all; ++left) {
         std::int64_t most = no_exponent;
-        for (VarSet rest = left; rest != 0; rest &= rest - 1) {
+        const bool can_remain = weights_.precedence().is_ideal(all & ~left);
+        for (VarSet rest = can_remain ? left : 0; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
             most = std::max(most, std::int64_t{weights_.exponent(x, all & ~left)} + exponents_[left & ~only(x)]);
         }

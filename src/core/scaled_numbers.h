@@ -49,6 +49,11 @@ struct ScaledTable {
     ScaledTable() = default;
     explicit ScaledTable(std::size_t size) : mantissas(size), exponents(size) {}
     std::size_t size() const { return mantissas.size(); }
+    // All numbers become zero.
+    void clear() {
+        std::fill_n(mantissas.data(), size(), Real(0.0));
+        std::fill_n(exponents.data(), size(), zero_exponent);
+    }
 };
 
 // sum += more, number by number; the exponent of a sum is the larger of the two.

@@ -13,8 +13,10 @@ constexpr std::size_t chunk = 1024;
 
 }  // namespace
 
-SparseLattice::SparseLattice(Candidates candidates, std::vector<VarSet> sets, std::vector<double> costs, double threshold)
-    : candidates_(std::move(candidates)), threshold_(threshold), sets_(std::move(sets)), forward_(std::move(costs)), index_(sets_) {
+SparseLattice::SparseLattice(Candidates candidates, std::vector<VarSet> sets, std::vector<double> costs,
+                             double threshold, std::vector<VarSet> before)
+    : candidates_(std::move(candidates)), threshold_(threshold), before_(std::move(before)), sets_(std::move(sets)),
+      forward_(std::move(costs)), index_(sets_) {
     for (double& value : forward_) value = -value;
 }
 

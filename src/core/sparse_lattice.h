@@ -23,7 +23,10 @@ public:
 
     // `sets` with the least cost of each must hold every set that an order of a network of cost <= threshold passes,
     // the empty set and the set of all variables among them; in any order of growing size.
-    SparseLattice(Candidates candidates, std::vector<VarSet> sets, std::vector<double> costs, double threshold);
+    // `before`: by variable those that come before it in any case, or empty; all sets must be ideals then
+    // (precedence.h).
+    SparseLattice(Candidates candidates, std::vector<VarSet> sets, std::vector<double> costs, double threshold,
+                  std::vector<VarSet> before = {});
 
     // Fills backward, then forgets the sets that turn out not to matter; false when a limit stopped it.
     bool order_backward(int threads, Limits& limits);
@@ -34,6 +37,7 @@ public:
     double lowest() const { return -threshold_; }
     std::size_t n_kept() const { return sets_.size(); }
 
+    VarSet before(int x) const { return before_.empty() ? 0 : before_[x]; }
     double best(int x, VarSet within) const { return -candidates_.least_cost(x, within); }
     double forward(VarSet placed) const { return at(forward_, placed); }
     double backward(VarSet placed) const { return at(backward_, placed); }
@@ -52,6 +56,7 @@ private:
 
     Candidates candidates_;
     double threshold_;
+    std::vector<VarSet> before_;
     std::vector<VarSet> sets_;  // growing size
     std::vector<double> forward_, backward_;
     SetIndex index_;

@@ -47,7 +47,7 @@ void SparseSums::follow(std::size_t from, const std::vector<BestWithin>& own, do
         const int x = first_of(rest);
         const std::uint32_t place = among_[x].place(set);
         double best = own[x].best[place];
-        if (best == minus_infinity) continue;
+        if (best == minus_infinity || !before_.can_follow(x, set)) continue;
         if (before_.order_weights(x) != nullptr) best += before_.order_weights(x)[without_bit(set, x)];
         Known& after = known_[set | only(x)];
         const double weight = exp_of(best + (known_[set].potential - after.potential));

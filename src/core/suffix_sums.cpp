@@ -19,14 +19,15 @@ bool SuffixSums<Real>::fill(const TakeGamma& take, int threads, Limits& limits) 
     scales_ = BigArrayOf<Exponent>(n_sets(n_));
     values_ = BigArrayOf<Real>(n_sets(n_));
     fill_scales();
+    if (!precedence_.is_empty()) std::fill_n(values_.data(), n_sets(n_), Real(0.0));  // not all will be found
     values_[0] = 1.0;
-    limits.begin(Phase::summing, n_sets(n_));
+    limits.begin(Phase::summing, precedence_.is_empty() ? n_sets(n_) : 0);
     std::vector<Workspace> spaces(threads);
     std::vector<VarSet> layer;
     for (int size = 1; size <= n_; ++size) {
         layer.clear();
         for (VarSet set = 1; set < n_sets(n_); ++set)
-            if (size_of(set) == size) layer.push_back(set);
+            if (size_of(set) == size && precedence_.is_ideal(all_of(n_) & ~set)) layer.push_back(set);
         parallel_for(layer.size(), threads, limits, [&](std::size_t i, int worker) {
             Workspace& space = spaces[worker];
             if (space.values.size() == 0) {
@@ -47,7 +48,7 @@ void SuffixSums<Real>::fill_scales() {
     scales_[0] = 0;
     for (VarSet set = 1; set <= everything; ++set) {
         Exponent best = zero_exponent;
-        for (VarSet rest = set; rest != 0; rest &= rest - 1) {
+        for (VarSet rest = precedence_.is_ideal(everything & ~set) ? set : 0; rest != 0; rest &= rest - 1) {
             const VarSet after = set & ~only(first_of(rest));
             const Exponent first = weights_.exponent(first_of(rest), everything & ~set);
             if (first > zero_exponent && scales_[after] > zero_exponent) best = std::max(best, scales_[after] + first);
@@ -56,11 +57,11 @@ void SuffixSums<Real>::fill_scales() {
     }
 }
 
-// beta and scale of all subsets of the remaining variables, side by side.
+// beta and scale of all subsets of the open variables with the closed ones, side by side.
 template <class Real>
-void SuffixSums<Real>::gather(VarSet remaining, Workspace& space) const {
+void SuffixSums<Real>::gather(VarSet open, VarSet closed, Workspace& space) const {
     constexpr int row_bits = 6;
-    const VarSet low = remaining & all_of(row_bits), high = remaining & ~low;
+    const VarSet low = open & all_of(row_bits), high = open & ~low;
     space.sets.assign(1, 0);
     for (VarSet rest = low; rest != 0; rest &= rest - 1) {
         const std::size_t width = space.sets.size();
@@ -70,8 +71,9 @@ void SuffixSums<Real>::gather(VarSet remaining, Workspace& space) const {
     Real* values = space.values.data();
     Exponent* scales = space.scales.data();
     for (VarSet base = 0;; base = (base - high) & high) {
-        for (std::size_t i = 0; i < width; ++i) values[i] = values_[base | space.sets[i]];
-        for (std::size_t i = 0; i < width; ++i) scales[i] = scales_[base | space.sets[i]];
+        const VarSet row = base | closed;
+        for (std::size_t i = 0; i < width; ++i) values[i] = values_[row | space.sets[i]];
+        for (std::size_t i = 0; i < width; ++i) scales[i] = scales_[row | space.sets[i]];
         values += width;
         scales += width;
         if (base == high) break;
@@ -86,15 +88,17 @@ void SuffixSums<Real>::eliminate_one(Real* values, int place, std::size_t offset
     subtract_terms(values, values + half, scales, scales + half, space.factors[place], space.exponents[place], half);
 }
 
+// Variables that cannot come next have no parents in U alone: they need not be eliminated.
 template <class Real>
 void SuffixSums<Real>::complete(VarSet remaining, const TakeGamma& take, Workspace& space) {
     const VarSet past = all_of(n_) & ~remaining;
-    const int m = size_of(remaining);
-    gather(remaining, space);
+    const VarSet open = precedence_.open(remaining, past);
+    const int m = size_of(open);
+    gather(open, remaining & ~open, space);
     space.variables.clear();
     space.factors.clear();
     space.exponents.clear();
-    for (VarSet rest = remaining; rest != 0; rest &= rest - 1) {
+    for (VarSet rest = open; rest != 0; rest &= rest - 1) {
         space.variables.push_back(first_of(rest));
         space.factors.push_back(weights_.mantissa(first_of(rest), past));
         space.exponents.push_back(weights_.exponent(first_of(rest), past));

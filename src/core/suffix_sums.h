@@ -9,6 +9,7 @@
 // after which c(M) is the weight of networks on M and the eliminated in which none of the eliminated has all its
 // parents in U. No c is negative, so all that can be lost is what is subtracted. 3^n steps for beta, as many again for
 // all gamma.
+// Under a precedence (precedence.h) U must be an ideal, and only variables that can come next are eliminated.
 // Values are kept relative to 2^scale(E), the best completion by exponents alone (see prefix_sums.h).
 #pragma once
 
@@ -28,8 +29,9 @@ public:
     // Takes gamma_v(U) as mantissa and exponent; called from several threads, never twice for one (U, v).
     using TakeGamma = std::function<void(VarSet past, int v, Real mantissa, Exponent exponent)>;
 
-    // The weights must outlive this.
-    explicit SuffixSums(const FamilyWeights<Real>& weights) : weights_(weights), n_(weights.n_variables()) {}
+    // The weights, kept to the precedence, must outlive this, and so must that.
+    SuffixSums(const FamilyWeights<Real>& weights, const Precedence& precedence)
+        : weights_(weights), precedence_(precedence), n_(weights.n_variables()) {}
     // With no `take` only beta is found. False when a limit stopped it.
     bool fill(const TakeGamma& take, int threads, Limits& limits);
 
@@ -42,10 +44,11 @@ private:
 
     void fill_scales();
     void complete(VarSet remaining, const TakeGamma& take, Workspace& space);
-    void gather(VarSet remaining, Workspace& space) const;
+    void gather(VarSet open, VarSet closed, Workspace& space) const;
     static void eliminate_one(Real* values, int place, std::size_t offset, const Workspace& space);
 
     const FamilyWeights<Real>& weights_;
+    const Precedence& precedence_;
     int n_;
     BigArrayOf<Exponent> scales_;  // by the set of variables that remain
     BigArrayOf<Real> values_;

@@ -62,6 +62,7 @@ bool SummedOrders::fill(int threads, Limits& limits) {
         parallel_for(n, threads, limits, [&](std::size_t v, int) {
             steps_.multiply(static_cast<int>(v), order_weights(static_cast<int>(v)));
         });
+    steps_.keep_to(scores_.precedence());
     before_ = ScaledTable<double>(n_sets(n));
     after_ = ScaledTable<double>(n_sets(n));
     const VarSet everything = all_of(n);
@@ -72,7 +73,7 @@ bool SummedOrders::fill(int threads, Limits& limits) {
     const bool forward = fill_in_layers(true, threads, limits, [&](VarSet set) {
         Sum sum;
         if (set == 0) sum = {1.0, 0};
-        for (VarSet rest = set; rest != 0; rest &= rest - 1) {
+        for (VarSet rest = is_ideal(set) ? set : 0; rest != 0; rest &= rest - 1) {
             const int v = first_of(rest);
             const VarSet past = set & ~only(v);
             sum.add(before_.mantissas[past] * steps_.mantissa(v, past),
@@ -83,7 +84,7 @@ bool SummedOrders::fill(int threads, Limits& limits) {
     return forward && fill_in_layers(false, threads, limits, [&](VarSet set) {
         Sum sum;
         if (set == everything) sum = {1.0, 0};
-        for (VarSet rest = everything & ~set; rest != 0; rest &= rest - 1) {
+        for (VarSet rest = is_ideal(set) ? everything & ~set : 0; rest != 0; rest &= rest - 1) {
             const int v = first_of(rest);
             const VarSet next = set | only(v);
             sum.add(after_.mantissas[next] * steps_.mantissa(v, set),

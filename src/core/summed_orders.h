@@ -4,6 +4,7 @@
 //   alpha(U)  = sum over v in U of alpha(U - v) step_v(U - v)         orders of U
 //   beta(U)   = sum over v outside U of step_v(U) beta(U + v)         orders of the others, after U
 //
+// Under a precedence (precedence.h) only orders that agree with it count: the sums of sets that are no ideals are zero.
 // n^2 2^n steps. Nothing is subtracted, so doubles are enough.
 #pragma once
 
@@ -29,6 +30,7 @@ public:
     // q_v by slot.
     ScaledTable<double> order_weights(int v) const;
     void free_steps() { steps_ = {}; }
+    bool is_ideal(VarSet set) const { return scores_.precedence().is_ideal(set); }
 
 private:
     template <class Sum>

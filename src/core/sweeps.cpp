@@ -173,4 +173,18 @@ TOPDAG_SIMD void order_within_backward(double* own, const double* const* best, i
     }
 }
 
+void strike_out_without(double* values, VarSet wanted, int bits) {
+    for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
+        const std::size_t half = rest & -rest;
+        for (std::size_t base = 0; base < n_sets(bits); base += 2 * half)
+            std::fill(values + base, values + base + half, minus_infinity);
+    }
+}
+
+void strike_out_no_ideals(double* values, VarSet base, int bits, const Precedence& precedence) {
+    if (precedence.is_empty()) return;
+    for (VarSet set = 0; set < n_sets(bits); ++set)
+        if (!precedence.is_ideal(base | set)) values[set] = minus_infinity;
+}
+
 }  // namespace topdag

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "precedence.h"
+#include "var_set.h"
+
 namespace topdag {
 
 // values[Y] becomes the maximum over all subsets of Y, in a table over all sets of `bits` variables.
@@ -29,6 +32,13 @@ double largest_sum(const double* a, const double* b, std::size_t count);
 
 // Where a[i] + b[i] < least, a[i] becomes minus infinity.
 void strike_out_below(double* a, const double* b, double least, std::size_t count);
+
+// The values of sets that do not hold all of `wanted` become minus infinity, in a table over all sets of `bits`
+// variables.
+void strike_out_without(double* values, VarSet wanted, int bits);
+
+// Those of sets that are no ideals: each of the table's sets with `base` besides.
+void strike_out_no_ideals(double* values, VarSet base, int bits, const Precedence& precedence);
 
 // Calls visit(i) for all i with a[i] + b[i] >= least, in order; they should be few.
 template <class Visit>

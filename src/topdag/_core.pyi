@@ -68,11 +68,12 @@ def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape
 class LocalScores:
     """The local score of any family, however it is stored."""
 
-def difference_scores(n_variables: int, joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], below: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]]) -> LocalScores: ...
+def difference_scores(n_variables: int, joint: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], below: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], before: Sequence[int] = [], limits: Sequence[tuple[int, int, int, int]] = []) -> LocalScores:
+    """limits: by variable must, may, least, most; or none."""
 
-def family_scores(n_variables: int, families: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LocalScores: ...
+def family_scores(n_variables: int, families: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], before: Sequence[int] = []) -> LocalScores: ...
 
-def listed_scores(n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> LocalScores: ...
+def listed_scores(n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], before: Sequence[int] = []) -> LocalScores: ...
 
 class Candidates:
     """
@@ -107,6 +108,9 @@ class LatticeResult:
     def order_seconds(self) -> float: ...
 
 def best_network(scores: LocalScores, slack: float, threads: int, seconds: float | None, on_tick: object | None) -> LatticeResult: ...
+
+def count_families(scores: LocalScores) -> int:
+    """How many families are allowed."""
 
 def families_worth_keeping(scores: LocalScores, x: int, epsilon: float) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
@@ -195,7 +199,10 @@ def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads:
 def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
 
 @overload
-def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+
+@overload
+def list_best(lattice: IdealLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
     """finished, interrupted, floor, scores, parents by network, counts."""
 
 @overload
@@ -205,7 +212,10 @@ def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, sec
 def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+
+@overload
+def count_above(lattice: IdealLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
     """
     finished, interrupted, counts: when not finished, of what was found so far.
     """
@@ -217,7 +227,10 @@ def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | 
 def open_stream(lattice: BlockLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
 
 @overload
-def open_stream(lattice: SparseLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream:
+def open_stream(lattice: SparseLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+
+@overload
+def open_stream(lattice: IdealLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream:
     """None when stopped."""
 
 class MixedGraph:
@@ -495,10 +508,36 @@ class SparseLattice:
     @property
     def n_sets(self) -> int: ...
 
-def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> SparseLattice | None:
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None, before: Sequence[int] = []) -> SparseLattice | None:
     """
     None when stopped. Sets in an order of growing size, with the least cost of each.
     """
+
+class IdealLattice:
+    """Best parents, forward and backward tables over ideals of an order."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def best_alone(self) -> list[float]: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+    def read_back(self, slack: float) -> tuple[float, list[int]]:
+        """The best score, and the parents of each variable in the best network."""
+
+def ideal_lattice_bytes(n_variables: int, n_ideals: float, with_backward: bool) -> float:
+    """Bytes beside the scores."""
+
+def count_ideals(scores: LocalScores, most: int) -> int:
+    """
+    How many sets of variables can come first, or `most` when there are more.
+    """
+
+def build_ideal_lattice(scores: LocalScores, backward: bool, threads: int, seconds: float | None, on_tick: object | None) -> IdealLattice:
+    """None when stopped. Lists need the backward table."""
 
 class PriorResult:
     @property
@@ -603,6 +642,13 @@ def network_sums_bytes(n_variables: int, posteriors: bool, parent_sets: int, ext
 def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extended: bool, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
     """
     Every network weighs the product of its families; parent_sets: of which variables they are kept.
+    """
+
+def ordered_paths_bytes(n_variables: int, threads: int) -> float: ...
+
+def ordered_paths(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], float] | None:
+    """
+    Paths of networks that agree with the order, and how far sums are from one; None when stopped.
     """
 
 def order_sums_bytes(n_variables: int, posteriors: bool, paths: bool, parent_sets: int, threads: int) -> float: ...

@@ -66,14 +66,14 @@ def edge_alternatives(
 ) -> EdgeAlternatives:
     """For every pair of variables the best network with and without an edge from one to the other."""
     scores.require_kept("edge_alternatives")
-    scores.require_local("edge_alternatives")
+    scores.require_local("edge_alternatives", order=True)
     n = len(scores.names)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
     if not scores.columns:  # the empty network is the only one
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
     run = Run(threads=threads, on_progress=on_progress)
-    lattice = lattice_of(scores.store, run)
+    lattice = lattice_of(scores.store, run, scores.before)
     assert lattice is not None  # no time limit
     bounds = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
     assert bounds is not None  # no time limit

@@ -13,6 +13,7 @@ from topdag.constraints import Constraints
 from topdag.continuous_kinds import GaussianScore
 from topdag.engines import Engine
 from topdag.graphs import Network
+from topdag.placed_lists import PlacedLists
 from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
@@ -31,7 +32,8 @@ SECONDS_FOR_A_LAST_LOOK = 0.5
 class Asked:
     """What was given and what is known so far. Under a prior that factors over families, ``scores`` hold both.
 
-    ``most``: no network is worth more, on the grid; ``counted``: what was counted on the way.
+    ``most``: no network is worth more, on the grid; ``counted``: what was counted on the way; ``placed``: what
+    ``standing`` speaks of, where some variables come before others in any case.
     """
 
     table: Table | None
@@ -49,6 +51,7 @@ class Asked:
     constraints: Constraints | None = None
     counted: Mapping[str, int] | None = None
     most: float = math.inf
+    placed: PlacedLists | None = None
 
     @classmethod
     def about(cls, source: Any, prior: Prior | None = None) -> Asked:
@@ -74,7 +77,26 @@ class Asked:
         return network.score + self.log_weight(network)
 
     def log_weight(self, network: Network) -> float:
-        return 0.0 if self.prior is None else log_weight_of(self.prior, network, self.scored_names)
+        if self.prior is None:
+            return 0.0
+        return log_weight_of(self.prior, network, self.scored_names, self._earlier)
+
+    @property
+    def _earlier(self) -> dict[str, list[str]]:
+        """By variable those that come before it by what is known."""
+        known = None if self.scores is None else self.scores.compiled
+        if known is None or not known.orders_are_limited:
+            return {}
+        return {
+            name: [known.names[v] for v in range(len(known.names)) if early >> v & 1]
+            for name, early in zip(known.names, known.before, strict=True)
+        }
+
+    @property
+    def standing_masks(self) -> list[int] | None:
+        """The best network that the search has met, as masks over the scored variables."""
+        masks = None if self.standing is None else self.standing.masks
+        return masks if masks is None or self.placed is None else self.placed.without(masks)
 
     @property
     def known_names(self) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,10 +47,10 @@ class FamilyRules:
         return everyone and self.is_closed_under_removal and self.most >= len(self.names) - 1 and not self.rules
 
     @property
-    def is_by_parents(self) -> bool:
-        """Whether nothing is known but parents that may not be."""
-        only_may = self.is_closed_under_removal and not self.rules
-        return only_may and self.most >= self.may.bit_count()
+    def is_an_interval(self) -> bool:
+        """Whether any parents between ``must`` and ``may`` are allowed."""
+        is_any_number = self.least <= self.must.bit_count() and self.most >= self.may.bit_count()
+        return is_any_number and self.among is None and not self.rules
 
     def admit(self, masks: Masks) -> Truths:
         """Which of these parent sets are allowed."""
@@ -104,6 +105,11 @@ class Rest:
         return bool(self.precedence or self.paths or self.no_paths or self.rules)
 
     @property
+    def without_order(self) -> Rest:
+        """What is left where precedence is seen to."""
+        return replace(self, precedence=())
+
+    @property
     def is_closed_under_removal(self) -> bool:
         """Whether a network that obeys still does with fewer edges."""
         return not self.paths and all(holds_with_less(rule) for rule in self.rules)
@@ -145,7 +151,7 @@ class Rest:
 
 @dataclass(frozen=True)
 class CompiledConstraints:
-    """Over the scored variables: what each may have as parents, which come before it in any case, and the rest;
+    """Over the scored variables: what each may have as parents, which come before it by what is known, and the rest;
     ``is_relaxed``: the rest was left away."""
 
     names: tuple[str, ...]
@@ -163,6 +169,35 @@ class CompiledConstraints:
     def is_local(self) -> bool:
         """Whether every network of allowed families obeys all that is known."""
         return not self.rest
+
+    @property
+    def orders_are_limited(self) -> bool:
+        """Whether some network that obeys may have orders that do not: edges that must be do not tell it all."""
+        certain = transitive([own.must for own in self.families])
+        return any(early & ~above for early, above in zip(self.before, certain, strict=True))
+
+    @cached_property
+    def places(self) -> tuple[int, ...]:
+        """By variable those that may be placed before it: some order of every network that obeys has them there.
+
+        Besides ``before``, groups of variables that can be placed one after another: those within a group could be on a
+        circle of edges that may be and of what comes before what, no two of different groups.
+        """
+        reached = transitive([own.may | early for own, early in zip(self.families, self.before, strict=True)])
+        groups = [self._group(x, reached) for x in range(len(self.names))]
+        found, placed = [0] * len(self.names), 0
+        for x in sorted(range(len(self.names)), key=lambda x: (reached[x] | 1 << x).bit_count()):
+            if placed >> x & 1:
+                continue
+            for member in bits(groups[x]):
+                found[member] = placed | self.before[member]
+            placed |= groups[x]
+        return tuple(found) if any(found) else ()
+
+    @staticmethod
+    def _group(x: int, reached: Sequence[int]) -> int:
+        """The variables on a circle with x, and itself."""
+        return 1 << x | sum(1 << y for y in bits(reached[x]) if reached[y] >> x & 1)
 
     def limit_on_parents(self, asked: int | None) -> int | None:
         """No variable may have more parents; None when any number will do."""
@@ -215,12 +250,20 @@ def _rest(closure: Closure, rules: Sequence[Rule], place: Mapping[int, int]) -> 
     possible = transitive([closure.may(x) for x in range(closure.n)])
     paths = [(a, b) for a, b in closure.paths if not certain[b] >> a & 1]
     no_paths = [(a, b) for a, b in closure.no_paths if possible[b] >> a & 1]
-    precedence = [] if _order_is_certain(closure) else closure.precedence
+    precedence = [] if _order_is_certain(closure) else _order_among(closure, place)
 
     def own(pairs: Sequence[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
         return tuple(dict.fromkeys((place[a], place[b]) for a, b in pairs))
 
     return Rest(own(precedence), own(paths), own(no_paths), tuple(rules))
+
+
+def _order_among(closure: Closure, place: Mapping[int, int]) -> list[tuple[int, int]]:
+    """The precedences of these columns, also those that follow from others of columns which have no edges."""
+    if all(v in place for pair in closure.precedence for v in pair):
+        return closure.precedence
+    early = transitive(with_pairs([0] * closure.n, closure.precedence))
+    return [(a, b) for b in place for a in bits(early[b]) if a in place]
 
 
 def _order_is_certain(closure: Closure) -> bool:

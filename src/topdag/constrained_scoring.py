@@ -26,7 +26,7 @@ from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of, slots_of
+from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_between, families_of, slots_of
 from topdag.table import Table
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
@@ -51,13 +51,16 @@ def allowed_only(
     """
     if all(own.is_free for own in rules):
         return store, grid
-    if store.n <= SMALL and isinstance(store, SetStore) and all(own.is_by_parents for own in rules):
-        return _by_parents(store, rules, run), grid
+    if isinstance(store, SetStore) and _can_be_limited(store, rules, table, columns):
+        return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
     kept: list[Families] = []
     is_rounded = True
     for x, own in enumerate(rules):
-        masks, values = _allowed_families(store, x, own)
+        masks, values = families_between(store, x, own.must, own.may)
+        if not own.is_an_interval:
+            allowed = admitted(own, masks)
+            masks, values = masks[allowed], values[allowed]
         may_lack = not table.continuous
         if may_lack and isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
             more = _left_out(own, masks, n, x)
@@ -72,39 +75,20 @@ def allowed_only(
     return dense, grid if is_rounded else round_store(dense, run)
 
 
-def _allowed_families(store: SetStore | FamilyStore, x: int, own: FamilyRules) -> Families:
-    """By growing mask. Of the parents that may be only, which are often few, not of all."""
-    if not isinstance(store, SetStore):
-        masks, values = families_of(store, x)
-        allowed = admitted(own, masks)
-        return masks[allowed], values[allowed]
-    masks = np.array([own.must], dtype=np.uint64)
-    for v in _members(own.may & ~own.must):
-        masks = np.concatenate([masks, masks | np.uint64(1 << v)])
-    masks = masks[admitted(own, masks)]
-    masks = np.sort(masks) if own.must else masks
-    below = store.below[x]
-    places = masks.astype(np.int64)
-    joint = store.joint[places | 1 << x]
-    is_scored = joint > -math.inf
-    values = joint[is_scored] - (store.joint if below is None else below)[places[is_scored]]
-    return masks[is_scored], values
+def _can_be_limited(store: SetStore, rules: Sequence[FamilyRules], table: Table, columns: Sequence[int]) -> bool:
+    """Whether edges that must or cannot be and numbers of parents say all there is to say, nothing left out for its
+    penalty is needed, and many families are left: then no family is stored by itself."""
+    if any(own.among is not None or own.rules for own in rules):
+        return False
+    few = store.n > SMALL and sum(_limits(own, x).n_sets for x, own in enumerate(rules)) <= FEW_FAMILIES
+    is_whole = bool(table.continuous)  # nothing is left out for its penalty
+    return not few and (
+        is_whole or all(_can_do_without(own, store, x, table, columns[x]) for x, own in enumerate(rules))
+    )
 
 
-def _by_parents(store: SetStore, rules: Sequence[FamilyRules], run: Run) -> FamilyStore:
-    """Where some edges are forbidden and nothing else is known: whole tables at a time."""
-    families = _no_families(store, run)
-    for x, own in enumerate(rules):
-        row = families[x << store.n - 1 : x + 1 << store.n - 1]
-        joint = store.joint.reshape(-1, 2, 1 << x)
-        below = store.below[x]
-        without = (store.joint if below is None else below).reshape(-1, 2, 1 << x)[:, 0]
-        scored = joint[:, 1] > -math.inf
-        np.subtract(joint[:, 1], without, where=scored, out=row.reshape(-1, 1 << x))
-        for parent in range(store.n):
-            if parent != x and not own.may >> parent & 1:
-                row.reshape(-1, 2, 1 << parent - (parent > x))[:, 1] = -math.inf
-    return FamilyStore(store.n, families)
+def _limits(own: FamilyRules, x: int) -> ParentLimits:
+    return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 
 
 def _no_families(store: SetStore | FamilyStore, run: Run) -> NDArray[np.float64]:

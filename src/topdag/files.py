@@ -22,7 +22,7 @@ from topdag.score_kinds import kind_from_dict, kind_to_dict
 from topdag.score_making import check_max_parents, scores_from_lists
 from topdag.scores import Scores
 from topdag.scoring import LARGEST_SCORE
-from topdag.stores import FamilyStore, ListStore, SetStore, Store, families_of
+from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_of
 from topdag.table import Table
 from topdag.writing import FilePath, ending_of, write_whole
 
@@ -117,6 +117,7 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
     if isinstance(store, SetStore):
         below = store.arrays[1:]
         header["below"] = [None if b is None else next(i for i, c in enumerate(below) if c is b) for b in store.below]
+        header["limits"] = store.limits
         arrays |= {"joint": store.joint} | {f"below{i}": b for i, b in enumerate(below)}
     elif isinstance(store, FamilyStore):
         arrays["families"] = store.families
@@ -201,7 +202,10 @@ def _store_of(names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping
         below = [None if i is None else _checked(arrays[f"below{i}"], 2**n) for i in header["below"]]
         if len(below) != n:
             raise FileError("one function of parents is needed for each variable")
-        return SetStore(n, _checked(arrays["joint"], 2**n), tuple(below))
+        limits = tuple(ParentLimits(*own) for own in header.get("limits", ()))
+        if len(limits) not in (0, n) or any(own.must & ~own.may or own.may >> n for own in limits):
+            raise FileError("limits of parents are needed for each variable, or for none")
+        return SetStore(n, _checked(arrays["joint"], 2**n), tuple(below), limits)
     if "families" in arrays:
         return FamilyStore(n, _checked(arrays["families"], n << n - 1))
     lists = FamilyLists(names, arrays["offsets"], arrays["masks"], arrays["scores"])

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from topdag import _core
 from topdag.engines import plan_lattice, set_bytes
 from topdag.runs import Run
 from topdag.stores import Store
 
 
-def lattice_of(store: Store, run: Run) -> _core.Lattice | None:
-    """With room beside it for the bounds of families; None when the time is up."""
+def lattice_of(store: Store, run: Run, before: Sequence[int] = ()) -> _core.Lattice | None:
+    """With room beside it for the bounds of families; None when the time is up. ``before``: the variables that come
+    before each in any case."""
     held = sum(array.nbytes for array in store.arrays)
     plan_lattice(store.n, run, held=held, more=set_bytes(store.n) * (1 + run.threads))
-    return _core.build_lattice(store.core(), run.threads, run.seconds_left, run.on_tick)
+    return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.on_tick)

@@ -25,7 +25,7 @@ import numpy as np
 from topdag.errors import FileError, ScoreError
 from topdag.list_reading import FORMAT, KINDS_OF_LIST, VERSION, ListFile
 from topdag.lists import BestList, ClassList, NetworkList
-from topdag.priors import prior_to_dict
+from topdag.priors import OrderModular, prior_to_dict
 from topdag.score_kinds import kind_to_dict
 from topdag.scores import Scores
 from topdag.writing import write_whole
@@ -75,6 +75,11 @@ def list_lines(found: NetworkList | ClassList) -> Iterator[str]:
 
 def _header(found: BestList[Any], what: str) -> dict[str, Any]:
     source, proof = found.source, found.proof
+    if isinstance(source.prior, OrderModular) and source.orders_are_limited:
+        raise ScoreError(
+            "A list under an order-modular prior whose orders agree with a precedence is not written: the file would "
+            "not tell which orders count."
+        )
     return {
         "format": FORMAT,
         "version": VERSION,

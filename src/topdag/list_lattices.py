@@ -14,10 +14,12 @@ from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
+from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.keeping import MOST_IN_A_LIST, Within
 from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.order_search import cluster_bound
+from topdag.placed_lists import PlacedLists, placed_lists
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import ScoreKind
@@ -26,7 +28,7 @@ from topdag.scores import Scores
 from topdag.searching import Standing, kept_candidates, listed_network, search_best
 from topdag.stores import ListStore
 
-AnyLattice = _core.Lattice | _core.BlockLattice | _core.SparseLattice
+AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.SparseLattice
 
 FIRST_REACH = 0.5
 """How far behind the best the first lattice for a list of k reaches, in nats."""
@@ -112,10 +114,13 @@ class Lattices:
 
     def _best_network(self) -> list[int] | None:
         assert isinstance(self.scores.store, ListStore)
-        standing = Standing.begin(self.scores.store, self.run)
+        placed = _placed(self.scores)
+        standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
         finished = search_best(standing, self.run)
         self.is_infeasible = finished and standing.masks is None
-        return standing.masks if finished else None
+        if not finished or standing.masks is None:
+            return None
+        return standing.masks if placed is None else placed.without(standing.masks)
 
     def _next_reach(self, found: int) -> float:
         """It need not pass the spread."""
@@ -160,6 +165,21 @@ class Lattices:
         return None if every is None else lattice_of_all_sets(every, self.run)
 
 
+def needs_splitting(scores: Scores) -> bool:
+    """Whether no lattice sees to all that is known: families and orders. Lists of few variables that were made for the
+    best network are made anew by splitting."""
+    is_short = isinstance(scores.store, ListStore) and scores.automatic and len(scores.columns) <= SMALL
+    return (scores.rest if is_short else scores.beyond_order) is not None
+
+
+def _placed(scores: Scores) -> PlacedLists | None:
+    """Listed families with what comes before, where they do not tell it by themselves."""
+    if scores.rest is None:
+        return None
+    assert isinstance(scores.store, ListStore)
+    return placed_lists(scores.store, scores.order)
+
+
 def further_reach(reach: float, found: int, most: int) -> float:
     """How far behind the best to look next, when so many of ``most`` were found within ``reach``.
 
@@ -174,7 +194,11 @@ def further_reach(reach: float, found: int, most: int) -> float:
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
     """None when the time is up."""
     lattice: AnyLattice | None
-    if len(scores.columns) <= SMALL:
+    n_ideals = n_ideals_if_few(scores)
+    if n_ideals is not None:
+        lattice = ideal_lattice_of(scores, n_ideals, run, backward=True)
+        engine = f"lattice of {n_ideals:,} ideals"
+    elif len(scores.columns) <= SMALL:
         lattice, engine = _dense_lattice(scores, run), "lattice"
     else:
         lattice, engine = _block_lattice(scores, run), "lattice block by block"
@@ -183,7 +207,7 @@ def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
 
 def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
     begin = run.seconds
-    lattice = lattice_of(scores.store, run)
+    lattice = lattice_of(scores.store, run, scores.before)
     run.timed("lattice", begin)
     return lattice
 
@@ -191,7 +215,7 @@ def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
 def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
     held = sum(array.nbytes for array in scores.store.arrays)
     plan_block_lattice(len(scores.columns), run, backward=True, held=held)
-    lattice = build_block_lattice(scores.store.core(), run, backward=True)
+    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=True)
     if lattice is not None:
         spare = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
         room = max(0.0, SHARE_OF_MEMORY * spare) + kept_bytes(len(scores.columns))
@@ -220,20 +244,24 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
 
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:
     """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
-    store = scores.store
+    placed = _placed(scores)
+    store = scores.store if placed is None else placed.store
     assert isinstance(store, ListStore)
-    incumbent = listed_network(store, best)
+    incumbent = listed_network(store, best if placed is None else placed.within(best))
     assert incumbent is not None
     root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)
     begin = run.seconds
     threshold = incumbent.cost + epsilon
-    lattice = _lattice_within(store, root, threshold, run)
+    lattice = _lattice_within(store, placed, root, threshold, run)
     run.timed("lattice", begin)
     return None if lattice is None else Prepared(scores, lattice, epsilon, f"sparse lattice of {lattice.n_sets:,} sets")
 
 
-def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: Run) -> _core.SparseLattice | None:
+def _lattice_within(
+    store: ListStore, placed: PlacedLists | None, root: Relaxation, threshold: float, run: Run
+) -> _core.SparseLattice | None:
     candidates, shift = kept_candidates(store, root, threshold)
+    listed = candidates if placed is None else placed.candidates(root.kept_families(threshold))
     threshold -= shift
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = run.allowed_memory
@@ -248,4 +276,7 @@ def _lattice_within(store: ListStore, root: Relaxation, threshold: float, run: R
             f"More than {most:,} sets of variables lie on the way to networks so near the best; "
             f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
         )
-    return _core.build_sparse_lattice(candidates, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick)
+    before = () if placed is None else placed.before
+    return _core.build_sparse_lattice(
+        listed, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick, before
+    )

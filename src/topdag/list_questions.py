@@ -17,7 +17,7 @@ from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.keeping import MOST_IN_A_LIST, Keep
-from topdag.list_lattices import Lattices, Prepared, Wanted, plan_lists, within_memory
+from topdag.list_lattices import Lattices, Prepared, Wanted, needs_splitting, plan_lists, within_memory
 from topdag.lists import BestList, ClassList, NetworkList
 from topdag.order_prior import require_few
 from topdag.order_questions import list_by_orders
@@ -189,13 +189,13 @@ class _Reading(Generic[AnyList]):
             return None
         self.wanted.require_kept(scores)
         if isinstance(self.asked.prior, OrderModular):
-            scores.require_local("An order-modular prior")
+            scores.require_local("An order-modular prior", order=True)
             return self._by_orders()
         if self.make is ClassList:
             require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
-        if scores.constraints is not None and (self.make is ClassList or scores.rest is not None):
+        if scores.constraints is not None and (self.make is ClassList or needs_splitting(scores)):
             return self._constrained(scores)
         return self._by_lattices(scores)
 
@@ -364,7 +364,7 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
-    if scores.rest is not None or (what is _core.Listed.CLASSES and scores.constraints is not None):
+    if needs_splitting(scores) or (what is _core.Listed.CLASSES and scores.constraints is not None):
         return _count_listed(what, asked, wanted, run)
     source = Lattices(scores, wanted, run)
     try:
@@ -404,7 +404,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if not scores.columns:
         yield scores.network([])
         return
-    if scores.rest is not None:
+    if needs_splitting(scores):
         whole = list_of(NetworkList, Asked.from_scores(scores), wanted, run)
         yield from whole
         if whole.proof.status is Status.STOPPED:

@@ -67,7 +67,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)
     begin = run.seconds
     found, interrupted = _core.search_order_prior(
-        scores.store.core(), weights, most, log_factor, left, run.threads, run.seconds_left, run.on_tick
+        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.on_tick
     )
     run.timed("searching", begin)
     return PriorFound(

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.asking import run_stats
-from topdag.errors import Interrupted, ScoreError, TooLarge
+from topdag.errors import ConstraintError, Interrupted, ScoreError, TooLarge
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted
 from topdag.list_questions import only_the_empty_network, out_of_time
@@ -86,6 +86,11 @@ def search_with_prior(
 ) -> NetworkList:
     """The k networks with the largest sums of score and log weight; of ties, those with the lower masks first."""
     scores.require_local("search_networks")
+    if isinstance(prior, OrderModular) and scores.orders_are_limited:
+        raise ConstraintError(
+            "search_networks counts all orders of a network, not only those that agree with the precedence in the "
+            "constraints; best_network and k_best_networks with the same prior do."
+        )
     if not scores.columns:
         return _of_nothing(scores, prior, run)
     scores = _with_all_needed(scores, wanted, prior, run)

@@ -7,7 +7,7 @@ shift local scores. ``OrderModular`` does not: it counts a network once for ever
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 from numbers import Real
@@ -123,7 +123,8 @@ class OrderModular:
     Without arguments every order weighs the same, and the weight of a network is the number of its linear extensions.
     ``order_weight(variable, earlier)`` gives the log weight of a variable that comes right after just these (in any
     order), ``parent_weight(variable, parents)`` that of its parents. The weight of a network is the sum, over the
-    orders that agree with it, of the product of all these.
+    orders that agree with it, of the product of all these. Of scores made with a precedence among their constraints,
+    only orders that agree with that too count.
     """
 
     order_weight: SetWeight | None = None
@@ -163,11 +164,13 @@ class OrderModular:
         """No network on these variables weighs more; infinite when that is not known."""
         return math.lgamma(len(names) + 1) if self.is_uniform else math.inf
 
-    def log_weight(self, network: Network) -> float:
+    def log_weight(self, network: Network, earlier: Mapping[str, Iterable[str]] | None = None) -> float:
+        """``earlier``: by variable others that come before it in all orders that count."""
+        ordered = _with_earlier(network, earlier or {})
         if self.is_uniform:
-            return network.log_linear_extensions
+            return ordered.log_linear_extensions
         parents = [] if self.parent_weight is None else [self._of_parents(name, network) for name in network.names]
-        return math.fsum(parents) + self._log_sum_over_orders(network)
+        return math.fsum(parents) + self._log_sum_over_orders(ordered)
 
     def log_probability(self, network: Network) -> float:
         """The log of its prior probability among all networks: their weights add up to n! 2^(n choose 2).
@@ -218,16 +221,27 @@ def in_words(prior: object) -> str:
     return f"the {prior}" if isinstance(prior, Prior) else f"the prior {type(prior).__name__}"
 
 
-def log_weight_of(prior: Prior, network: Network, scored_names: Sequence[str]) -> float:
-    """The log weight of a network among those on these variables.
+def _with_earlier(network: Network, earlier: Mapping[str, Iterable[str]]) -> Network:
+    """With those that come before a variable among its parents."""
+    if not any(earlier.values()):
+        return network
+    return type(network)(
+        network.names, {name: {*network.parents[name], *earlier.get(name, ())} for name in network.names}
+    )
+
+
+def log_weight_of(
+    prior: Prior, network: Network, scored_names: Sequence[str], earlier: Mapping[str, Iterable[str]] | None = None
+) -> float:
+    """The log weight of a network among those on these variables; ``earlier`` for priors on orders.
 
     Constant columns stay isolated and are not scored; only for the number of linear extensions do they count, so that
     it is the one of the network.
     """
-    if (isinstance(prior, OrderModular) and prior.is_uniform) or len(scored_names) == len(network.names):
-        return prior.log_weight(network)
-    parents = {name: network.parents[name] for name in scored_names}
-    return prior.log_weight(type(network)(scored_names, parents))
+    is_whole = (isinstance(prior, OrderModular) and prior.is_uniform) or len(scored_names) == len(network.names)
+    if not is_whole:
+        network = type(network)(scored_names, {name: network.parents[name] for name in scored_names})
+    return prior.log_weight(network, earlier) if isinstance(prior, OrderModular) else prior.log_weight(network)
 
 
 def prior_to_dict(prior: Prior | None) -> dict[str, Any] | None:

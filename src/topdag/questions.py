@@ -17,9 +17,11 @@ from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
+from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.keeping import Keep
 from topdag.order_prior import require_few
 from topdag.order_questions import best_by_orders
+from topdag.placed_lists import placed_lists
 from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, Run
@@ -98,11 +100,16 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
     if asked.prior is not None and asked.scores.prior is None and not isinstance(asked.prior, OrderModular):
         asked.scores = scores_with(asked.scores, asked.prior, run)
     if isinstance(asked.prior, OrderModular):
-        asked.scores.require_local("An order-modular prior")
+        asked.scores.require_local("An order-modular prior", order=True)
         return best_by_orders(asked, run)
-    if asked.scores.rest is not None:
+    if _needs_splitting(asked, asked.scores):
         return _by_splitting(asked, asked.scores, run)
     return _by_families(asked, asked.scores, run)
+
+
+def _needs_splitting(asked: Asked, scores: Scores) -> bool:
+    """Whether constraints speak of more than families and an order; branching sees to orders by itself."""
+    return scores.beyond_order is not None or (scores.rest is not None and asked.wanted_engine is Engine.CYCLES)
 
 
 def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
@@ -114,6 +121,9 @@ def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     asked.engine, asked.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
         return _searched(asked, scores, run, choice.engine)
+    n_ideals = n_ideals_if_few(scores) if asked.wanted_engine is None else None
+    if n_ideals is not None:
+        return _by_ideals(asked, scores, n_ideals, run)
     if choice.engine is Engine.BLOCKS:
         return _by_blocks(asked, scores, run)
     return _by_lattice(asked, scores, run)
@@ -188,19 +198,41 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     if not isinstance(scores.store, ListStore):
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     start = None if asked.start is None else scores.masks_of(asked.start)
-    standing = asked.standing = Standing.begin(scores.store, run, start)
+    store = scores.store
+    if scores.rest is not None and scores.compiled is not None:
+        asked.placed = placed_lists(store, scores.order)
+        obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
+        store, start = asked.placed.store, asked.placed.within(start) if start is not None and obeys else None
+    standing = asked.standing = Standing.begin(store, run, start)
     finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine)
     asked.engine = f"{asked.engine}: {standing.method}"
     if not finished:
         return None
-    if standing.masks is None:
+    if asked.standing_masks is None:
         return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(standing.masks), Status.PROVED, None)
+    return _answer(asked, run, scores.network(asked.standing_masks), Status.PROVED, None)
+
+
+def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
+    """By the few sets that can come first."""
+    asked.engine, asked.reason = (
+        "lattice of ideals",
+        f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
+    )
+    asked.counted = {"sets visited": n_ideals}
+    lattice = ideal_lattice_of(scores, n_ideals, run, backward=False)
+    if lattice is None:
+        return None
+    asked.best_alone = lattice.best_alone
+    value, parents = lattice.read_back(scores.slack)
+    if value == -math.inf:
+        return _answer(asked, run, None, Status.INFEASIBLE, None)
+    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
 
 
 def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
-    lattice = build_block_lattice(scores.store.core(), run, backward=False)
+    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=False)
     if lattice is None:
         return None
     value, parents = lattice.read_back(scores.slack)
@@ -212,7 +244,8 @@ def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
 def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     n = len(scores.columns)
     plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
-    found = _core.best_network(scores.store.core(), scores.slack, run.threads, run.seconds_left, run.on_tick)
+    core = scores.store.core(scores.before)
+    found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.on_tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     asked.best_alone = found.best_alone
     if not found.finished:
@@ -224,9 +257,9 @@ def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
 
 def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
     """Some network and a bound, from whatever is known."""
-    standing = asked.standing
-    if standing is not None and standing.masks is not None and asked.scores is not None:
-        return _answer(asked, run, asked.scores.network(standing.masks), Status.STOPPED, limit)
+    met = asked.standing_masks
+    if met is not None and asked.scores is not None:
+        return _answer(asked, run, asked.scores.network(met), Status.STOPPED, limit)
     return _answer(asked, run, _better(asked, _quick_network(asked)), Status.STOPPED, limit)
 
 

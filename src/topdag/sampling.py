@@ -72,7 +72,7 @@ def _check(n_samples: object, seed: object, prior: object) -> None:
 
 def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scores:
     if asked.scores is not None:
-        asked.scores.require_local("sample_networks")
+        asked.scores.require_local("sample_networks", order=True)
         asked.scores.require_kept("sample_networks")
         asked.scores.require_no_prior()
         _require_room(len(asked.scores.columns), prior, n_samples, run)
@@ -84,7 +84,7 @@ def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scor
     )
     if asked.scores is None:
         raise _out_of_time(run)
-    asked.scores.require_local("sample_networks")
+    asked.scores.require_local("sample_networks", order=True)
     return asked.scores
 
 
@@ -108,7 +108,8 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         return NetworkSample(
             scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, run_stats(scores, run, "none", {})
         )
-    core = _weighted(scores, prior, run).store.core()
+    before = scores.order if isinstance(prior, OrderModular) else scores.before
+    core = _weighted(scores, prior, run).store.core(before)
     limits = run.threads, run.seconds_left, run.on_tick
     if isinstance(prior, OrderModular):
         known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)

@@ -63,6 +63,28 @@ class Scores:
         return self.compiled.rest if self.compiled is not None and not self.compiled.is_local else None
 
     @property
+    def beyond_order(self) -> Rest | None:
+        """What neither families nor an order of the variables tell; tables over sets see to both."""
+        return None if self.rest is None else self.rest.without_order or None
+
+    @property
+    def before(self) -> tuple[int, ...]:
+        """By scored variable those before it in some order of every network that obeys, as masks; () when nothing is
+        known of that."""
+        return () if self.compiled is None else self.compiled.places
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """By scored variable those that come before it by what is known, as masks: in all orders that count where
+        orders weigh; () when nothing is known."""
+        return () if self.compiled is None else self.compiled.before
+
+    @property
+    def orders_are_limited(self) -> bool:
+        """Whether ``order`` tells more than the edges of every network do."""
+        return self.compiled is not None and self.compiled.orders_are_limited
+
+    @property
     def is_relaxed(self) -> bool:
         """Whether constraints on several variables at once were left away."""
         return self.compiled is not None and self.compiled.is_relaxed
@@ -161,12 +183,13 @@ class Scores:
             )
         x, *places = (self.columns.index(v) for v in columns)
         mask = sum(1 << place for place in places)
-        self.require_local("family_bound")
+        by_search = isinstance(self.store, ListStore) and self.automatic
+        self.require_local("family_bound", order=not by_search)
         if self.compiled is not None and not self.compiled.families[x].admits(mask):
             return -math.inf
-        if isinstance(self.store, ListStore) and self.automatic:
+        if by_search:
             return self._bound_by_search(x, mask, local)
-        lattice = lattice_of(self.store, Run())
+        lattice = lattice_of(self.store, Run(), self.before)
         assert lattice is not None  # no time limit
         return lattice.family_bound(x, mask)
 
@@ -199,13 +222,14 @@ class Scores:
             'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
         )
 
-    def require_local(self, asked_by: str) -> None:
-        """What speaks of several variables at once is not everywhere understood yet."""
-        if self.rest is not None:
+    def require_local(self, asked_by: str, *, order: bool = False) -> None:
+        """What speaks of several variables at once is not everywhere understood; ``order``: precedence is."""
+        refused = self.beyond_order if order else self.rest
+        if refused is not None:
             raise ConstraintError(
-                f"{asked_by} does not yet understand constraints on several variables at once, as here: "
-                f"{'; '.join(self.rest.lines(self.scored_names))}. best_network, k_best_networks and "
-                "networks_within do."
+                f"{asked_by} does not understand such constraints on several variables at once: "
+                f"{'; '.join(refused.lines(self.scored_names))}. best_network, k_best_networks and networks_within do, "
+                "and so do averages over their lists."
             )
 
     def require_no_prior(self) -> None:
@@ -268,7 +292,7 @@ class Scores:
 
 def cutoff_of(store: Store, max_parents: int) -> float:
     """Infinite unless sets with so many parents or fewer were left out for their penalty."""
-    if not isinstance(store, SetStore):
+    if not isinstance(store, SetStore) or store.limits:
         return math.inf
     allowed = sum(math.comb(store.n, size) for size in range(min(store.n, max_parents + 1) + 1))
     return math.inf if store.n_allowed_sets == allowed else HOPELESS_NATS

@@ -1,5 +1,6 @@
 """Three ways to hold local scores of all families: as set functions, family by family, or as lists.
 
+``core(before)``: as the core reads them, with the variables that come before each in any case, as masks.
 Masks are bit sets over the scored variables, in column order; a *slot* is a mask with the variable's own bit left
 out. All values lie on one grid (see docs/method.md), so sums of them are exact.
 """
@@ -7,8 +8,10 @@ out. All values lie on one grid (see docs/method.md), so sums of them are exact.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,31 +23,63 @@ Floats = NDArray[np.float64]
 PART = 1 << 20
 
 
+class ParentLimits(NamedTuple):
+    """The parents that one variable may have: all of ``must``, none outside ``may``, so many."""
+
+    must: int
+    may: int
+    least: int
+    most: int
+
+    def admits(self, mask: int) -> bool:
+        is_between = not self.must & ~mask and not mask & ~self.may
+        return is_between and self.least <= mask.bit_count() <= self.most
+
+    @property
+    def n_sets(self) -> int:
+        free, n_must = (self.may & ~self.must).bit_count(), self.must.bit_count()
+        return sum(math.comb(free, k - n_must) for k in range(max(self.least, n_must), self.most + 1))
+
+
 @dataclass(frozen=True)
 class SetStore:
-    """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed."""
+    """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed. ``limits``: nor
+    are families beyond those of their variable; () where there are none."""
 
     n: int
     joint: Floats
     below: tuple[Floats | None, ...]
+    limits: tuple[ParentLimits, ...] = ()
 
-    def core(self) -> _core.LocalScores:
-        return _core.difference_scores(self.n, self.joint, [self.joint if b is None else b for b in self.below])
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        below = [self.joint if b is None else b for b in self.below]
+        return _core.difference_scores(self.n, self.joint, below, before, self.limits)
 
     def value(self, x: int, mask: int) -> float:
+        if self.limits and not self.limits[x].admits(mask):
+            return -math.inf
         joint = float(self.joint[mask | 1 << x])
         below = self.below[x]
         return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
+
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        """Whatever the limits."""
+        below = self.below[x]
+        found: Floats = self.joint[masks | np.uint64(1 << x)]
+        np.subtract(found, (self.joint if below is None else below)[masks], out=found, where=found > -math.inf)
+        return found
 
     @property
     def n_allowed_sets(self) -> int:
         return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint))
 
-    @property
+    @cached_property
     def n_families(self) -> int:
-        """Every allowed set is a family of each of its members."""
+        """Without limits every allowed set is a family of each of its members."""
         if float(self.joint.min()) > -math.inf:
-            return self.n << self.n - 1 if self.n else 0
+            return sum(own.n_sets for own in self.limits) if self.limits else self.n << self.n - 1 if self.n else 0
+        if self.limits:
+            return _core.count_families(self.core())
         sizes = np.bitwise_count(np.arange(min(PART, len(self.joint)), dtype=np.uint64)).astype(np.int64)
         total = 0
         for place, part in enumerate(_parts(self.joint)):
@@ -65,12 +100,15 @@ class FamilyStore:
     n: int
     families: Floats
 
-    def core(self) -> _core.LocalScores:
-        return _core.family_scores(self.n, self.families)
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        return _core.family_scores(self.n, self.families, before)
 
     def value(self, x: int, mask: int) -> float:
         low = (1 << x) - 1
         return float(self.families[(x << (self.n - 1)) + (mask & low | mask >> 1 & ~low)])
+
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        return self.families[(x << (self.n - 1)) + slots_of(masks, x)]
 
     @property
     def n_families(self) -> int:
@@ -98,9 +136,9 @@ class ListStore:
     lists: FamilyLists
     rounded: Floats
 
-    def core(self) -> _core.LocalScores:
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
         return _core.listed_scores(
-            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded
+            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded, before
         )
 
     def with_only(self, x: int, mask: int, score: float) -> ListStore:
@@ -162,6 +200,17 @@ def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
     masks = store.lists.masks[begin:end, 0]
     order = np.argsort(masks, kind="stable")
     return masks[order], store.rounded[begin:end][order]
+
+
+def families_between(store: SetStore | FamilyStore, x: int, must: int, may: int) -> tuple[NDArray[np.uint64], Floats]:
+    """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
+    masks = np.array([must], dtype=np.uint64)
+    for v in range(store.n):
+        if (may & ~must) >> v & 1:
+            masks = np.concatenate([masks, masks | np.uint64(1 << v)])
+    values = store.values(x, masks)
+    allowed = values > -math.inf
+    return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
 
 
 def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:

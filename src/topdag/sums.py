@@ -36,6 +36,9 @@ SAFE_DEFECT = 1e-11
 LARGEST_DEFECT = 1e-9
 MOST_FOR_ORDER_PATHS = 18
 """Above this many variables the states of an order for one ancestor, 3**(n - 1) numbers, pass a gigabyte."""
+MOST_FOR_ORDERED_PATHS = 14
+"""Above this many variables, paths of networks that agree with an order, 5**(n - 1) steps for each ancestor without it,
+take too long."""
 Floats = NDArray[np.float64]
 Result = TypeVar("Result")
 
@@ -191,8 +194,20 @@ def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Score
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise _Stopped
-    scores.require_local("A sum over all networks")
+    scores.require_local("A sum over all networks", order=True)
+    _require_few_for_paths(scores, prior, wanted)
     return scores
+
+
+def _require_few_for_paths(scores: Scores, prior: Prior | None, wanted: Wanted) -> None:
+    has_order = scores.rest is not None and not isinstance(prior, OrderModular)
+    if wanted.paths and has_order and len(scores.columns) > MOST_FOR_ORDERED_PATHS:
+        assert scores.rest is not None
+        raise TooLarge(
+            f"{len(scores.columns)} variables: where edges do not tell that "
+            f"{'; '.join(scores.rest.lines(scores.scored_names))}, paths are summed for at most "
+            f"{MOST_FOR_ORDERED_PATHS}. Ask for edges, sample networks, or average over a list of them."
+        )
 
 
 def score_for_sums(
@@ -312,9 +327,8 @@ def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) 
     n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
-    return _finished(
-        _core.sum_networks(scores.store.core(), everything, kept, extended, run.threads, run.seconds_left, run.on_tick)
-    )
+    core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
+    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick))
 
 
 def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
@@ -325,7 +339,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) 
     if prior.order_weight is not None:
         names = scores.scored_names
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
-    core = scores.store.core()
+    core = scores.store.core(scores.order)
     return _finished(
         _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
     )
@@ -347,10 +361,14 @@ def _check(found: _core.Posteriors, scores: Scores) -> None:
     """A wrong number must not pass as a probability."""
     if found.log_total == -math.inf:
         raise ScoreError(f"No network is allowed among {scores.describe_space()}.")
-    if not found.defect <= LARGEST_DEFECT:
+    _require_small(found.defect, found.cancellation)
+
+
+def _require_small(defect: float, cancellation: float) -> None:
+    if not defect <= LARGEST_DEFECT:
         raise ArithmeticError(
-            f"Rounding errors are too large: sums that must be one differ from it by {found.defect:.1e}, with terms "
-            f"that cancel by a factor of {found.cancellation:.1e}. Please report this."
+            f"Rounding errors are too large: sums that must be one differ from it by {defect:.1e}, with terms "
+            f"that cancel by a factor of {cancellation:.1e}. Please report this."
         )
 
 
@@ -371,13 +389,31 @@ def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> N
         place = np.ix_(scores.columns, scores.columns)
         edges[place] = found.edges()
         if paths is not None:
-            paths[place] = found.paths()
+            paths[place] = _paths(scores, prior, found, run)
     return NetworkPosteriors(
         EdgePosteriors(scores.names, edges, averaged),
         None if paths is None else PathPosteriors(scores.names, paths, averaged),
         _parent_sets(scores, found, wanted, averaged),
         averaged,
     )
+
+
+def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Run) -> Floats:
+    """Those of the sum are paths of networks where every network of scored families agrees with the order; else what
+    comes before a variable counts as its parent there (src/core/network_sums.h)."""
+    if scores.rest is None or isinstance(prior, OrderModular):
+        return found.paths()
+    begin = run.seconds
+    weighted = scores if prior is None else scores_with(scores, prior, run)
+    needed = _core.ordered_paths_bytes(len(scores.columns), run.threads)
+    _require_memory(needed, weighted, run, "networks")
+    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.on_tick)
+    if summed is None:
+        raise _Stopped
+    paths, defect = summed
+    _require_small(defect, found.cancellation)
+    run.timed("paths", begin)
+    return np.clip(paths, 0.0, 1.0)
 
 
 def _parent_sets(
