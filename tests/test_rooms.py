@@ -29,8 +29,9 @@ ROOMS = {
     "building": "columns discretize errors messages",
     "table": "building columns discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
-    "reading": "building columns discretize errors frames messages table",
+    "reading": "building columns discretize errors file_kinds frames messages table",
     # networks
+    "file_kinds": "",
     "separation": "",
     "graphs": "_core errors separation",
     "frame_making": "",
@@ -329,7 +330,7 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "building", "table", "frames", "reading"]
-    ground += ["separation", "graphs"]
+    ground += ["file_kinds", "separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core"}
 

@@ -334,7 +334,7 @@ private:
     std::vector<Batch> find_candidates(int size) {
         const Level& before = last();
         std::vector<Batch> batches((before.sets.size() + sets_per_batch - 1) / sets_per_batch);
-        std::atomic<double> bytes{0.0};
+        std::atomic<double> bytes{held()};
         parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) {
             const std::size_t end = std::min(before.sets.size(), (b + 1) * sets_per_batch);
             for (std::size_t at = b * sets_per_batch; at < end; ++at) extend(before, at, size, batches[b]);
@@ -583,11 +583,17 @@ private:
 
     // ---- Limits and results
 
-    bool is_allowed(const std::vector<Batch>& batches, double more = 0.0) {
-        double needed = more + 24.0 * static_cast<double>(kept_.size());
-        for (const Batch& batch : batches) needed += batch.bytes();
+    // Bytes of what stands beside the batches: the levels, the families kept, and the sums of the sets counted last.
+    double held() const {
+        double bytes = 24.0 * static_cast<double>(kept_.capacity()) + 16.0 * static_cast<double>(joint_.capacity());
         for (const Level& level : levels_)
-            needed += 32.0 * static_cast<double>(level.sets.size()) + 8.0 * static_cast<double>(level.best.size());
+            bytes += 40.0 * static_cast<double>(level.sets.capacity()) + 8.0 * static_cast<double>(level.best.capacity());
+        return bytes;
+    }
+
+    bool is_allowed(const std::vector<Batch>& batches, double more = 0.0) {
+        double needed = more + held();
+        for (const Batch& batch : batches) needed += batch.bytes();
         if (result_.memory_needed == 0.0 && needed > question_.memory) result_.memory_needed = needed;
         return result_.memory_needed == 0.0 && !limits_.stop.load();
     }

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from topdag.constraints import Constraints
-from topdag.errors import FileError, NetworkError, ScoreError
+from topdag.errors import FileError, NetworkError, ScoreError, why_not_opened
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.keeping import KBest, Keep, Within, keep_epsilon
@@ -63,6 +63,8 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
 
 def write_network(path: FilePath, network: Network) -> None:
     """Writes a network as .json (read back by ``read_network``) or .dot (for Graphviz)."""
+    if not isinstance(network, Network):
+        raise FileError(f"{path}: write_network writes a Network, not {type(network).__name__}")
     if _suffix(path, (".json", ".dot"), "a network") == ".json":
         text = json.dumps(network.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     else:
@@ -89,9 +91,9 @@ def read_json(path: FilePath) -> dict[str, Any]:
     try:
         content = json.loads(Path(path).read_bytes())
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: {why_not_opened(error)}") from error
     except (ValueError, RecursionError) as error:
-        raise FileError(f"{path}: this is not JSON: {error}") from error
+        raise FileError(f"{path}: this is not JSON ({error}); --json and write_network write such files") from error
     if not isinstance(content, dict):
         raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content
@@ -177,7 +179,7 @@ def _read_npz(path: FilePath) -> Scores:
             arrays = {name: content[name] for name in content.files}
         return _scores_of(_checked_header(json.loads(arrays.pop("header").tobytes())), arrays)
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: {why_not_opened(error)}") from error
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
     except Exception as error:  # there is no end to what a damaged file makes the readers of zip and npy raise

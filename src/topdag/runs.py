@@ -45,6 +45,8 @@ class Run:
             raise ValueError(f"time_limit must be a number of seconds, not {time_limit!r}.")
         if threads is not None and not is_whole(threads, 1, MOST_THREADS):
             raise ValueError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}.")
+        if on_progress is not None and not callable(on_progress):
+            raise ValueError(f"on_progress must be a function of a Progress, such as print, not {on_progress!r}.")
         self.start = time.perf_counter()
         self.time_limit = time_limit
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)

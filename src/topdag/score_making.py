@@ -20,7 +20,7 @@ from topdag.parameter_scoring import less_losses, losses_of, with_named_parents
 from topdag.pruned_scoring import PrunedScores, score_pruned
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
-from topdag.score_kinds import AIC, BIC, ScoreKind
+from topdag.score_kinds import AIC, BIC, KINDS_BY_NAME, ScoreKind
 from topdag.scores import HOPELESS_NATS, Scores, cutoff_of
 from topdag.scoring import fill_store, round_store, round_together
 from topdag.stores import ListStore, SetStore, Store
@@ -110,7 +110,10 @@ def score_within(
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
     """None when nothing is known."""
     if constraints is not None and not isinstance(constraints, Constraints):
-        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
+        raise ScoreError(
+            "constraints must be Constraints, such as Constraints(required_edges=[...]), "
+            f"not {type(constraints).__name__}."
+        )
     return constraints.compiled(table.names, columns) if constraints else None
 
 
@@ -234,7 +237,9 @@ def scored_columns(table: Table) -> tuple[int, ...]:
 
 def check_kind(kind: object) -> None:
     if not isinstance(kind, ScoreKind):
-        hint = " (write BIC() with brackets)" if isinstance(kind, type) and issubclass(kind, ScoreKind) else ""
+        meant = KINDS_BY_NAME.get(kind.lower()) if isinstance(kind, str) else kind
+        name = meant.__name__ if isinstance(meant, type) and issubclass(meant, ScoreKind) else None
+        hint = f"; write {name}()" if name else ""
         raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
 
 
