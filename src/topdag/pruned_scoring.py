@@ -26,7 +26,7 @@ RULES = ("max_parents", "penalty", "entropy", "cells", "atoms")
 
 ALL_RULES = (1 << len(RULES)) - 1
 
-COUNTED = 0.5
+COUNTED = 0.6
 """The part of what is held that the core counts: its lists keep room to grow."""
 
 
