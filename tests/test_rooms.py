@@ -47,7 +47,9 @@ ROOMS = {
     "score_kinds": "_core errors parameters table",
     "components": "_core family_lists stores",
     "results": "graphs priors score_kinds",
-    "runs": "errors results",
+    "memory": "",
+    "displays": "memory results",
+    "runs": "displays errors memory results",
     "engines": "_core errors runs score_kinds",
     "order_search": "_core runs stores",
     "scoring": "_core engines errors runs score_kinds stores table",
@@ -149,7 +151,7 @@ ROOMS = {
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
+    "commands": "_core asking checking cli comparing constraint_files constraints discretize displays engines errors "
     "example files graphs keeping list_files list_lattices list_questions lists messages planning "
     "posterior_files posteriors priors questions reading results rule_text rules runs samples "
     "sampling score_kinds score_making scores sums table writing",

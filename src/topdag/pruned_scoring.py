@@ -85,6 +85,7 @@ def score_pruned(
         run.on_tick,
     )
     run.timed("counting", begin)
+    run.tick("listing", 0, 0)
     if found is None:
         return None
     if found.memory_needed:
