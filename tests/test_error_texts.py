@@ -222,7 +222,10 @@ CALLS = [
     ("td.score(table, td.BIC(), threads=0)", "threads must be a whole number from 1 to 1024, not 0."),
     ("td.best_network(table, time_limit='10')", "time_limit must be a number of seconds, not '10'."),
     ("td.best_network(table, memory_limit='8 apples')", "a number of bytes or a text such as \"8GB\", not '8 apples'."),
-    ("td.best_network(table, on_progress='yes')", "on_progress must be True, False or a function of a Progress, such as"),
+    (
+        "td.best_network(table, on_progress='yes')",
+        "on_progress must be True, False or a function of a Progress, such as",
+    ),
     ("td.best_network(scores, prior='fair')", "prior must be OrderModular(), EdgePrior(...), FairPrior() or None, not"),
     ("td.best_network(scores, prior=td.FairPrior)", "prior must be an object: write FairPrior() with brackets."),
     ("td.best_network(scores, start=5)", "start must be a Network, not int."),

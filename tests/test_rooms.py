@@ -138,7 +138,7 @@ ROOMS = {
     "prediction": "columns errors frames graphs list_averaging messages score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
-    "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
+    "planning": "_core block_lattice engines errors pruned_scoring runs score_kinds score_making table",
     # sums
     "posteriors": "errors frame_making graphs results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
