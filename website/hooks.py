@@ -14,7 +14,7 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT), str(ROOT / "src")]  # the version in this folder, if it was built in place
+sys.path.insert(0, str(ROOT))
 
 from website.notebook_pages import as_markdown  # noqa: E402
 from website.reference import reference  # noqa: E402

@@ -15,7 +15,7 @@ def as_markdown(notebook: Mapping[str, Any], file_name: str) -> str:
 def _cell(cell: Mapping[str, Any]) -> Iterator[str]:
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
-        yield text
+        yield text.replace(".ipynb)", ".md)")  # other notebooks are pages here
         return
     yield f"```python\n{text}\n```"
     for output in cell["outputs"]:

@@ -13,19 +13,22 @@ import topdag
 
 SECTIONS = {
     "Tables": "Table read_table example_table example_network Quantile Uniform random_network FittedNetwork",
-    "Scores": "score Scores BDeu BIC AIC K2 fNML qNML BDs BDe CustomScore Family KBest Within parent_bounds ParentBound",
-    "Questions": "best_network k_best_networks networks_within iter_networks_within count_networks_within k_best_classes "
-    "classes_within count_classes_within search_networks edge_alternatives plan",
-    "Averages": "edge_posteriors path_posteriors parent_set_posteriors network_posteriors log_evidence log_prior_total "
-    "sample_networks posterior edge_matrix coverage predictive_log_density",
+    "Scores": "score Scores BDeu BIC AIC K2 fNML qNML BDs BDe CustomScore Family KBest Within parent_bounds "
+    "ParentBound",
+    "Questions": "best_network k_best_networks networks_within iter_networks_within count_networks_within "
+    "k_best_classes classes_within count_classes_within search_networks edge_alternatives plan",
+    "Averages": "edge_posteriors path_posteriors parent_set_posteriors network_posteriors log_evidence "
+    "log_prior_total sample_networks posterior edge_matrix coverage predictive_log_density",
     "Features": "edge adjacency compelled_edge path v_structure in_markov_blanket d_separation feature Feature",
-    "What you know": "Constraints read_constraints constraints_from tan naive_bayes k_dependence Rule parse_rule all_of any_of "
-    "none_of if_then not_ EdgePrior FairPrior OrderModular Constrained constrained_fit ParameterConstraint influence "
-    "synergy probability",
+    "What you know": "Constraints read_constraints constraints_from tan naive_bayes k_dependence Rule parse_rule "
+    "all_of any_of none_of if_then not_ EdgePrior FairPrior OrderModular Constrained constrained_fit "
+    "ParameterConstraint influence synergy probability",
     "Networks and classes": "Network EquivalenceClass compare Comparison summary ListSummary",
-    "Answers": "Answer Proof Status Stats Progress Plan NetworkList ClassList ListPosterior EdgePosteriors PathPosteriors "
-    "ParentSetPosteriors NetworkPosteriors Consensus NetworkSample EdgeFrequencies EdgeAlternatives",
-    "Files": "read_network write_network read_scores write_scores read_list write_list read_posteriors write_posteriors",
+    "Answers": "Answer Proof Status Stats Progress Plan NetworkList ClassList ListPosterior EdgePosteriors "
+    "PathPosteriors ParentSetPosteriors NetworkPosteriors Consensus NetworkSample EdgeFrequencies "
+    "EdgeAlternatives",
+    "Files": "read_network write_network read_scores write_scores read_list write_list read_posteriors "
+    "write_posteriors",
     "Errors": "TableError ScoreError NetworkError ConstraintError FileError TooLarge OutOfTime Interrupted",
 }
 REST = "More"
