@@ -16,6 +16,7 @@ import pytest
 from cli_runs import Topdag
 
 import topdag as td
+import topdag.__main__ as entry
 from topdag import cli
 from topdag.commands.command import Exit
 
@@ -360,3 +361,12 @@ def test_a_fault_of_ours_is_no_traceback(topdag: Topdag, asia: Path, monkeypatch
     monkeypatch.setenv("TOPDAG_TRACEBACK", "1")
     with pytest.raises(AssertionError):
         topdag("best", asia)
+
+
+def test_ctrl_c_while_it_still_loads(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted() -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cli, "main", interrupted)
+    assert entry.main() == Exit.INTERRUPTED
+    assert capsys.readouterr().err == "topdag: interrupted before anything was known\n"
