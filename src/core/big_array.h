@@ -8,8 +8,6 @@
 
 #if defined(__linux__)
 #include <sys/mman.h>
-#elif defined(_WIN32)
-#include <malloc.h>
 #endif
 
 namespace topdag {
@@ -27,19 +25,13 @@ public:
     std::size_t size() const { return size_; }
 
 private:
-#if defined(_WIN32)
-    struct Free { void operator()(Number* p) const { _aligned_free(p); } };
-    static void* aligned(std::size_t alignment, std::size_t bytes) { return _aligned_malloc(bytes, alignment); }
-#else
     struct Free { void operator()(Number* p) const { std::free(p); } };
-    static void* aligned(std::size_t alignment, std::size_t bytes) { return std::aligned_alloc(alignment, bytes); }
-#endif
 
     static Number* allocate(std::size_t size) {
         constexpr std::size_t page = std::size_t{1} << 21;
         const std::size_t bytes = size * sizeof(Number);
         const std::size_t alignment = bytes >= page ? page : 64;
-        void* memory = aligned(alignment, (bytes + alignment) / alignment * alignment);
+        void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
         if (memory == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
         // Only a wish: fewer page faults and look-ups where the system grants it.
