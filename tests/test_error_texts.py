@@ -370,3 +370,9 @@ def test_ctrl_c_while_it_still_loads(monkeypatch: pytest.MonkeyPatch, capsys: py
     monkeypatch.setattr(cli, "main", interrupted)
     assert entry.main() == Exit.INTERRUPTED
     assert capsys.readouterr().err == "topdag: interrupted before anything was known\n"
+
+
+def test_help_is_given_to_who_asks_for_it(topdag: Topdag) -> None:
+    assert topdag("help").out == topdag("--help").out
+    assert topdag("help", "best").out == topdag("best", "--help").out
+    assert topdag("help", "bst").code == Exit.WRONG_USE

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -66,7 +67,10 @@ def told(argv: Sequence[str] | None) -> int:
 
 def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     """The options; those that are not known are refused with the names most like them."""
-    args, unknown = build_parser().parse_known_args(argv)
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    args, unknown = build_parser().parse_known_args(words)
     if unknown:
         parser: Parser = args.parser
         meant = [name for word in unknown if word.startswith("-") for name in parser.options_like(word)]
