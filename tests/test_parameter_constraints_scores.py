@@ -256,5 +256,5 @@ def test_structural_constraints_beside_them(known: td.Constraints) -> None:
 
 def test_named_parents_that_structure_forbids() -> None:
     kind = td.Constrained(td.BIC(), SETS["influence"])
-    with pytest.raises(td.ConstraintError, match="V0->V1 is forbidden.*parameter constraints name are required"):
+    with pytest.raises(td.ConstraintError, match=r"V0->V1 is forbidden.*parameter constraints name are required"):
         td.score(drawn_table(3), kind, constraints=td.Constraints(forbidden_edges=[("V0", "V1")]))

@@ -85,7 +85,7 @@ class NotebookLine:
             return
         line = _Line(in_words(progress), progress.fraction)
         if self._handle is None:
-            from IPython.display import display  # type: ignore[import-not-found, unused-ignore]
+            from IPython.display import display
 
             self._handle = display(line, display_id=True)
         elif self._handle is not None:
