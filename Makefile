@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard src/core/*.cpp src/core/*.h) $(wildcard src/bindings/*) CMakeLists.txt pyproject.toml
 
-.PHONY: demo test lint sanitize bench stub clean
+.PHONY: demo test lint sanitize site notebooks sdist bench stub clean
 
 demo: .venv/built
 	$(BIN)/topdag demo
@@ -12,8 +12,8 @@ test: .venv/tested
 	$(BIN)/python -m pytest --numprocesses auto
 
 lint: .venv/linted
-	$(BIN)/ruff check src tests bench
-	$(BIN)/ruff format --check src tests bench
+	$(BIN)/ruff check src tests bench website
+	$(BIN)/ruff format --check src tests bench website
 	$(BIN)/mypy
 	diff -u src/topdag/_core.pyi build/*/_core.pyi
 
@@ -26,6 +26,18 @@ sanitize: .venv/cmake
 # Writes the core's stub anew after its interface changed.
 stub: .venv/built
 	cp build/*/_core.pyi src/topdag/_core.pyi
+
+# The docs as a site, in build/site; a link that leads nowhere is an error.
+site: .venv/documented
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+# Executes the notebooks anew and keeps what they print.
+notebooks: .venv/tested
+	$(BIN)/python -m website.notebooks
+
+# A source distribution, built, installed in an empty environment without cmake or ninja, and tried.
+sdist: .venv/bin/python
+	.ci/try_sdist $(BIN)/python
 
 bench: .venv/built
 	$(BIN)/python -m bench
@@ -43,6 +55,10 @@ bench: .venv/built
 
 .venv/linted: .venv/tested
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[lint]"
+	touch $@
+
+.venv/documented: .venv/built
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
 	touch $@
 
 .venv/cmake: .venv/bin/python

@@ -126,7 +126,7 @@ def test_an_older_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     scores = td.score(sampled_table(6, 60, seed=1), td.BIC(), keep="best")
-    with pytest.raises(td.FileError, match="No such file or directory"):
+    with pytest.raises(td.FileError, match="there is no folder"):
         td.best_network(scores, engine="search", checkpoint=tmp_path / "none" / "state.npz")
 
 

@@ -15,7 +15,7 @@ from topdag.commands import ALL
 from topdag.commands.command import Exit
 from topdag.commands.demo import comparison
 from topdag.commands.docs import commands_page
-from topdag.commands.show import ProgressLine, answer_text, network_text, progress_in_words, progress_line
+from topdag.commands.show import answer_text, network_text, progress_line
 from topdag.commands.values import keep, score_name, whole
 from topdag.engines import best_network_bytes
 
@@ -93,19 +93,9 @@ def test_an_unknown_bound_is_said_to_be_unknown() -> None:
     assert "no bound is known yet" in answer_text(answer, None)
 
 
-def test_progress_in_words() -> None:
-    begun = td.Progress("counting", 2.4, None, None, None, 0)
-    assert progress_in_words(begun) == "counting, 2 s"
-    later = td.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
-    assert progress_in_words(later) == "ordering 25%, 65 s, 2 MB planned, best -10.500, bound -10.000, gap 0.500"
-
-
-def test_no_progress_line_within_the_first_second_or_without_a_terminal() -> None:
-    line = ProgressLine()
-    line.show(td.Progress("counting", 0.9, 0.5, None, None, 0))
-    assert vars(line) == {"_live": None}
+def test_no_progress_without_a_terminal() -> None:
     with progress_line(quiet=False) as on_progress:  # stderr is captured here
-        assert on_progress is None
+        assert on_progress is False
 
 
 def test_values() -> None:

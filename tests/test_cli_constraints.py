@@ -60,7 +60,7 @@ def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
         (("--require", "parents(asia) <= 2"), "is no edge"),
         (("--rule", "asia"), "--rule: Rule, character 5"),
         (("--require", "asia->dysp", "--forbid", "asia->dysp"), "asia->dysp is required, but asia->dysp is forbidden"),
-        (("--constraints", tmp_path / "none.toml"), "none.toml: No such file"),
+        (("--constraints", tmp_path / "none.toml"), "none.toml: there is no such file"),
     ):
         ran = topdag("best", asia, *options)
         assert ran.code == code and part in ran.err, ran.err

@@ -95,8 +95,8 @@ def test_declared_states_refused(states, part):
         (np.zeros((2, 129), int), "129 variables are too many: at most 128"),
         ({"id": np.arange(65_536), "y": np.arange(65_536) % 2}, "'id' has 65,536 states, more than 65,535"),
         ("table.csv", "read_table"),
-        (object(), "two dimensions"),
-        (None, "two dimensions"),
+        (object(), "cannot be made of this object"),
+        (None, "cannot be made of this NoneType"),
     ],
 )
 def test_sources_refused(source, part):

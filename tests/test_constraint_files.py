@@ -96,7 +96,7 @@ def test_errors_name_the_file_and_the_key(tmp_path: Path, text: str, part: str) 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
-    with pytest.raises(td.FileError, match="No such file"):
+    with pytest.raises(td.FileError, match="there is no such file"):
         td.read_constraints(path)
     for content in (b"a = [", b"\xff\xfe"):
         path.write_bytes(content)

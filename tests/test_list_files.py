@@ -313,9 +313,9 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path, networks: str) -> 
         td.write_list(tmp_path / "list.json", found)
     with pytest.raises(td.FileError, match="the name must end in"):
         td.read_list(tmp_path / "list")
-    with pytest.raises(td.FileError, match="cannot be read: No such file"):
+    with pytest.raises(td.FileError, match="there is no such file"):
         td.read_list(tmp_path / "none.jsonl")
-    with pytest.raises(td.FileError, match="No such file"):
+    with pytest.raises(td.FileError, match="there is no folder"):
         td.write_list(tmp_path / "none" / "list.jsonl", found)
     with pytest.raises(TypeError, match="A list of networks or classes is needed, not list"):
         td.write_list(tmp_path / "list.jsonl", list(found))  # type: ignore[arg-type]

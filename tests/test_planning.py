@@ -63,7 +63,7 @@ def test_lists_take_more_than_the_best_network() -> None:
     assert td.plan(table, question="list").memory > td.plan(table).memory
     for n in (8, 23, 29):
         assert bytes_for_all_sets(n, "list", 2) > bytes_for_all_sets(n, "best", 2)
-    with pytest.raises(td.ScoreError, match="question must be 'best' or 'list'"):
+    with pytest.raises(td.ScoreError, match="question must be one of 'best', 'list'"):
         td.plan(table, question="most")
 
 
@@ -89,3 +89,42 @@ def test_a_score_without_rules_is_not_promised() -> None:
     assert td.plan(table, td.K2(), max_parents=2).engine == "search"
     with pytest.raises(td.TooLarge, match="or use BDeu or BIC"):
         td.score(table, td.BDs(), max_parents=2)
+
+
+@pytest.mark.parametrize("question", ["edges", "paths", "evidence", "sample"])
+def test_sums_and_samples_are_planned(question: str) -> None:
+    """Time like 3^n, and the memory that the question itself asks for."""
+    small, large = (td.plan(sampled_table(n, 60, seed=1), question=question) for n in (14, 20))
+    assert small.seconds is not None and large.seconds is not None and small.search and large.search
+    assert 100 < large.search / small.search < 3**6 + 1
+    assert small.fits and small.memory < large.memory
+    too_many = td.plan(sampled_table(27, 60, seed=1), question=question)
+    assert not too_many.fits and too_many.engine == "none"
+    assert "at most 26" in too_many.reason and "average over a list" in too_many.advice
+    ask, *more = {
+        "edges": (td.edge_posteriors,),
+        "paths": (td.path_posteriors,),
+        "evidence": (td.log_evidence,),
+        "sample": (td.sample_networks, 10),
+    }[question]
+    with pytest.raises(td.TooLarge):
+        ask(sampled_table(14, 60, seed=1), *more, memory_limit=f"{int(0.3 * small.memory)}B")  # type: ignore[operator]
+
+
+def test_scores_cost_what_they_count() -> None:
+    """More rows and more formulas take longer; a function of yours takes nobody knows how long."""
+    few, many = (td.plan(sampled_table(18, rows, seed=1)).scoring for rows in (50, 2000))
+    assert few is not None and many is not None and few < many
+    table = td.random_network(18, arities=[2, 3] * 9, seed=1).sample(500, seed=1)
+    by_kind = [td.plan(table, kind).scoring for kind in (td.BIC(), td.K2(), td.BDs())]
+    assert by_kind == sorted(by_kind)  # type: ignore[type-var]
+    assert td.plan(table, td.CustomScore(lambda family: 0.0)).seconds is None
+
+
+def test_what_nothing_limits_is_said_to_be_open() -> None:
+    told = str(td.plan(sampled_table(40, 60, seed=1)))
+    assert "depends on the data, and may be long; give a time_limit" in told
+    assert "on, as the data make it" in told and "max_parents" in told
+    limited = td.plan(sampled_table(40, 60, seed=1), max_parents=3)
+    assert limited.scoring is not None and limited.seconds is None
+    assert "mostly seconds" in str(limited) and "at most" in str(limited)

@@ -137,7 +137,7 @@ def test_files_that_are_not_posteriors(found: td.NetworkPosteriors, tmp_path: Pa
         td.read_posteriors(tmp_path / "x.npz")
     with pytest.raises(td.FileError, match=r"\.json or \.npz"):
         td.write_posteriors(tmp_path / "x.txt", found.edges)
-    with pytest.raises(td.FileError, match="No such file"):
+    with pytest.raises(td.FileError, match="there is no such file"):
         td.read_posteriors(tmp_path / "none.json")
 
 

@@ -30,13 +30,14 @@ ROOMS = {
     "building": "columns continuous discretize errors messages",
     "table": "building columns continuous discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
-    "reading": "building columns continuous discretize errors frames messages table",
+    "reading": "building columns continuous discretize errors file_kinds frames messages table",
     # pictures
     "layouts": "",
     "routes": "layouts",
     "drawing": "layouts routes",
     "plots": "drawing",
     # networks
+    "file_kinds": "",
     "separation": "",
     "graphs": "_core converters drawing errors fitting parameters plots separation",
     "frame_making": "",
@@ -56,8 +57,10 @@ ROOMS = {
     "score_kinds": "_core continuous_kinds decomposable errors parameters table",
     "components": "_core family_lists stores",
     "results": "drawing graphs priors score_kinds",
-    "runs": "errors results",
+    "runs": "displays errors memory results",
     "engines": "_core continuous_kinds errors runs score_kinds",
+    "memory": "",
+    "displays": "memory results",
     "order_search": "_core runs stores",
     "continuous_scoring": "_core continuous_kinds decomposable engines errors runs stores table",
     "scoring": "_core continuous_kinds continuous_scoring engines errors runs score_kinds stores table",
@@ -161,7 +164,7 @@ ROOMS = {
     "prediction": "columns decomposable errors graphs list_averaging messages row_coding score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
-    "planning": "block_lattice engines errors pruned_scoring runs score_kinds score_making",
+    "planning": "_core block_lattice engines errors pruned_scoring runs score_kinds score_making table",
     # sums
     "posteriors": "drawing errors frame_making graphs plots results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
@@ -198,11 +201,11 @@ ROOMS = {
     "list_questions lists posteriors priors questions results runs score_kinds score_making "
     "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing constraint_files constraints discretize engines errors "
-    "example files fitting graphs keeping list_files list_lattices list_questions lists messages "
-    "network_files parameters plain_names planning posterior_files posteriors priors questions "
-    "reading report results rule_text rules runs samples sampling score_kinds score_making scores "
-    "sums table writing",
+    "commands": "_core asking checking cli comparing constraint_files constraints discretize displays engines "
+    "errors example files fitting graphs keeping list_files list_lattices list_questions lists "
+    "messages network_files parameters plain_names planning posterior_files posteriors priors "
+    "questions reading report results rule_text rules runs samples sampling score_kinds "
+    "score_making scores sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -393,7 +396,7 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "continuous", "building", "table", "frames", "reading"]
-    ground += ["layouts", "routes", "drawing", "plots", "separation", "graphs"]
+    ground += ["file_kinds", "layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}
 

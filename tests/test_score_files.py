@@ -269,9 +269,9 @@ def test_a_bad_line_is_named(folder: Path, reader: Reader, content: str | bytes,
 
 @pytest.mark.parametrize("reader", [read_jkl, read_pss])
 def test_files_that_cannot_be_read(folder: Path, reader: Reader) -> None:
-    with pytest.raises(FileError, match="nowhere: cannot be read: No such file"):
+    with pytest.raises(FileError, match="nowhere: there is no such file"):
         reader(folder / "nowhere")
-    with pytest.raises(FileError, match="cannot be read: Is a directory"):
+    with pytest.raises(FileError, match="this is a folder"):
         reader(folder)
     with pytest.raises(FileError, match="line 1: the compressed file is damaged"):
         reader(written(folder, JKL, "plain.gz"))
@@ -378,7 +378,7 @@ def test_information_that_urlearning_misreads_is_refused(folder: Path, pair: tup
 def test_places_that_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(FileError, match="this is a folder"):
         write_jkl(tmp_path, ["A", "B"], GOOD)
-    with pytest.raises(FileError, match="not written: No such file"):
+    with pytest.raises(FileError, match="not written: there is no folder"):
         write_jkl(tmp_path / "nowhere" / "file.jkl", ["A", "B"], GOOD)
 
     def broken() -> Iterator[tuple[int, list[tuple[float, tuple[str, ...]]]]]:

@@ -325,7 +325,7 @@ private:
     bool grow(int size) {
         std::vector<Batch> batches = find_candidates(size);
         if (!is_allowed(batches) || !find_own_values(batches)) return false;
-        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) { cut(batches[b], size); });
+        filled(batches, [&](std::size_t b) { cut(batches[b], size); });
         return is_allowed(batches) && score_all(batches, size);
     }
 
@@ -334,15 +334,25 @@ private:
     std::vector<Batch> find_candidates(int size) {
         const Level& before = last();
         std::vector<Batch> batches((before.sets.size() + sets_per_batch - 1) / sets_per_batch);
-        std::atomic<double> bytes{0.0};
-        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) {
+        filled(batches, [&](std::size_t b) {
             const std::size_t end = std::min(before.sets.size(), (b + 1) * sets_per_batch);
             for (std::size_t at = b * sets_per_batch; at < end; ++at) extend(before, at, size, batches[b]);
-            bytes.fetch_add(batches[b].bytes());
+        });
+        return batches;
+    }
+
+    // Lets every batch grow, and stops when they take more memory together than is allowed.
+    template <class Fill>
+    void filled(std::vector<Batch>& batches, Fill&& fill) {
+        std::atomic<double> bytes{held()};
+        for (const Batch& batch : batches) bytes.store(bytes.load() + batch.bytes());
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) {
+            const double before = batches[b].bytes();
+            fill(b);
+            bytes.fetch_add(batches[b].bytes() - before);
             if (bytes.load() > question_.memory) limits_.stop.store(true);
         });
         if (bytes.load() > question_.memory) result_.memory_needed = 2.0 * bytes.load();
-        return batches;
     }
 
     // Adds a member below all others to the set that stands at `at`.
@@ -583,11 +593,17 @@ private:
 
     // ---- Limits and results
 
-    bool is_allowed(const std::vector<Batch>& batches, double more = 0.0) {
-        double needed = more + 24.0 * static_cast<double>(kept_.size());
-        for (const Batch& batch : batches) needed += batch.bytes();
+    // Bytes of what stands beside the batches: the levels, the families kept, and the sums of the sets counted last.
+    double held() const {
+        double bytes = 24.0 * static_cast<double>(kept_.capacity()) + 16.0 * static_cast<double>(joint_.capacity());
         for (const Level& level : levels_)
-            needed += 32.0 * static_cast<double>(level.sets.size()) + 8.0 * static_cast<double>(level.best.size());
+            bytes += 40.0 * static_cast<double>(level.sets.capacity()) + 8.0 * static_cast<double>(level.best.capacity());
+        return bytes;
+    }
+
+    bool is_allowed(const std::vector<Batch>& batches, double more = 0.0) {
+        double needed = more + held();
+        for (const Batch& batch : batches) needed += batch.bytes();
         if (result_.memory_needed == 0.0 && needed > question_.memory) result_.memory_needed = needed;
         return result_.memory_needed == 0.0 && !limits_.stop.load();
     }

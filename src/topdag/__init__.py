@@ -162,7 +162,11 @@ _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.spli
 
 def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
-        raise AttributeError(f"module 'topdag' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, __all__, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise AttributeError(f"module 'topdag' has no attribute {name!r}{hint}")
     value = getattr(import_module(f"topdag.{_ROOM_OF[name]}"), name)
     globals()[name] = value
     return value

@@ -33,7 +33,7 @@ def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> st
     run.require_memory(
         needed,
         f"The lattice on {n} variables",
-        f"Each variable left out halves it: {shown_bytes(needed / 2)}.",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}; max_parents, or BIC, leaves few of the sets.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables, block by block"

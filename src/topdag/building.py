@@ -18,6 +18,8 @@ from .messages import Place, check_known, listing, plural
 
 MOST_VARIABLES = 128
 MOST_ROWS = 2**32 - 1
+MANY_ROWS = 20
+"""From so many rows on, a state for each of them is no accident."""
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -90,12 +92,19 @@ def check_names(names: Sequence[str]) -> None:
     if len(names) < 2:
         raise TableError(f"a table needs two or more variables; this one has {listing(names) or 'none'}")
     if len(names) > MOST_VARIABLES:
-        raise TableError(f"{len(names):,} variables are too many: at most {MOST_VARIABLES} can be used")
+        raise TableError(
+            f"{len(names):,} variables are too many: at most {MOST_VARIABLES} can be used; leave out some columns"
+        )
     for position, name in enumerate(names):
         if not name.strip():
-            raise TableError(f"column {position} (counted from 0) has no name")
+            advice = "name it, or leave it out" + (
+                ": row numbers tell rows apart and nothing else" if not position else ""
+            )
+            raise TableError(f"column {position} (counted from 0) has no name; {advice}")
         if name in names[:position]:
-            raise TableError(f"columns {names.index(name)} and {position} (counted from 0) are both called {name!r}")
+            raise TableError(
+                f"columns {names.index(name)} and {position} (counted from 0) are both called {name!r}; rename one"
+            )
 
 
 def weights_apart(
@@ -211,6 +220,11 @@ def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> 
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
+    if (n_rows := int(draft.weights.sum())) >= MANY_ROWS:
+        alike = [name for name, of in zip(names, states, strict=True) if len(of) == n_rows]
+        notes += tuple(
+            f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in alike
+        )
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.branch_and_cut import OpenParts
-from topdag.errors import FileError
+from topdag.errors import FileError, why_not_opened
 from topdag.relaxation import Incumbent, Relaxation
 from topdag.stores import ListStore
 from topdag.writing import write_whole
@@ -66,7 +66,7 @@ class Checkpoint:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise FileError(f"{self.path}: {error.strerror or error}") from error
+            raise FileError(f"{self.path}: {why_not_opened(error)}") from error
         try:
             with np.load(io.BytesIO(content), allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import re
+import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import topdag
 from topdag import commands
@@ -22,24 +25,62 @@ ABOUT = """\
 Exact structure learning of Bayesian networks: the best network of a table, with proof."""
 NEXT = """\
 topdag COMMAND --help says more. Start with: topdag demo"""
-IN_LIBRARY_WORDS = re.compile(r'\b(missing|discretize|separator|weights)=(?:"(\w+)")?')
+IN_LIBRARY_WORDS = re.compile(r'\b(missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"([-\w,.]+)")?')
 SCORES_HERE = "--score bge or gaussian-bic, or mixed-bic where other columns have states"
+OTHER_WORDS = {
+    "header=False": "--no-header",
+    "keep_constant=True": "--keep-constant",
+    "max_parents=": "--max-parents ",
+    "max_parents": "--max-parents",
+    "memory_limit": "--memory-limit",
+    "time_limit": "--time-limit",
+    "MixedBIC(),": "--score mixed-bic,",
+    "BGe(),": "--score bge,",
+}
+FAULT = """\
+{what}
+This is a fault in topdag, not in what you did. Please report it with the command and this line;
+TOPDAG_TRACEBACK=1 before the command shows where it happened."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs a command and returns its exit code (see commands/command.py)."""
+    """Runs a command and returns its exit code; nobody at a command line should have to read a traceback."""
     try:
-        return run(build_parser().parse_args(argv))
+        return told(argv)
+    except Exception as error:
+        if os.environ.get("TOPDAG_TRACEBACK"):
+            raise
+        return failed(FAULT.format(what=f"{type(error).__name__}: {error}"), Exit.FAULT)
+
+
+def told(argv: Sequence[str] | None) -> int:
+    """Runs a command; what is wrong with its input becomes a message and an exit code (see commands/command.py)."""
+    try:
+        return run(parsed(argv))
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
     except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
         return failed(in_options(str(error)), Exit.BAD_INPUT)
     except MemoryError as error:  # TooLarge is one
-        return failed(str(error).replace("memory_limit", "--memory-limit") or "out of memory", Exit.TOO_LARGE)
+        return failed(in_options(str(error)) or "out of memory; see topdag plan", Exit.TOO_LARGE)
     except KeyboardInterrupt:
         return failed("interrupted before anything was known", Exit.INTERRUPTED)
     except BrokenPipeError:
         return Exit.NO_READER
+
+
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The options; those that are not known are refused with the names most like them."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    args, unknown = build_parser().parse_known_args(words)
+    if unknown:
+        parser: Parser = args.parser
+        meant = [name for word in unknown if word.startswith("-") for name in parser.options_like(word)]
+        hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    return args
 
 
 def run(args: argparse.Namespace) -> Exit:
@@ -62,11 +103,14 @@ def failed(message: str, code: Exit) -> Exit:
 def in_options(message: str) -> str:
     """A message of the library in words of the command line: --missing drop for missing="drop"."""
     message = message.replace(f"discretize={RULES}", f"--discretize: {RULES_HERE}")
-    message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}").replace(
-        "MixedBIC(),", "--score mixed-bic,"
+    message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}")
+    for ours, here in OTHER_WORDS.items():
+        message = re.sub(
+            rf"(?<![-\w]){re.escape(ours)}(?!\w)" if ours[-1].isalnum() else re.escape(ours), here, message
+        )
+    return IN_LIBRARY_WORDS.sub(
+        lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else ""), message
     )
-    message = message.replace("BGe(),", "--score bge,").replace("max_parents=", "--max-parents ")
-    return IN_LIBRARY_WORDS.sub(lambda found: f"--{found[1]}" + (f" {found[2]}" if found[2] else ""), message)
 
 
 class Help(argparse.RawDescriptionHelpFormatter):
@@ -81,6 +125,20 @@ class Parser(argparse.ArgumentParser):
 
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         say(self.format_help().rstrip())
+
+    def options_like(self, word: str) -> list[str]:
+        """The options most like this one."""
+        return get_close_matches(word.partition("=")[0], self._option_string_actions, n=1)
+
+    def error(self, message: str) -> NoReturn:
+        """Wrong use; a command that is not there comes with the one most like it."""
+        found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
+        if found:
+            names = [command.name for command in commands.ALL]
+            close = get_close_matches(found[1], names, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            message = f"there is no command {found[1]!r}; there are {', '.join(names)}{hint}"
+        super().error(message)
 
 
 def build_parser() -> Parser:

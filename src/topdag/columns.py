@@ -23,6 +23,7 @@ MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
 CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
 INTEGER = re.compile(r"[+-]?(0|[1-9][0-9]{0,3999})")
+WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 CODE = re.compile(r"0[0-9]+")  # with zeros in front: the number of a street or a patient, not a quantity
 
 Codes: TypeAlias = NDArray[np.int64]
@@ -56,6 +57,11 @@ def columns_of(source: Any, names: Sequence[str] | None) -> list[Column]:
 def array_columns(source: Any, names: Sequence[str] | None) -> list[Column]:
     """A column for each column of a two-dimensional array."""
     array = as_array(source)
+    if array.ndim == 0:
+        raise TableError(
+            f"a table cannot be made of this {type(source).__name__}; it takes a frame, an array of rows and columns, "
+            "a dict of columns or a list of rows, and read_table() reads files"
+        )
     if array.ndim != 2:
         raise TableError(f"an array must have two dimensions, not {array.ndim}: rows and columns")
     return [column_of_array(name, array[:, j]) for j, name in enumerate(names_for(array.shape[1], names))]
@@ -161,15 +167,29 @@ def column_of_objects(name: str, cells: list[Any]) -> Column:
 
 
 def column_of_texts(
-    name: str, texts: Sequence[str], codes: Codes, missing_values: Collection[str], as_text: bool
+    name: str, texts: Sequence[str], codes: Codes, missing_values: Collection[str], as_text: bool, decimal: str = "."
 ) -> Column:
     cells = [text.strip() for text in texts]
     known = [cell for cell in cells if cell not in missing_values]
+    if not as_text and any(map(WITH_COMMA.fullmatch, known)) and are_numbers([c.replace(",", ".") for c in known]):
+        if decimal != ",":
+            raise numbers_with_commas(name, known)
+        cells = [cell if cell in missing_values else cell.replace(",", ".") for cell in cells]
+        known = [cell.replace(",", ".") for cell in known]
     if as_text or not are_numbers(known) or any(map(CODE.fullmatch, known)):
         return column_of_values(name, [None if cell in missing_values else cell for cell in cells], codes)
     if all(map(INTEGER.fullmatch, known)):
         return column_of_values(name, [None if cell in missing_values else int(cell) for cell in cells], codes)
     return float_column(name, [math.nan if cell in missing_values else float(cell) for cell in cells], codes)
+
+
+def numbers_with_commas(name: str, cells: Sequence[str]) -> TableError:
+    """Such numbers would become a state each without a word."""
+    shown = next(cell for cell in cells if WITH_COMMA.fullmatch(cell))
+    return TableError(
+        f'column {name!r} holds numbers with commas, such as {shown!r}: decimal="," reads decimal commas; '
+        "take out commas that part thousands"
+    )
 
 
 def are_numbers(cells: Sequence[str]) -> bool:

@@ -235,6 +235,8 @@ def summary(found: BestList[Any]) -> ListSummary:
 
     Weights are ``found.shares``: posterior probabilities relative to the list, all networks equally likely before.
     """
+    if not isinstance(found, BestList):
+        raise TypeError(f"summary takes a list of networks or classes, not {type(found).__name__}.")
     of_classes = isinstance(found, ClassList)
     masks = found.edge_masks if isinstance(found, ClassList) else (found.parents,)
     shares = found.shares

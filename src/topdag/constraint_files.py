@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from topdag.constraints import Constraints
-from topdag.errors import ConstraintError, FileError
+from topdag.errors import ConstraintError, FileError, why_not_opened
 
 
 def read_constraints(path: str | os.PathLike[str]) -> Constraints:
@@ -22,7 +22,7 @@ def read_constraints(path: str | os.PathLike[str]) -> Constraints:
     try:
         content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: {why_not_opened(error)}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise FileError(f"{path}: this is not TOML: {error}") from error
     try:

@@ -135,7 +135,8 @@ def cut_columns(
 def check_finite(column: Column, place: Place) -> None:
     infinite = np.isin(column.codes, np.flatnonzero(np.isinf(column.values)))
     if infinite.any():
-        raise TableError(f"column {column.name!r} is infinite in {place(int(infinite.argmax()))}")
+        where = place(int(infinite.argmax()))
+        raise TableError(f"column {column.name!r} is infinite in {where}; put a number there or leave the row out")
 
 
 def is_whole(column: Column) -> bool:

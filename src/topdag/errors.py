@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
+
+
+def why_not_opened(error: OSError) -> str:
+    """What keeps a file from being read or written, in plain words."""
+    path = error.filename
+    if isinstance(error, FileNotFoundError):
+        folder = os.path.dirname(os.path.abspath(path)) if isinstance(path, str | os.PathLike) else ""
+        return f"there is no folder {folder}" if folder and not os.path.isdir(folder) else "there is no such file"
+    if isinstance(error, IsADirectoryError):
+        return "this is a folder, not a file"
+    if isinstance(error, PermissionError):
+        return "you have no permission to open it; look at its rights, or choose another place"
+    return error.strerror or str(error)
 
 
 class TableError(ValueError):

@@ -145,11 +145,9 @@ def feature(
     >>> sparse(Network(["x", "y", "z"], {"y": ["x"], "z": ["y"]}))
     0.0
     """
-    low, high = between
     if not callable(function):
         raise ScoreError(f"A feature is a function of a network, not {function!r}.")
-    if not -math.inf < low < high < math.inf:
-        raise ScoreError(f"between= takes the least and the most that a feature can be, not {between!r}.")
+    low, high = _checked_bounds(between)
     text = getattr(function, "__name__", "function")
 
     def value(names: Names, masks: Iterable[int]) -> float:
@@ -164,7 +162,18 @@ def feature(
         rows = zip(*(its.tolist() for its in parents), strict=True)
         return np.array([value(names, row) for row in rows])
 
-    return Feature(text, values, class_invariant, between)
+    return Feature(text, values, class_invariant, (low, high))
+
+
+def _checked_bounds(between: object) -> tuple[float, float]:
+    bounds = tuple(between) if isinstance(between, Sequence) and not isinstance(between, str) else ()
+    if len(bounds) == 2 and all(isinstance(bound, Real) for bound in bounds):
+        low, high = map(float, bounds)
+        if -math.inf < low < high < math.inf:
+            return low, high
+    raise ScoreError(
+        f"between= takes the least and the most that a feature can be, such as between=(0, 3), not {between!r}."
+    )
 
 
 def _places(names: Names, *wanted: str) -> list[int]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from topdag.constraints import Constraints
-from topdag.errors import FileError, ScoreError
+from topdag.errors import FileError, ScoreError, why_not_opened
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
 from topdag.keeping import KBest, Keep, Within, keep_epsilon
@@ -136,7 +136,7 @@ def _read_npz(path: FilePath) -> Scores:
             arrays = {name: content[name] for name in content.files}
         return _scores_of(_checked_header(json.loads(arrays.pop("header").tobytes())), arrays)
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: {why_not_opened(error)}") from error
     except FileError as error:
         raise FileError(f"{path}: {error}") from error
     except Exception as error:  # there is no end to what a damaged file makes the readers of zip and npy raise

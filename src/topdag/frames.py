@@ -184,7 +184,8 @@ def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
     counts = answers(frame, [(~nw.col(name).is_finite() & ~gaps[name]).sum() for name in gaps])
     for name, count in zip(gaps, counts, strict=True):
         if count:
-            raise TableError(f"column {name!r} is infinite in {plural(int(count), 'row')} of the lazy frame")
+            where = f"{plural(int(count), 'row')} of the lazy frame"
+            raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
 
 
 def rows_without_gaps(frame: Any, gaps: Mapping[str, Any], missing: str) -> tuple[Any, tuple[str, ...]]:

@@ -27,6 +27,9 @@ MOST_TO_ORDER = 64
 MOST_SETS_TO_ORDER = 10_000_000
 """Sets whose counts are kept while orders are counted: about a gigabyte."""
 
+NAMES_SHOWN = 10
+"""How many names a message lists."""
+
 LocalScores = Mapping[str, float] | None
 
 
@@ -80,6 +83,8 @@ class Network:
         """The network with these edges, each a pair (parent, child)."""
         names = _checked_names(names)
         parents: dict[str, list[str]] = {name: [] for name in names}
+        if isinstance(edges, str) or not isinstance(edges, Iterable):
+            raise NetworkError(f"Edges should be a list of pairs of names (parent, child), not {edges!r}.")
         for edge in edges:
             parent, child = _checked_edge(edge)
             parents.setdefault(child, []).append(parent)
@@ -314,8 +319,9 @@ def require_known(wanted: Iterable[str], names: Sequence[str]) -> None:
     for name in wanted:
         if name not in names:
             close = get_close_matches(str(name), names)
-            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else "."
-            raise NetworkError(f"There is no variable {name!r}{hint}")
+            first = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
+            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the variables are {first}."
+            raise NetworkError(f"There is no variable {name!r}; {hint}")
 
 
 def disjoint_sets(names: Sequence[str], *groups: str | Iterable[str]) -> list[int]:
@@ -329,8 +335,12 @@ def disjoint_sets(names: Sequence[str], *groups: str | Iterable[str]) -> list[in
 
 
 def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
-    checked = tuple(names)
-    if isinstance(names, str) or not all(isinstance(name, str) and name for name in checked):
+    checked = tuple(names) if isinstance(names, Iterable) else ()
+    if (
+        isinstance(names, str)
+        or not isinstance(names, Iterable)
+        or not all(isinstance(name, str) and name for name in checked)
+    ):
         raise NetworkError(f"Names should be a list of non-empty strings, not {names!r}.")
     if len(set(checked)) < len(checked):
         repeated = next(name for name in checked if checked.count(name) > 1)
@@ -359,8 +369,10 @@ def _checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict
 
 def _parent_masks(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -> tuple[int, ...]:
     masks = dict.fromkeys(names, 0)
+    if not isinstance(parents, Mapping):
+        raise NetworkError(f"Parents should be a dict from names to lists of names, not {parents!r}.")
     for child, its_parents in parents.items():
-        if isinstance(its_parents, str):
+        if isinstance(its_parents, str) or not isinstance(its_parents, Iterable):
             raise NetworkError(f"The parents of {child!r} should be a list of names, not {its_parents!r}.")
         listed = tuple(its_parents)
         require_known([child, *listed], names)

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.errors import FileError, NetworkError, ScoreError
+from topdag.errors import FileError, NetworkError, ScoreError, why_not_opened
 from topdag.family_lists import FamilyLists
 from topdag.graphs import LARGEST_SCORE, Network
 from topdag.lists import ClassList, Masks, NetworkList
@@ -71,7 +71,7 @@ class ListFile:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             self._refuse(f"the compressed file is damaged here: {error}", self.number + 1)
         except OSError as error:
-            raise FileError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+            raise FileError(f"{self.path}: {why_not_opened(error)}") from None
 
     def _refuse(self, message: str, number: int) -> NoReturn:
         raise FileError(f"{self.path}, line {number}: {message}") from None

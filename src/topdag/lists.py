@@ -63,8 +63,10 @@ class BestList(Sequence[Item], Generic[Item]):
     def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
         if isinstance(place, slice):
             return [self._item(i) for i in range(*place.indices(len(self)))]
+        if not hasattr(place, "__index__"):
+            raise TypeError(f"a list is asked by place, such as [0] for the best, not {place!r}")
         if not -len(self) <= place < len(self):
-            raise IndexError(f"the list has {len(self)} items")
+            raise IndexError(f"the list has {len(self)} items, counted from 0")
         return self._item(place % len(self))
 
     def _item(self, place: int) -> Item:

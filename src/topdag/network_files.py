@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from topdag.bif import bif_text, read_bif_text
-from topdag.errors import FileError, NetworkError
+from topdag.errors import FileError, NetworkError, why_not_opened
 from topdag.graphs import Network
 from topdag.net_format import net_text, read_net_text
 from topdag.network_parts import ReadVariable, fitted_of, network_of
@@ -95,7 +95,7 @@ def read_json(path: FilePath) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path}: this is not JSON: {error}") from error
+        raise FileError(f"{path}: this is not JSON ({error}); --json and write_network write such files") from error
     if not isinstance(content, dict):
         raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content
@@ -158,4 +158,4 @@ def _content(path: FilePath) -> bytes:
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise FileError(f"{path}: the gzip file is damaged: {error}") from error
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: {why_not_opened(error)}") from error

@@ -28,6 +28,13 @@ Codes = npt.NDArray[np.uint16]
 Value = TypeVar("Value")
 
 
+def seeded(seed: object) -> np.random.Generator:
+    """Draws that are the same for the same seed."""
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise ValueError(f"seed should be a whole number from 0 on, not {seed!r}.")
+    return np.random.Generator(np.random.PCG64(int(seed)))
+
+
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class FittedNetwork:
     """A network with the states of its variables and their probabilities given their parents.
@@ -92,9 +99,9 @@ class FittedNetwork:
         """
         from .table import Table
 
-        if rows < 1:
-            raise ValueError(f"rows should be at least 1, not {rows}.")
-        codes = self._sample_codes(rows, np.random.Generator(np.random.PCG64(seed)))
+        if not isinstance(rows, int | np.integer) or rows < 1:
+            raise ValueError(f"rows should be a whole number from 1 on, not {rows!r}.")
+        codes = self._sample_codes(int(rows), seeded(seed))
         return Table.from_codes(self.names, codes, states=list(self.states.values()))
 
     def _sample_codes(self, rows: int, generator: np.random.Generator) -> Codes:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from topdag.errors import FileError
+from topdag.errors import FileError, why_not_opened
 from topdag.posteriors import (
     FORMAT,
     VERSION,
@@ -52,7 +52,7 @@ def read_posteriors(path: FilePath) -> Posteriors:
         header, arrays = _read_json(path) if _suffix(path) == ".json" else _read_npz(path)
         return _posteriors(header, arrays)
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: {why_not_opened(error)}") from error
     except FileError:
         raise
     except Exception as error:  # there is no end to what a damaged file makes the readers raise

@@ -62,8 +62,14 @@ def best_network(
     asked = Asked.about(source, prior)
     asked.start = _checked_start(start, asked)
     asked.wanted_engine = None if engine is None else named_engine(engine)
-    asked.checkpoint = None if checkpoint is None else Path(checkpoint)
+    asked.checkpoint = _checked_path(checkpoint)
     return best_of(asked, run)
+
+
+def _checked_path(checkpoint: object) -> Path | None:
+    if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
+        raise ScoreError(f"checkpoint must be the name of a file, not {checkpoint!r}.")
+    return None if checkpoint is None else Path(checkpoint)
 
 
 def _checked_start(start: object, asked: Asked) -> Network | None:

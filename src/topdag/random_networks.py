@@ -9,7 +9,7 @@ import numpy as np
 
 from .errors import NetworkError
 from .graphs import Network
-from .parameters import MOST_CELLS, FittedNetwork, Probabilities
+from .parameters import MOST_CELLS, FittedNetwork, Probabilities, seeded
 
 ARCS_PER_VARIABLE = 1.5  # between alarm (1.24) and insurance (1.93)
 
@@ -37,7 +37,7 @@ def random_network(
     if not (concentration > 0 and math.isfinite(concentration)):
         raise NetworkError(f"concentration should be a positive number, not {concentration}.")
     names = _names_of(variables)
-    generator = np.random.Generator(np.random.PCG64(seed))
+    generator = seeded(seed)
     network = _random_structure(names, arcs, max_parents, generator)
     arity_of = dict(zip(names, _drawn_arities(arities, len(names), generator), strict=True))
     states = {name: tuple(f"s{code}" for code in range(arity)) for name, arity in arity_of.items()}

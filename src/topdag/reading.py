@@ -8,6 +8,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -17,11 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .building import Options
-from .columns import Codes, column_of_texts, distinct_integers, names_for
+from .columns import Codes, are_numbers, column_of_texts, distinct_integers, names_for
 from .continuous import Continuous
 from .discretize import Discretize
-from .errors import TableError
-from .messages import plural
+from .errors import TableError, why_not_opened
+from .file_kinds import UTF_8, marked_encoding, no_table
+from .messages import check_known, plural
 from .table import Table, table_of_columns
 
 MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
@@ -33,11 +35,25 @@ Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, an
 Cells: TypeAlias = tuple[list[str], list[Texts], Sequence[int] | Codes]  # first row, columns, lines of rows
 
 
+@dataclass(frozen=True)
+class TextFormat:
+    """How a file of text is cut into cells. ``separator`` and ``encoding``: None where the file is to show them."""
+
+    separator: str | None
+    header: bool
+    encoding: str | None
+    decimal: str
+    missing_values: Collection[str]
+
+
 def read_table(
     path: str | PathLike[str],
     *,
     separator: str | None = None,
     header: bool = True,
+    encoding: str | None = None,
+    decimal: str = ".",
+    leave_out: Collection[str] = (),
     missing_values: Collection[str] = MISSING_VALUES,
     discretize: Discretize = None,
     missing: str = "error",
@@ -49,48 +65,81 @@ def read_table(
     """The table in a file: CSV, TSV or the like, which may be gzipped, or Parquet.
 
     The separator (comma, semicolon, tab, bar or white space) is that of the first line unless given; " "
-    stands for any white space. Without a ``header`` the variables are V0, V1, ... Blanks around cells do not
-    count. A column of integers has them as states; with other numbers among them it is of floats; any other
-    column is of strings. The other arguments are those of `Table`.
+    stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
+    its mark, unless ``encoding`` names another, such as "latin-1". Blanks around cells do not count. A column of
+    integers has them as states; with other numbers among them it is of floats, written with the ``decimal`` point or
+    comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
+    are those of `Table`.
     """
     options = Options(discretize, missing, weights, states, keep_constant, continuous)
+    if not isinstance(path, str | PathLike):
+        raise TableError(f"read_table() takes the name of a file, not {path!r}; Table() takes what is in memory")
     try:
         gaps = {missing_values} if isinstance(missing_values, str) else frozenset(missing_values)
-        return table_of_file(Path(path), separator, header, gaps, options)
+    except TypeError:
+        raise TableError(f"missing_values= lists the texts that mean missing, not {missing_values!r}") from None
+    if isinstance(leave_out, str) or not isinstance(leave_out, Collection):
+        raise TableError(f"leave_out= lists names of columns, such as ['id'], not {leave_out!r}")
+    if decimal not in (".", ","):
+        raise TableError(f'decimal= is "." or ",", not {decimal!r}')
+    try:
+        how = TextFormat(separator, bool(header), encoding, decimal, gaps)
+        return table_of_file(Path(path), how, leave_out, options)
     except TableError as error:
         error.args = (f"{path}: {error}",)
         raise
 
 
-def table_of_file(
-    path: Path, separator: str | None, header: bool, missing_values: Collection[str], options: Options
-) -> Table:
+def table_of_file(path: Path, how: TextFormat, leave_out: Collection[str], options: Options) -> Table:
     content = file_content(path)
     if content.startswith(b"PAR1"):
-        return table_of_parquet(path, options)
-    content = text_content(content)
-    separator = sniffed_separator(content) if separator is None else checked_separator(separator)
-    cut_into_cells = quoted_cells if b'"' in content else plain_cells
-    first, columns, lines = cut_into_cells(content, separator, header)
-    names = [text.strip() for text in first] if header else names_for(len(first), None)
+        return table_of_parquet(path, leave_out, options)
+    try:
+        first, columns, lines = cells_of(content, how)
+    except TableError:
+        if (instead := no_table(content)) is None:
+            raise
+        raise TableError(instead) from None
+    names = [text.strip() for text in first] if how.header else names_for(len(first), None)
     if not len(lines):
-        raise TableError("the file has a header but no rows")
+        raise TableError("the file has a header but no rows; if its only line is a row, read it with header=False")
+    for name in leave_out:
+        check_known(name, names, "leave_out=")
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
     made = [
-        column_of_texts(name, *texts, missing_values, name in as_text)
+        column_of_texts(name, *texts, how.missing_values, name in as_text, how.decimal)
         for name, texts in zip(names, columns, strict=True)
+        if name not in leave_out
     ]
-    return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file")
+    notes = notes_on_names(names) if how.header else ()
+    return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file", notes)
+
+
+def cells_of(content: bytes, how: TextFormat) -> Cells:
+    content = text_content(content, how.encoding)
+    separator = sniffed_separator(content) if how.separator is None else checked_separator(how.separator)
+    cut_into_cells = quoted_cells if b'"' in content else plain_cells
+    return cut_into_cells(content, separator, how.header)
+
+
+def notes_on_names(names: Sequence[str]) -> tuple[str, ...]:
+    """A sentence if the header may be a row: names that are all numbers."""
+    if not are_numbers(names):
+        return ()
+    if len(set(names)) < len(names):
+        raise TableError(
+            f"the first line holds only numbers ({', '.join(names[:5])}{', ...' * (len(names) > 5)}), some of them "
+            "more than once, so they are no names; if it is a row, read the file with header=False"
+        )
+    return ("All names in the first line are numbers; if it is a row, it takes header=False (--no-header).",)
 
 
 def file_content(path: Path) -> bytes:
     try:
         content = path.read_bytes()
-    except FileNotFoundError:
-        raise TableError("there is no such file") from None
-    except IsADirectoryError:
-        raise TableError("this is a directory, not a file") from None
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise TableError(why_not_opened(error)) from None
+    except ValueError as error:  # a name that no file can have
         raise TableError(f"the file cannot be read: {error}") from None
     if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
         return content
@@ -103,22 +152,37 @@ def file_content(path: Path) -> bytes:
         raise TableError(f"the gzip file is damaged: {error}") from None
 
 
-def text_content(content: bytes) -> bytes:
-    """UTF-8 without its mark, every line ended by a newline; an error if it is not text."""
-    content = content.removeprefix(b"\xef\xbb\xbf")
-    if b"\0" in content:
-        raise TableError("this is not a text file in UTF-8: it has zero bytes")
+def text_content(content: bytes, encoding: str | None) -> bytes:
+    """The text in UTF-8 without a mark, every line ended by a newline; an error if it is not text."""
+    encoding = encoding or marked_encoding(content)
+    if encoding == UTF_8 and b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise TableError(f"this is not a file of text: it has zero bytes, the first in line {line}")
+    text = decoded(content, encoding).replace("\0", "")
+    if not text.strip():
+        raise TableError("the file is empty; a table has names in its first line and a row in each further one")
+    return text.encode().replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n") + b"\n"
+
+
+def decoded(content: bytes, encoding: str) -> str:
     try:
-        content.decode()
+        return content.decode(encoding)
+    except LookupError:
+        raise TableError(f'encoding= is a name such as "utf-8" or "latin-1", not {encoding!r}') from None
     except UnicodeDecodeError as error:
+        if encoding != UTF_8:
+            raise TableError(f"this is not a text in {encoding}: {error.reason}, byte {error.start:,}") from None
         line = content.count(b"\n", 0, error.start) + 1
-        raise TableError(f"this is not a text file in UTF-8: see line {line}") from None
-    if not content.strip():
-        raise TableError("the file is empty")
-    return content.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n") + b"\n"
+        shown = content[: error.start].rpartition(b"\n")[2][-20:].decode("utf-8", "replace")
+        where = f"line {line}, after {shown!r}" if shown else f"line {line}"
+        raise TableError(
+            f'this is not a text in UTF-8: see {where}; older programs write other encodings, try encoding="latin-1"'
+        ) from None
 
 
-def table_of_parquet(path: Path, options: Options) -> Table:
+def table_of_parquet(path: Path, leave_out: Collection[str], options: Options) -> Table:
+    import narwhals.stable.v2 as nw
+
     from .frames import table_of_frame
 
     for library, reader in PARQUET_READERS:
@@ -128,6 +192,11 @@ def table_of_parquet(path: Path, options: Options) -> Table:
             continue
         except Exception as error:  # each library has its own
             raise TableError(f"the Parquet file cannot be read: {error}") from error
+        if leave_out:
+            wide = nw.from_native(frame)
+            for name in leave_out:
+                check_known(name, wide.columns, "leave_out=")
+            frame = wide.drop(list(leave_out)).to_native()
         return table_of_frame(frame, options)
     raise TableError("reading Parquet needs one of pyarrow, polars or pandas: pip install pyarrow")
 
@@ -146,7 +215,13 @@ def sniffed_separator(content: bytes) -> str:
 
 
 def checked_separator(separator: str) -> str:
-    if len(separator) != 1 or not separator.isascii() or separator.isalnum() or separator in '"\n\r\0':
+    if (
+        not isinstance(separator, str)
+        or len(separator) != 1
+        or not separator.isascii()
+        or separator.isalnum()
+        or separator in '"\n\r\0'
+    ):
         raise TableError(f"separator= is one character such as , ; | tab or space, not {separator!r}")
     return separator
 
@@ -154,17 +229,30 @@ def checked_separator(separator: str) -> str:
 def check_width(first: Sequence[str]) -> None:
     if len(first) < 2:
         raise TableError(
-            f"there is only one column: {first[0].strip()[:100]!r}; a table needs two or more. "
+            f"there is only one column: {first[0].strip()[:100]!r}; a table needs two or more. If there are more, "
             "separator= tells what separates cells"
         )
 
 
 def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
     between = "white space" if separator == " " else repr(separator)
+    more = ". A first column of row names needs a name too" if cells == width + 1 else ""
     return TableError(
         f"line {line} of the file has {plural(cells, 'cell')}, but the first line has {width}; "
-        f"cells are taken to be separated by {between}, separator= changes that"
+        f"cells are taken to be separated by {between}, separator= changes that{more}"
     )
+
+
+QUOTING = {
+    "unexpected end of data": 'a quote (") opens in or after this line and is never closed',
+    "expected after": 'a quote (") inside a quoted cell must be doubled ("")',
+}
+
+
+def quoting_error(line: int, message: str) -> TableError:
+    """What the reader of quoted cells complains of, in our words."""
+    said = next((ours for theirs, ours in QUOTING.items() if theirs in message), message)
+    return TableError(f"line {line} of the file: {said}")
 
 
 def quoted_cells(content: bytes, separator: str, header: bool) -> Cells:
@@ -184,7 +272,7 @@ def quoted_cells(content: bytes, separator: str, header: bool) -> Cells:
                 rows.append(row)
             line = reader.line_num + 1
     except csv.Error as error:
-        raise TableError(f"line {line} of the file: {error}") from None
+        raise quoting_error(line, str(error)) from None
     check_width(rows[0] if rows else [""])
     for line, row in zip(lines, rows, strict=True):
         if len(row) != len(rows[0]):

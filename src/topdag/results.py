@@ -118,7 +118,10 @@ class Answer:
 
 @dataclass(frozen=True)
 class Progress:
-    """How a computation stands: given to ``on_progress`` several times a second. Unknown numbers are None."""
+    """How a computation stands: given to ``on_progress`` several times a second. Unknown numbers are None.
+
+    ``fraction``: of this phase; ``memory``: bytes planned for, or held where that is more.
+    """
 
     phase: str
     seconds: float

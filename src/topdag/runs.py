@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import os
-import re
-import resource
-import sys
 import time
+import weakref
 from collections.abc import Callable
 from numbers import Integral, Real
-from pathlib import Path
 
+from topdag.displays import display_for
 from topdag.errors import TooLarge
+from topdag.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
 from topdag.results import Progress
 
+__all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", "parse_bytes", "peak_memory"]
+__all__ += ["shown_bytes", "usable_cores"]
+
 MOST_THREADS = 1024
-OnProgress = Callable[[Progress], None]
-UNITS = {
-    "": 1,
-    "B": 1,
-    "KB": 10**3,
-    "MB": 10**6,
-    "GB": 10**9,
-    "TB": 10**12,
-    "KIB": 2**10,
-    "MIB": 2**20,
-    "GIB": 2**30,
-}
+OnProgress = Callable[[Progress], object] | bool
+"""A function that is told how things stand, True for a line that shows it, False for none."""
 
 
 class Run:
@@ -45,15 +37,27 @@ class Run:
             raise ValueError(f"time_limit must be a number of seconds, not {time_limit!r}.")
         if threads is not None and not is_whole(threads, 1, MOST_THREADS):
             raise ValueError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}.")
+        if on_progress is not None and not isinstance(on_progress, bool) and not callable(on_progress):
+            raise ValueError(
+                f"on_progress must be True, False or a function of a Progress, such as print, not {on_progress!r}."
+            )
         self.start = time.perf_counter()
         self.time_limit = time_limit
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
         self.threads = usable_cores() if threads is None else int(threads)
-        self.on_progress = on_progress
+        self.on_progress = on_progress if callable(on_progress) else self._shown(on_progress)
         self.phases: dict[str, float] = {}
         self.memory = 0
         self.best: float | None = None
         self.bound: float | None = None
+
+    def _shown(self, wanted: bool | None) -> Callable[[Progress], object] | None:
+        """A line that shows how things stand, wiped when this run is over."""
+        line = display_for(wanted)
+        if line is None:
+            return None
+        weakref.finalize(self, line.wipe)
+        return line.show
 
     @property
     def seconds(self) -> float:
@@ -82,7 +86,8 @@ class Run:
             fraction = min(1.0, done / total) if total else None
             best = self.best if best is None else best
             bound = self.bound if bound is None else bound
-            self.on_progress(Progress(phase, self.seconds, fraction, best, bound, self.memory))
+            memory = max(self.memory, held_memory())
+            self.on_progress(Progress(phase, self.seconds, fraction, best, bound, memory))
 
     def timed(self, phase: str, begin: float) -> None:
         """Books the seconds since ``begin`` (a value of ``self.seconds``) under this phase."""
@@ -105,52 +110,8 @@ def is_whole(value: object, least: int, most: int) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 
 
-def parse_bytes(size: int | str) -> int:
-    """Bytes from a whole number or a text such as "8GB"."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(size))
-    if isinstance(size, bool) or match is None or match[2].upper() not in UNITS:
-        raise ValueError(f'memory_limit must be a number of bytes or a text such as "8GB", not {size!r}.')
-    return int(float(match[1]) * UNITS[match[2].upper()])
-
-
-def shown_bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:.3g} GB"
-
-
 def usable_cores() -> int:
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on every system
         return os.cpu_count() or 1
-
-
-def available_memory() -> int:
-    """Bytes that can be taken now, as far as the system tells; without any limit where it does not."""
-    found = [_meminfo_available(), _cgroup_left()]
-    return min((size for size in found if size is not None), default=sys.maxsize)
-
-
-def peak_memory() -> int:
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return peak if sys.platform == "darwin" else peak * 1024
-
-
-def _meminfo_available() -> int | None:
-    try:
-        match = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
-    except OSError:
-        return None
-    return int(match[1]) * 1024 if match else None
-
-
-def _cgroup_left() -> int | None:
-    """What a container's own limit leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        return int((folder / "memory.max").read_text()) - int((folder / "memory.current").read_text())
-    except (OSError, ValueError):  # no such limit
-        return None

@@ -34,7 +34,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
-from topdag.errors import FileError
+from topdag.errors import FileError, why_not_opened
 from topdag.family_lists import MAX_VARIABLES, FamilyError, FamilyLists, NamedFamilies, check_names
 
 FilePath = str | os.PathLike[str]
@@ -132,7 +132,7 @@ class _ScoreFile:
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self.error_at(self.number + 1, f"the compressed file is damaged here: {error}") from None
         except OSError as error:
-            raise FileError(f"{self.path}: cannot be read: {error.strerror or error}") from None
+            raise FileError(f"{self.path}: {why_not_opened(error)}") from None
         if self.number and not self.line.endswith(b"\n"):
             raise self.error("a line break at its end (add it if nothing is missing)")
 
@@ -262,7 +262,7 @@ def _replacing(path: FilePath) -> Iterator[TextIO]:
     except FileError as error:
         raise FileError(f"{target}: not written: {error}") from None
     except OSError as error:
-        raise FileError(f"{target}: not written: {error.strerror or error}") from error
+        raise FileError(f"{target}: not written: {why_not_opened(error)}") from error
     finally:
         with contextlib.suppress(OSError):
             part.unlink()

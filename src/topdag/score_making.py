@@ -22,7 +22,7 @@ from topdag.parameter_scoring import less_losses, losses_of, require_room, toget
 from topdag.pruned_scoring import PrunedScores
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
-from topdag.score_kinds import AIC, BIC, ScoreKind
+from topdag.score_kinds import AIC, BIC, KINDS_BY_NAME, ScoreKind
 from topdag.scores import HOPELESS_NATS, Scores, cutoff_of
 from topdag.scoring import fill_store, round_store, round_together
 from topdag.stores import ListStore, MixedStore, SetStore, Store
@@ -256,15 +256,18 @@ def scored_columns(table: Table) -> tuple[int, ...]:
 
 def check_kind(kind: object) -> None:
     if not isinstance(kind, ScoreKind):
-        hint = ""
-        if isinstance(kind, type) and issubclass(kind, ScoreKind):
-            hint = f" (write {kind.__name__}() with brackets)"
+        meant = KINDS_BY_NAME.get(kind.lower()) if isinstance(kind, str) else kind
+        name = meant.__name__ if isinstance(meant, type) and issubclass(meant, ScoreKind) else None
+        hint = f"; write {name}()" if name else ""
         raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
 
 
 def check_constraints(constraints: object) -> None:
     if constraints is not None and not isinstance(constraints, Constraints):
-        raise ScoreError(f"constraints must be Constraints, not {type(constraints).__name__}.")
+        raise ScoreError(
+            "constraints must be Constraints, such as Constraints(required_edges=[...]), "
+            f"not {type(constraints).__name__}."
+        )
 
 
 def check_max_parents(max_parents: int | None) -> None:

@@ -140,8 +140,7 @@ class Scores:
 
     def breakdown(self, network: Network) -> MappingProxyType[str, float]:
         """The local score of each variable in a network."""
-        if set(network.names) != set(self.names):
-            raise ScoreError("The network must have the variables of the scores: " + ", ".join(self.names) + ".")
+        self._require_same_variables(network)
         return MappingProxyType({name: self.local(name, network.parents[name]) for name in self.names})
 
     def of(self, network: Network) -> float:
@@ -161,10 +160,15 @@ class Scores:
         bare = Network.from_masks(self.names, everywhere)
         return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
 
-    def masks_of(self, network: Network) -> list[int]:
-        """The parents of each scored variable in a network, as masks over the scored ones."""
+    def _require_same_variables(self, network: object) -> None:
+        if not isinstance(network, Network):
+            raise ScoreError(f"Scores are those of a Network, not of {type(network).__name__}; see Network.from_edges.")
         if set(network.names) != set(self.names):
             raise ScoreError("The network must have the variables of the scores: " + ", ".join(self.names) + ".")
+
+    def masks_of(self, network: Network) -> list[int]:
+        """The parents of each scored variable in a network, as masks over the scored ones."""
+        self._require_same_variables(network)
         place = {self.names[v]: i for i, v in enumerate(self.columns)}
         return [sum(1 << place[p] for p in network.parents[self.names[v]] if p in place) for v in self.columns]
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from topdag.errors import FileError
+from topdag.errors import FileError, why_not_opened
 
 FilePath = str | os.PathLike[str]
 
@@ -22,7 +22,7 @@ def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
             write(file)
         draft.replace(target)
     except OSError as error:
-        raise FileError(f"{path}: {error.strerror or error}") from error
+        raise FileError(f"{path}: not written: {why_not_opened(error)}") from error
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()

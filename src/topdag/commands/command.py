@@ -23,6 +23,7 @@ class Exit(enum.IntEnum):
     STOPPED = 3
     BAD_INPUT = 4
     TOO_LARGE = 5
+    FAULT = 70
     INTERRUPTED = 130
     NO_READER = 141
 
@@ -34,6 +35,7 @@ MEANING = {
     Exit.STOPPED: "stopped by the time limit; an answer with a bound was printed",
     Exit.BAD_INPUT: "a file, table, score or network cannot be used, or a file cannot be written",
     Exit.TOO_LARGE: "too large for the memory there is or that is allowed",
+    Exit.FAULT: "a fault in topdag itself; please report it",
     Exit.INTERRUPTED: "Ctrl-C; what was known was printed",
     Exit.NO_READER: "whoever read the output stopped reading",
 }

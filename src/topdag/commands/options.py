@@ -33,7 +33,18 @@ from topdag.table import Table
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
 SCORE_FILES = (".jkl", ".pss", ".npz")
-ABOUT_READING = ("missing", "discretize", "continuous", "weights", "separator", "no_header", "keep_constant")
+ABOUT_READING = (
+    "missing",
+    "discretize",
+    "continuous",
+    "weights",
+    "separator",
+    "no_header",
+    "encoding",
+    "decimal",
+    "leave_out",
+    "keep_constant",
+)
 ABOUT_TABLES = ("score", "ess", "max_parents", *ABOUT_READING)
 
 
@@ -66,6 +77,18 @@ def add_reading(parser: ArgumentParser) -> None:
         help="what separates cells: one character, tab or space; default: seen from the first line",
     )
     group.add_argument("--no-header", action="store_true", help="the first line is a row; names are V0, V1, ...")
+    group.add_argument(
+        "--leave-out", action="append", metavar="COLUMN", help="a column that is no variable; may be given again"
+    )
+    group.add_argument(
+        "--encoding", metavar="NAME", help="of the text, such as latin-1; default: UTF-8, or UTF-16 with its mark"
+    )
+    group.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        metavar="MARK",
+        help="what numbers have before their decimals: . (default) or ,",
+    )
     group.add_argument(
         "--keep-constant",
         action="store_true",
@@ -139,6 +162,9 @@ def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
         args.file,
         separator=args.separator,
         header=not args.no_header,
+        encoding=args.encoding,
+        decimal=args.decimal or ".",
+        leave_out=args.leave_out or (),
         discretize=args.discretize,
         missing=args.missing or "error",
         weights=args.weights,

@@ -17,20 +17,26 @@ Says which engine would answer, why, and roughly what time and memory it would t
 it; and what to change where it would not fit."""
 
 ENDING = """\
-Nothing is proved here: times are guesses from measurements on two cores, memory is what the tables
-take. A search on listed families takes what the data make it take; give it a --time-limit.
+Nothing is proved here: times are guesses from measurements on two cores (docs/plans.md), memory is
+what the tables take. A search on listed families takes what the data make it take: scoring and
+memory are told as the most they can be; give it a --time-limit.
 
 costs:
   Reading the table.
 
 example:
-  topdag plan survey.csv --score bic"""
+  topdag plan survey.csv --score bic
+  topdag plan survey.csv --question edges"""
 
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
     parser.add_argument(
-        "--question", choices=tuple(QUESTIONS), default="best", help="best (default), or list for lists of any kind"
+        "--question",
+        choices=tuple(QUESTIONS),
+        default="best",
+        metavar="COMMAND",
+        help=f"the command that will ask: {', '.join(QUESTIONS)}; default best",
     )
     add_max_parents(parser)
     add_score(parser)
@@ -47,7 +53,9 @@ def show_plan(args: Namespace) -> Exit:
         max_parents=args.max_parents,
         memory_limit=args.memory_limit,
     )
-    say(as_json({**asdict(found), "kind": kind_to_dict(found.kind)}) if args.json else str(found))
+    text = str(found).replace("max_parents", "--max-parents").replace("time_limit", "--time-limit")
+    text = text.replace("prior=OrderModular()", "--prior order-modular")
+    say(as_json({**asdict(found), "kind": kind_to_dict(found.kind)}) if args.json else text)
     return Exit.FINE if found.fits else Exit.TOO_LARGE
 
 

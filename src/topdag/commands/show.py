@@ -12,10 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from topdag.displays import TerminalLine, is_terminal
 from topdag.errors import FileError
 from topdag.graphs import Network
 from topdag.priors import OrderModular, Prior
-from topdag.results import Answer, Progress, Proof, Status
+from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, shown_bytes
 from topdag.score_kinds import BIC, ScoreKind
 from topdag.table import Table
@@ -23,7 +24,6 @@ from topdag.writing import write_whole
 
 WIDTH = 100
 WIDEST_FAMILY = 64
-SECONDS_OF_SILENCE = 1.0
 LIMITS = {"time_limit": "the time limit"}
 
 
@@ -147,50 +147,13 @@ def labelled(label: str, text: str) -> str:
 
 
 @contextlib.contextmanager
-def progress_line(*, quiet: bool) -> Iterator[OnProgress | None]:
+def progress_line(*, quiet: bool) -> Iterator[OnProgress]:
     """Shows on stderr how a computation stands, if that is a terminal; wiped out at the end."""
-    if quiet or sys.stderr is None or not sys.stderr.isatty():
-        yield None
+    if quiet or not is_terminal():
+        yield False
         return
-    line = ProgressLine()
+    line = TerminalLine()
     try:
         yield line.show
     finally:
         line.wipe()
-
-
-class ProgressLine:
-    """One line that appears when a second has passed, so that quick answers come without flicker."""
-
-    def __init__(self) -> None:
-        self._live: Any = None
-
-    def show(self, progress: Progress) -> None:
-        if progress.seconds < SECONDS_OF_SILENCE:
-            return
-        if self._live is None:
-            self._live = _started_line()
-        self._live.update(progress_in_words(progress), refresh=True)
-
-    def wipe(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-
-
-def _started_line() -> Any:
-    from rich.console import Console
-    from rich.live import Live
-
-    live = Live(console=Console(stderr=True, highlight=False, markup=False), auto_refresh=False, transient=True)
-    live.start()
-    return live
-
-
-def progress_in_words(progress: Progress) -> str:
-    percent = "" if progress.fraction is None else f" {progress.fraction:.0%}"
-    words = [f"{progress.phase}{percent}", f"{progress.seconds:.0f} s"]
-    if progress.memory:
-        words.append(f"{shown_bytes(progress.memory)} planned")
-    known = {"best": progress.best, "bound": progress.bound, "gap": progress.gap}
-    words += [f"{label} {value:.3f}" for label, value in known.items() if value is not None]
-    return ", ".join(words)

@@ -1,0 +1,77 @@
+"""Memory: sizes as texts, how much there is, how much is held."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from pathlib import Path
+
+UNITS = {
+    "": 1,
+    "B": 1,
+    "KB": 10**3,
+    "MB": 10**6,
+    "GB": 10**9,
+    "TB": 10**12,
+    "KIB": 2**10,
+    "MIB": 2**20,
+    "GIB": 2**30,
+}
+
+
+def parse_bytes(size: int | str) -> int:
+    """Bytes from a whole number or a text such as "8GB"."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(size))
+    if isinstance(size, bool) or match is None or match[2].upper() not in UNITS:
+        raise ValueError(f'memory_limit must be a number of bytes or a text such as "8GB", not {size!r}.')
+    return int(float(match[1]) * UNITS[match[2].upper()])
+
+
+def shown_bytes(size: float) -> str:
+    for unit in ("B", "kB", "MB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:.3g} GB"
+
+
+def available_memory() -> int:
+    """Bytes that can be taken now, as far as the system tells; without any limit where it does not."""
+    found = [_meminfo_available(), _cgroup_left()]
+    return min((size for size in found if size is not None), default=sys.maxsize)
+
+
+def peak_memory() -> int:
+    """The most this process has held so far; 0 where the system does not tell."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 0
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def held_memory() -> int:
+    """What this process holds now; the most so far where the system tells no more."""
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return peak_memory()
+
+
+def _meminfo_available() -> int | None:
+    try:
+        match = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+    except OSError:
+        return None
+    return int(match[1]) * 1024 if match else None
+
+
+def _cgroup_left() -> int | None:
+    """What a container's own limit leaves."""
+    folder = Path("/sys/fs/cgroup")
+    try:
+        return int((folder / "memory.max").read_text()) - int((folder / "memory.current").read_text())
+    except (OSError, ValueError):  # no such limit
+        return None
