@@ -262,6 +262,12 @@ class PrunedFamilies:
     def memory_needed(self) -> float: ...
 
     @property
+    def is_dense(self) -> bool: ...
+
+    @property
+    def words(self) -> int: ...
+
+    @property
     def grid(self) -> int: ...
 
     @property
@@ -283,7 +289,10 @@ class PrunedFamilies:
 
     def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def score_layers(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
     """None when stopped."""
 
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:

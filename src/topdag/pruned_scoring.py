@@ -17,7 +17,9 @@ from topdag.score_kinds import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.stores import ListStore
 from topdag.table import Table
 
-MOST_VARIABLES = 64
+MOST_VARIABLES = 128
+MOST_WALKED = 64
+"""Beyond so many variables all sets of a size are counted, layer by layer."""
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
@@ -67,6 +69,7 @@ def score_pruned(
     run: Run,
     *,
     rules: int = ALL_RULES,
+    layers: bool | None = None,
 ) -> PrunedScores | None:
     """The families of these columns that ``keep`` asks for; None when the time limit came first."""
     n = len(columns)
@@ -74,13 +77,13 @@ def score_pruned(
         raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
     require_rule(kind, n, max_parents)
     begin = run.seconds
-    found = _core.score_pruned(
-        coded(table, columns),
-        pruning_question(table, columns, kind, max_parents, keep, run, rules=rules),
-        run.threads,
-        run.seconds_left,
-        run.on_tick,
-    )
+    view, question = coded(table, columns), pruning_question(table, columns, kind, max_parents, keep, run, rules=rules)
+    layers = can_take_layers(kind, keep) if layers is None else layers
+    found = None
+    if not layers or n <= MOST_WALKED:
+        found = _core.score_pruned(view, question, layers, run.threads, run.seconds_left, run.on_tick)
+    if layers and (n > MOST_WALKED or found is not None and found.is_dense):
+        found = _core.score_layers(view, question, run.threads, run.seconds_left, run.on_tick)
     run.timed("counting", begin)
     if found is None:
         return None
@@ -121,6 +124,10 @@ def pruning_question(
     )
 
 
+def can_take_layers(kind: ScoreKind, keep: Pruning) -> bool:
+    return keep.k is None
+
+
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind.unconstrained, (BIC, AIC, BDeu)):
@@ -138,7 +145,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 
 def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...]) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
-    lists = FamilyLists(names, np.array(found.offsets), masks[:, np.newaxis], scores)
+    lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
     return PrunedScores(
         ListStore(len(names), lists, lists.scores),
         found.grid,
