@@ -115,6 +115,16 @@ std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::u
 
 namespace {
 
+// The codes, 0 or 1, of these rows as bits.
+TOPDAG_SIMD void gather_codes(const std::uint16_t* codes, const std::vector<std::uint32_t>& rows, std::uint64_t* bits) {
+    for (std::size_t first = 0; first < rows.size(); first += 64) {
+        const std::size_t end = std::min<std::size_t>(64, rows.size() - first);
+        std::uint64_t word = 0;
+        for (std::size_t bit = 0; bit < end; ++bit) word |= std::uint64_t{codes[rows[first + bit]]} << bit;
+        bits[first / 64] = word;
+    }
+}
+
 // Sums f over the parts of all cells when a variable of so many states splits them.
 TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t* states, std::size_t stride, int arity,
                                       const std::int64_t* f) {
@@ -279,7 +289,7 @@ void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) 
     // Moving a row of one variable costs about as much as a word in counting, and larger sets have twice the words.
     if (2 * (words - packed) * n_uses < n_rows * static_cast<std::size_t>(n_places)) return;
     Frame& frame = cells.own_frame;
-    frame.row_at.assign(packed * 64, no_row);
+    frame.row_at.assign(packed * 64, static_cast<std::uint32_t>(rows_.n_units()));  // which has code 0
     std::size_t next = 0;
     for (BitCells::Cell& cell : cells.cells) {
         std::size_t bit = next * 64;
@@ -304,12 +314,14 @@ void BitCounter::fill_states(Frame& frame, int n_places) {
     frame.words = (frame.row_at.size() + 63) / 64;
     frame.states.resize(rows_.n_variables());
     for (int place = 0; place < n_places; ++place) {
-        const std::uint16_t* codes = rows_.codes(place);
         std::vector<std::uint64_t>& states = frame.states[place];
         states.assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
+        if (rows_.arity(place) == 2) {
+            gather_codes(rows_.codes(place), frame.row_at, states.data());
+            continue;
+        }
         for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
-            if (frame.row_at[bit] == no_row) continue;
-            const std::uint16_t code = codes[frame.row_at[bit]];
+            const std::uint16_t code = rows_.codes(place)[frame.row_at[bit]];
             if (code > 0)
                 states[static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
         }

@@ -130,8 +130,6 @@ public:
     void settle_down(BitCells& cells, int n_places, std::size_t n_uses);
 
 private:
-    static constexpr std::uint32_t no_row = 0xffffffff;
-
     void fill_states(Frame& frame, int n_places);
 
     const CountingRows& rows_;

@@ -34,6 +34,7 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : 
     for (int p = 0; p < n; ++p) {
         arities_.push_back(table.arities[order[p]]);
         for (std::uint32_t row : source) codes_[p].push_back(table.columns[order[p]][row]);
+        codes_[p].push_back(0);  // a row behind the last, for places without one
     }
 }
 

@@ -1,12 +1,15 @@
 #include "layered_scores.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <type_traits>
 
 #include "cell_counters.h"
 #include "counting_rows.h"
+#include "pair_counter.h"
 #include "parallel.h"
 #include "score_grid.h"
 #include "simd.h"
@@ -27,22 +30,24 @@ TOPDAG_SIMD void lower_needed(std::int32_t* needed, const std::int32_t* layer, s
     for (int i = 0; i < n; ++i) needed[i] = std::min(needed[i], layer[i] + alone);
 }
 
-// Binomial coefficients; infinite ones as doubles are enough to refuse.
+// Binomial coefficients; those that no memory could hold stay at the largest number.
 class Ranks {
 public:
-    explicit Ranks(int n) : rows_(n + 1, std::vector<double>(most_members + 2, 0.0)) {
-        for (int place = 0; place <= n; ++place) {
-            rows_[place][0] = 1.0;
-            for (int k = 1; k <= most_members + 1 && place > 0; ++k) rows_[place][k] = rows_[place - 1][k] + rows_[place - 1][k - 1];
+    explicit Ranks(int n) : rows_(static_cast<std::size_t>(n) + 1) {
+        for (std::size_t place = 0; place < rows_.size(); ++place) {
+            rows_[place][0] = 1;
+            for (int k = 1; k <= most_members && place > 0; ++k)
+                rows_[place][k] = std::min(most, rows_[place - 1][k] + rows_[place - 1][k - 1]);
         }
     }
 
     // How many sets of k members stand below `place`: also what a member there adds to the rank as the k-th lowest.
-    double count(int place, int k) const { return rows_[place][k]; }
-    std::size_t of(int place, int k) const { return static_cast<std::size_t>(rows_[place][k]); }
+    std::size_t of(int place, int k) const { return rows_[static_cast<std::size_t>(place)][k]; }
 
 private:
-    std::vector<std::vector<double>> rows_;
+    static constexpr std::size_t most = std::size_t{1} << 60;
+
+    std::vector<std::array<std::size_t, most_members + 1>> rows_;
 };
 
 // How many cells a set may have so that a member can be worth it.
@@ -110,6 +115,7 @@ public:
             least_arity_ = std::min(least_arity_, rows_.arity(x));
             most_arity_ = std::max(most_arity_, rows_.arity(x));
         }
+        for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
         result_.grid = grid_.exponent();
         result_.words = n_ <= 64 ? 1 : 2;
     }
@@ -124,12 +130,16 @@ private:
     template <class Counter>
     struct Worker {
         Worker(const CountingRows& rows, const std::vector<FixedFunction>& functions, int n)
-            : counter(rows), cells(most_members + 1), penalties(rows.n_rows()), needed(n) {
+            : counter(rows), pairs(rows), cells(most_members + 1), penalties(rows.n_rows()), needed(n) {
             for (const FixedFunction& function : functions) tables.emplace_back(rows, function);
             counter.begin(cells[0]);
         }
 
         Counter counter;
+        PairCounter pairs;                           // of the set without its two lowest members
+        bool is_paired = false;                      // whether these are in place
+        int set_size = 0;                            // members of the sets counted
+        int made = 0;                                // so many members of the prefix have their cells
         std::vector<typename Counter::Cells> cells;  // by number of members
         std::vector<CountTables> tables;             // the joint one, then those of the parents
         Penalties penalties;
@@ -147,7 +157,7 @@ private:
             Penalties penalties(rows_.n_rows());
             last_[f] = {in_units(tables.of(1.0)(rows_.n_rows()), penalties.of(below(f), 1.0))};
         }
-        for (int size = 0; size < n_ && size <= question_.max_parents && is_possible(size); ++size) {
+        for (int size = 0; size < n_ && (size == 0 || goes_on(size - 1)); ++size) {
             if (!has_memory(size)) return false;
             std::vector<Hopeful> hopeful = sweep<Counter>(size);
             if (limits_.stop.load() || !add_kept(hopeful)) return false;
@@ -222,13 +232,17 @@ private:
 
     // Whether some family with so many parents may be worth it.
     bool is_possible(int size) const {
-        return size == 0 || std::pow(static_cast<double>(least_arity_), size) <= most_in_child_;
+        return size == 0 || least_cells_[size] <= most_in_child_;
     }
 
+    bool goes_on(int size) const { return size < question_.max_parents && size + 1 < n_ && is_possible(size + 1); }
+
     bool has_memory(int size) {
-        double bytes = 4.0 * n_below() * ranks_.count(n_, size);
-        if (size < question_.max_parents && is_possible(size + 1)) bytes += 4.0 * n_below() * ranks_.count(n_, size + 1);
-        if (size + 1 > most_members) bytes = infinite;
+        double bytes = infinite;
+        if (size + 1 <= most_members) {
+            const std::size_t more = goes_on(size) ? ranks_.of(n_, size + 1) : 0;
+            bytes = 4.0 * n_below() * static_cast<double>(ranks_.of(n_, size) + more);
+        }
         if (bytes > question_.memory) result_.memory_needed = bytes;
         return bytes <= question_.memory;
     }
@@ -238,7 +252,7 @@ private:
     // Families with so many parents that no smaller one beats for certain. Makes the layer of sets with one member more.
     template <class Counter>
     std::vector<Hopeful> sweep(int size) {
-        stores_ = size < question_.max_parents && size + 1 < n_ && is_possible(size + 1);
+        stores_ = goes_on(size);
         next_.assign(n_below(), {});
         if (stores_)
             for (std::vector<std::int32_t>& values : next_) values.assign(ranks_.of(n_, size + 1), not_counted);
@@ -248,7 +262,7 @@ private:
         const std::size_t n_tasks = ranks_.of(n_, depth);
         std::vector<std::unique_ptr<Worker<Counter>>> workers(threads_);
         std::vector<std::vector<Hopeful>> found(n_tasks);
-        limits_.begin(Phase::counting, static_cast<std::uint64_t>(ranks_.count(n_, size + 1)));
+        limits_.begin(Phase::counting, ranks_.of(n_, size + 1));
         parallel_for(n_tasks, threads_, limits_, [&](std::size_t task, int worker) {
             if (!workers[worker]) workers[worker] = std::make_unique<Worker<Counter>>(rows_, functions, n_);
             Worker<Counter>& own = *workers[worker];
@@ -274,6 +288,7 @@ private:
     template <class Counter>
     void begin_task(Worker<Counter>& worker, std::size_t task, int depth, int size) {
         Prefix prefix;
+        worker.set_size = size + 1;
         if (depth == 2) {
             int high = 1;
             while (ranks_.of(high + 1, 2) <= task) ++high;
@@ -305,11 +320,22 @@ private:
         prefix.cells *= rows_.arity(place);
         prefix.caps.add(caps_[place]);
         const int remaining = size + 1 - prefix.size;
-        const double least_cells = prefix.cells * std::pow(static_cast<double>(least_arity_), remaining);
+        const double least_cells = prefix.cells * least_cells_[remaining];
         if (!prefix.caps.fit(least_cells, most_as_child_)) return false;
-        worker.counter.refine(worker.cells[prefix.size - 1], place, worker.cells[prefix.size]);
-        worker.counter.settle_down(worker.cells[prefix.size], place, ranks_.of(place, remaining));
+        worker.made = std::min(worker.made, prefix.size - 1);
+        if (remaining >= 2) worker.is_paired = false;
         return true;
+    }
+
+    // The cells of the first members of the prefix, made when first asked for.
+    template <class Counter>
+    const typename Counter::Cells& made_cells(Worker<Counter>& worker, const Prefix& prefix, int size) {
+        for (int& i = worker.made; i < size; ++i) {
+            const int place = prefix.members[i];
+            worker.counter.refine(worker.cells[i], place, worker.cells[i + 1]);
+            worker.counter.settle_down(worker.cells[i + 1], place, ranks_.of(place, worker.set_size - i - 1));
+        }
+        return worker.cells[size];
     }
 
     // Where the set stands that has the prefix without member `left_out` (its size: none), and the member 0 if `more`.
@@ -333,11 +359,10 @@ private:
         }
         const std::size_t own = rank(prefix, m, false);
         const std::size_t next = rank(prefix, m, true);
-        const typename Counter::Cells& cells = worker.cells[m];
         for (int x = 0; x < end; ++x) {
             const double set_cells = prefix.cells * rows_.arity(x);
             if (!is_wanted(prefix, x, set_cells)) continue;
-            const std::int32_t value = count(worker, cells, x, set_cells, next);
+            const std::int32_t value = count(worker, prefix, x, set_cells, next);
             worker.n_families += static_cast<std::uint64_t>(m) + 1;
             const std::int32_t needed = std::min(worker.needed[x], last_[below_of(x)][own] + alone_[x]);
             if (value + slack_units >= needed) examine(worker, prefix, x, value);
@@ -354,18 +379,36 @@ private:
 
     // The joint score of the cells with x; stores what the next layer needs.
     template <class Counter>
-    std::int32_t count(Worker<Counter>& worker, const typename Counter::Cells& cells, int x, double set_cells,
-                       std::size_t next) {
+    std::int32_t count(Worker<Counter>& worker, const Prefix& prefix, int x, double set_cells, std::size_t next) {
         ++worker.n_sets;
-        const std::int64_t sum = worker.counter.split(cells, x, worker.tables[0].of(set_cells));
+        const std::int64_t sum = sum_with(worker, prefix, x, worker.tables[0].of(set_cells));
         const std::int32_t value = in_units(sum, worker.penalties.of(question_.joint, set_cells));
         if (!stores_) return value;
         if (!has_own_below()) next_[0][next + static_cast<std::size_t>(x)] = value;
         for (std::size_t f = 0; f < question_.below.size(); ++f) {
-            const std::int64_t own = worker.counter.split(cells, x, worker.tables[f + 1].of(set_cells));
+            const std::int64_t own = sum_with(worker, prefix, x, worker.tables[f + 1].of(set_cells));
             next_[f][next + static_cast<std::size_t>(x)] = in_units(own, worker.penalties.of(question_.below[f], set_cells));
         }
         return value;
+    }
+
+    template <class Counter>
+    PairCounter& pairs(Worker<Counter>& worker, const Prefix& prefix) {
+        if (!worker.is_paired)
+            worker.pairs.begin(made_cells(worker, prefix, prefix.size - 1), prefix.members[prefix.size - 2]);
+        worker.is_paired = true;
+        return worker.pairs;
+    }
+
+    // The sum of f over the cells of the prefix and x.
+    template <class Counter>
+    std::int64_t sum_with(Worker<Counter>& worker, const Prefix& prefix, int x, const CountTable& f) {
+        if constexpr (std::is_same_v<Counter, BitCounter>)
+            if (prefix.size > 1) {
+                const int lowest = prefix.members[prefix.size - 1];
+                if (rows_.arity(lowest) == 2 && rows_.arity(x) == 2) return pairs(worker, prefix).sum(lowest, x, f);
+            }
+        return worker.counter.split(made_cells(worker, prefix, prefix.size), x, f);
     }
 
     // The families of the prefix and x that beat their child alone, by what the layers say.
@@ -498,6 +541,7 @@ private:
     double most_as_child_ = infinite;
     double most_in_child_ = infinite;
     int least_arity_ = 1 << 16;
+    std::vector<double> least_cells_;  // of sets by size
     int most_arity_ = 1;
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
