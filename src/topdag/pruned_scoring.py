@@ -1,4 +1,4 @@
-"""From a table to the families worth keeping, of up to 64 variables, without tables over all sets of variables."""
+"""From a table to the families worth keeping, of up to 128 variables, without tables over all sets of variables."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class PrunedScores:
 
     ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
     families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
-    all their supersets; ``kept``: families in ``store``, whose values are multiples of 2**-grid.
+    all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are multiples of 2**-grid.
     """
 
     store: ListStore
@@ -71,19 +71,25 @@ def score_pruned(
     rules: int = ALL_RULES,
     layers: bool | None = None,
 ) -> PrunedScores | None:
-    """The families of these columns that ``keep`` asks for; None when the time limit came first."""
+    """The families of these columns that ``keep`` asks for; None when the time limit came first.
+
+    ``layers``: whether all sets of a size are counted; None: where hardly any can be left out, or sets are too wide.
+    """
     n = len(columns)
     if n > MOST_VARIABLES:
         raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
+    if n > MOST_WALKED and keep.k is not None:
+        raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
     require_rule(kind, n, max_parents)
     begin = run.seconds
     view, question = coded(table, columns), pruning_question(table, columns, kind, max_parents, keep, run, rules=rules)
-    layers = can_take_layers(kind, keep) if layers is None else layers
-    found = None
-    if not layers or n <= MOST_WALKED:
-        found = _core.score_pruned(view, question, layers, run.threads, run.seconds_left, run.on_tick)
-    if layers and (n > MOST_WALKED or found is not None and found.is_dense):
-        found = _core.score_layers(view, question, run.threads, run.seconds_left, run.on_tick)
+    limits = run.threads, run.seconds_left, run.on_tick
+    if layers or n > MOST_WALKED:
+        found = _core.score_layers(view, question, *limits)
+    else:
+        found = _core.score_pruned(view, question, layers is None and keep.k is None, *limits)
+        if found is not None and found.is_dense:
+            found = _core.score_layers(view, question, run.threads, run.seconds_left, run.on_tick)
     run.timed("counting", begin)
     if found is None:
         return None
@@ -122,10 +128,6 @@ def pruning_question(
         rules,
         float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
     )
-
-
-def can_take_layers(kind: ScoreKind, keep: Pruning) -> bool:
-    return keep.k is None
 
 
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
