@@ -12,93 +12,100 @@ constexpr double tiny_weight = 1e-9;
 
 // Sets of variables that lean on each other in circles, as far as the support goes. A violated 1-cluster has a violated
 // part inside one of them: the part of its members that lean on no other member outside that part.
-std::vector<VarSet> circles(const Support& support) {
+template <class Set>
+std::vector<Set> circles(const SupportOf<Set>& support) {
     const int n = static_cast<int>(support.size());
-    std::vector<VarSet> before(n, 0);
+    std::vector<Set> before(n, 0);
     for (int v = 0; v < n; ++v)
-        for (const WeightedFamily& family : support[v]) before[v] |= family.parents;
+        for (const WeightedFamilyOf<Set>& family : support[v]) before[v] |= family.parents;
     for (int middle = 0; middle < n; ++middle)
         for (int v = 0; v < n; ++v)
             if (has(before[v], middle)) before[v] |= before[middle];
-    std::vector<VarSet> found;
-    VarSet seen = 0;
+    std::vector<Set> found;
+    Set seen = 0;
     for (int v = 0; v < n; ++v) {
         if (has(seen, v) || !has(before[v], v)) continue;
-        VarSet circle = 0;
-        for (VarSet rest = before[v]; rest; rest &= rest - 1)
-            if (has(before[first_of(rest)], v)) circle |= only(first_of(rest));
+        Set circle = 0;
+        for (Set rest = before[v]; rest; rest &= rest - 1)
+            if (has(before[first_of(rest)], v)) circle |= only<Set>(first_of(rest));
         found.push_back(circle);
         seen |= circle;
     }
     return found;
 }
 
-struct Pair {
+template <class Set>
+struct PairOf {
     int u, v;
-    VarSet circle;
+    Set circle;
     double weight;
 };
 
 // Pairs of one circle by how much either leans on the other, strongest first.
-std::vector<Pair> leaning_pairs(const Support& support) {
+template <class Set>
+std::vector<PairOf<Set>> leaning_pairs(const SupportOf<Set>& support) {
     const int n = static_cast<int>(support.size());
     std::vector<double> arc(static_cast<std::size_t>(n) * n, 0.0);
     for (int v = 0; v < n; ++v)
-        for (const WeightedFamily& family : support[v])
-            for (VarSet rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
-    std::vector<Pair> pairs;
-    for (const VarSet circle : circles(support))
-        for (VarSet some = circle; some; some &= some - 1)
-            for (VarSet others = some & (some - 1); others; others &= others - 1) {
+        for (const WeightedFamilyOf<Set>& family : support[v])
+            for (Set rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
+    std::vector<PairOf<Set>> pairs;
+    for (const Set circle : circles(support))
+        for (Set some = circle; some; some &= some - 1)
+            for (Set others = some & (some - 1); others; others &= others - 1) {
                 const int u = first_of(some), v = first_of(others);
                 const double weight = arc[u * n + v] + arc[v * n + u];
                 if (weight > tiny_weight) pairs.push_back({u, v, circle, weight});
             }
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.weight > b.weight; });
+    std::stable_sort(pairs.begin(), pairs.end(), [](const PairOf<Set>& a, const PairOf<Set>& b) { return a.weight > b.weight; });
     return pairs;
 }
 
 // What the cluster's weight changes by when each other variable joins.
-void changes_on_joining(const Cluster& cluster, const Support& support, std::vector<double>& change) {
+template <class Set>
+void changes_on_joining(const ClusterOf<Set>& cluster, const SupportOf<Set>& support, std::vector<double>& change) {
     const int n = static_cast<int>(support.size());
     std::fill(change.begin(), change.end(), 0.0);
     for (int v = 0; v < n; ++v) {
         const bool is_member = has(cluster.members, v);
-        for (const WeightedFamily& family : support[v]) {
+        for (const WeightedFamilyOf<Set>& family : support[v]) {
             const int inside = size_of(family.parents & cluster.members);
             if (inside >= cluster.k) continue;
             if (!is_member) {
                 change[v] += family.weight;
             } else if (inside == cluster.k - 1) {
-                for (VarSet rest = family.parents & ~cluster.members; rest; rest &= rest - 1)
+                for (Set rest = family.parents & ~cluster.members; rest; rest &= rest - 1)
                     change[first_of(rest)] -= family.weight;
             }
         }
     }
 }
 
-int best_to_join(VarSet others, const std::vector<double>& change) {
+template <class Set>
+int best_to_join(Set others, const std::vector<double>& change) {
     int best = -1;
-    for (VarSet rest = others; rest; rest &= rest - 1)
+    for (Set rest = others; rest; rest &= rest - 1)
         if (const int v = first_of(rest); best < 0 || change[v] < change[best] - tiny_weight) best = v;
     return best;
 }
 
 // Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
-bool grow(Cluster& cluster, VarSet circle, const Support& support, double least_violation,
+template <class Set>
+bool grow(ClusterOf<Set>& cluster, Set circle, const SupportOf<Set>& support, double least_violation,
           std::vector<double>& change) {
     double weight = cluster_weight(cluster, support);
     while (size_of(cluster.members) < cluster.k || weight > cluster.k - least_violation) {
         changes_on_joining(cluster, support, change);
         const int v = best_to_join(circle & ~cluster.members, change);
         if (v < 0) return false;
-        cluster.members |= only(v);
+        cluster.members |= only<Set>(v);
         weight += change[v];
     }
     return true;
 }
 
-bool add_new(std::vector<Cluster>& found, const Cluster& cluster) {
+template <class Set>
+bool add_new(std::vector<ClusterOf<Set>>& found, const ClusterOf<Set>& cluster) {
     if (std::find(found.begin(), found.end(), cluster) != found.end()) return false;
     found.push_back(cluster);
     return true;
@@ -106,17 +113,18 @@ bool add_new(std::vector<Cluster>& found, const Cluster& cluster) {
 
 // Depth-first over sets inside a circle that hold a root and none of the roots before it. A set's weight can only fall
 // by what undecided variables may still take away, so a branch ends when even that leaves too much.
+template <class Set>
 class ClusterSearch {
 public:
-    ClusterSearch(const Support& support, int k, const SeparationOptions& options, Limits& limits)
+    ClusterSearch(const SupportOf<Set>& support, int k, const SeparationOptions& options, Limits& limits)
         : support_(support), k_(k), options_(options), limits_(limits) {}
 
-    SearchedClusters run() {
-        for (const VarSet circle : circles(support_))
-            for (VarSet undecided = circle; undecided && goes_on();) {
+    SearchedClustersOf<Set> run() {
+        for (const Set circle : circles(support_))
+            for (Set undecided = circle; undecided && goes_on();) {
                 const int root = first_of(undecided);
-                undecided &= ~only(root);
-                extend(only(root), undecided);
+                undecided &= ~only<Set>(root);
+                extend(only<Set>(root), undecided);
             }
         return {std::move(found_), steps_ < options_.most_steps && !limits_.stop.load()};
     }
@@ -134,29 +142,29 @@ private:
         int next = -1;
     };
 
-    Outlook outlook(VarSet members, VarSet undecided) const {
+    Outlook outlook(Set members, Set undecided) const {
         Outlook seen;
-        double takes[64] = {};
-        for (VarSet rest = members; rest; rest &= rest - 1)
-            for (const WeightedFamily& family : support_[first_of(rest)]) {
+        double takes[8 * sizeof(Set)] = {};
+        for (Set rest = members; rest; rest &= rest - 1)
+            for (const WeightedFamilyOf<Set>& family : support_[first_of(rest)]) {
                 const int inside = size_of(family.parents & members);
                 if (inside >= k_) continue;
                 seen.weight += family.weight;
-                const VarSet open = family.parents & undecided;
+                const Set open = family.parents & undecided;
                 if (inside + size_of(open) < k_) {
                     seen.fixed += family.weight;
                     continue;
                 }
-                for (VarSet other = open; other; other &= other - 1) takes[first_of(other)] += family.weight;
+                for (Set other = open; other; other &= other - 1) takes[first_of(other)] += family.weight;
             }
-        for (VarSet rest = undecided; rest; rest &= rest - 1) {
+        for (Set rest = undecided; rest; rest &= rest - 1) {
             const int v = first_of(rest);
             if (takes[v] > 0 && (seen.next < 0 || takes[v] > takes[seen.next])) seen.next = v;
         }
         return seen;
     }
 
-    void extend(VarSet members, VarSet undecided) {
+    void extend(Set members, Set undecided) {
         ++steps_;
         if (!goes_on()) return;
         const Outlook seen = outlook(members, undecided);
@@ -167,64 +175,71 @@ private:
             return;
         }
         if (seen.next < 0) return;  // too few members, and none to gain by more
-        undecided &= ~only(seen.next);
+        undecided &= ~only<Set>(seen.next);
         const std::size_t before = found_.size();
-        extend(members | only(seen.next), undecided);
+        extend(members | only<Set>(seen.next), undecided);
         // One of each root's branch is enough: neighbours of a violated set are found after the next solution.
         if (found_.size() == before) extend(members, undecided);
     }
 
-    const Support& support_;
+    const SupportOf<Set>& support_;
     const int k_;
     const SeparationOptions& options_;
     Limits& limits_;
     std::size_t steps_ = 0;
-    std::vector<Cluster> found_;
+    std::vector<ClusterOf<Set>> found_;
 };
 
 }  // namespace
 
-Support support_of(const FamilyView& families, std::span<const double> weights) {
-    Support support(families.n_variables());
+template <class Set>
+SupportOf<Set> support_of(const FamilyViewOf<Set>& families, std::span<const double> weights) {
+    SupportOf<Set> support(families.n_variables());
     for (int v = 0; v < families.n_variables(); ++v)
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
             if (weights[i] > tiny_weight) support[v].push_back({families.parents[i], weights[i]});
     return support;
 }
 
-double cluster_weight(const Cluster& cluster, const Support& support) {
+template <class Set>
+double cluster_weight(const ClusterOf<Set>& cluster, const SupportOf<Set>& support) {
     double weight = 0.0;
-    for (VarSet rest = cluster.members; rest; rest &= rest - 1)
-        for (const WeightedFamily& family : support[first_of(rest)])
+    for (Set rest = cluster.members; rest; rest &= rest - 1)
+        for (const WeightedFamilyOf<Set>& family : support[first_of(rest)])
             if (size_of(family.parents & cluster.members) < cluster.k) weight += family.weight;
     return weight;
 }
 
-std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options) {
-    std::vector<Cluster> found;
+template <class Set>
+std::vector<ClusterOf<Set>> grow_clusters(const SupportOf<Set>& support, const SeparationOptions& options) {
+    std::vector<ClusterOf<Set>> found;
     std::vector<double> change(support.size());
-    const std::vector<Pair> pairs = leaning_pairs(support);
+    const std::vector<PairOf<Set>> pairs = leaning_pairs(support);
     for (int k = 1; k <= options.most_k; ++k)
-        for (const Pair& pair : pairs) {
+        for (const PairOf<Set>& pair : pairs) {
             if (found.size() >= options.most_cuts) return found;
-            Cluster cluster{only(pair.u) | only(pair.v), k};
+            ClusterOf<Set> cluster{only<Set>(pair.u) | only<Set>(pair.v), k};
             if (grow(cluster, pair.circle, support, options.least_violation, change)) add_new(found, cluster);
         }
     return found;
 }
 
-SearchedClusters search_clusters(const Support& support, int k, const SeparationOptions& options, Limits& limits) {
-    return ClusterSearch(support, k, options, limits).run();
+template <class Set>
+SearchedClustersOf<Set> search_clusters(const SupportOf<Set>& support, int k, const SeparationOptions& options,
+                                        Limits& limits) {
+    return ClusterSearch<Set>(support, k, options, limits).run();
 }
 
 namespace {
 
 // For each variable those that precede it in every network: parents in all its families, and what precedes them.
 // False when a variable has no family left or precedes itself.
-bool forced_ancestors(const FamilyView& families, std::span<const std::uint8_t> allowed, std::vector<VarSet>& before) {
+template <class Set>
+bool forced_ancestors(const FamilyViewOf<Set>& families, std::span<const std::uint8_t> allowed,
+                      std::vector<Set>& before) {
     const int n = families.n_variables();
     for (int v = 0; v < n; ++v) {
-        VarSet common = ~VarSet{0};
+        Set common = ~Set{0};
         bool is_empty = true;
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
             if (allowed[i]) {
@@ -243,16 +258,17 @@ bool forced_ancestors(const FamilyView& families, std::span<const std::uint8_t> 
 }
 
 // Whether some network exists: an order can always be continued by any variable with a family among those placed.
-bool has_network(const FamilyView& families, std::span<const std::uint8_t> allowed) {
+template <class Set>
+bool has_network(const FamilyViewOf<Set>& families, std::span<const std::uint8_t> allowed) {
     const int n = families.n_variables();
-    VarSet placed = 0;
+    Set placed = 0;
     for (bool is_new = true; is_new;) {
         is_new = false;
         for (int v = 0; v < n; ++v) {
             if (has(placed, v)) continue;
             for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
                 if (allowed[i] && is_subset(families.parents[i], placed)) {
-                    placed |= only(v);
+                    placed |= only<Set>(v);
                     is_new = true;
                     break;
                 }
@@ -263,16 +279,17 @@ bool has_network(const FamilyView& families, std::span<const std::uint8_t> allow
 
 }  // namespace
 
-bool propagate_orders(const FamilyView& families, std::span<std::uint8_t> allowed) {
+template <class Set>
+bool propagate_orders(const FamilyViewOf<Set>& families, std::span<std::uint8_t> allowed) {
     const int n = families.n_variables();
-    std::vector<VarSet> before(n);
+    std::vector<Set> before(n);
     for (bool is_new = true; is_new;) {
         is_new = false;
         if (!forced_ancestors(families, allowed, before)) return false;
         for (int v = 0; v < n; ++v) {
-            VarSet after = 0;
+            Set after = 0;
             for (int w = 0; w < n; ++w)
-                if (has(before[w], v)) after |= only(w);
+                if (has(before[w], v)) after |= only<Set>(w);
             for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
                 if (allowed[i] && (families.parents[i] & after)) {
                     allowed[i] = 0;
@@ -282,5 +299,17 @@ bool propagate_orders(const FamilyView& families, std::span<std::uint8_t> allowe
     }
     return has_network(families, allowed);
 }
+
+template SupportOf<VarSet> support_of(const FamilyViewOf<VarSet>&, std::span<const double>);
+template std::vector<ClusterOf<VarSet>> grow_clusters(const SupportOf<VarSet>&, const SeparationOptions&);
+template SearchedClustersOf<VarSet> search_clusters(const SupportOf<VarSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<VarSet>&, const SupportOf<VarSet>&);
+template bool propagate_orders(const FamilyViewOf<VarSet>&, std::span<std::uint8_t>);
+
+template SupportOf<WideSet> support_of(const FamilyViewOf<WideSet>&, std::span<const double>);
+template std::vector<ClusterOf<WideSet>> grow_clusters(const SupportOf<WideSet>&, const SeparationOptions&);
+template SearchedClustersOf<WideSet> search_clusters(const SupportOf<WideSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<WideSet>&, const SupportOf<WideSet>&);
+template bool propagate_orders(const FamilyViewOf<WideSet>&, std::span<std::uint8_t>);
 
 }  // namespace topdag

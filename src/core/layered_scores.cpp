@@ -13,7 +13,7 @@
 #include "parallel.h"
 #include "score_grid.h"
 #include "simd.h"
-#include "wide_set.h"
+#include "var_set.h"
 
 namespace topdag {
 
@@ -217,15 +217,12 @@ private:
     // The log likelihood of each variable given all others.
     std::vector<double> likelihoods_given_all() const {
         const CountTable f(rows_, {CellKind::n_log_n, 0.0, false, grid_.bits()}, 1.0);
-        WideSet all;
-        for (int v = 0; v < n_; ++v) all.add(v);
+        const WideSet all = all_of<WideSet>(n_);
         const std::int64_t whole = exact_sum(all, f);
         std::vector<double> likelihoods;
         for (int v = 0; v < n_; ++v) {
-            WideSet others;
-            for (int u = 0; u < n_; ++u)
-                if (u != v) others.add(u);
-            likelihoods.push_back(std::min(0.0, std::ldexp(static_cast<double>(whole - exact_sum(others, f)), -grid_.bits())));
+            const std::int64_t others = exact_sum(all & ~only<WideSet>(v), f);
+            likelihoods.push_back(std::min(0.0, std::ldexp(static_cast<double>(whole - others), -grid_.bits())));
         }
         return likelihoods;
     }
@@ -415,41 +412,39 @@ private:
     template <class Counter>
     void examine(Worker<Counter>& worker, const Prefix& prefix, int x, std::int32_t value) {
         const int m = prefix.size;
-        WideSet set;
-        set.add(x);
-        for (int i = 0; i < m; ++i) set.add(prefix.members[i]);
+        WideSet set = only<WideSet>(x);
+        for (int i = 0; i < m; ++i) set |= only<WideSet>(prefix.members[i]);
         for (int i = 0; i <= m; ++i) {
             const int child = i < m ? prefix.members[i] : x;
             const std::size_t at = i < m ? rank(prefix, i, true) + static_cast<std::size_t>(x) : rank(prefix, m, false);
             const std::int32_t own = last_[below_of(child)][at];
             if (own == not_counted || value - own + slack_units < alone_[child]) continue;
             const double most = (value - own + slack_units) / units_in_one_;
-            const WideSet parents = set.without(child);
-            if (!is_beaten(child, parents, most)) worker.hopeful.push_back({child, parents});
+            const WideSet parents = set & ~only<WideSet>(child);
+            if (!is_beaten(child, parents, most)) worker.hopeful.push_back({child, parents, 0.0});
         }
     }
 
     // Whether a kept family with some of these parents is better than `most` by more than epsilon.
-    bool is_beaten(int x, const WideSet& parents, double most) const {
+    bool is_beaten(int x, WideSet parents, double most) const {
         for (const Hopeful& family : kept_[x]) {
             if (!(family.score > most + epsilon_)) return false;
-            if (family.parents.is_within(parents)) return true;
+            if (is_subset(family.parents, parents)) return true;
         }
         return false;
     }
 
     // ---- Exact scores
 
-    std::int64_t exact_sum(const WideSet& set, const CountTable& f) const {
+    std::int64_t exact_sum(WideSet set, const CountTable& f) const {
         RowCounter counter(rows_);
         RowCells cells, finer;
         counter.begin(cells);
         if (rows_.n_units() == 1) return f(rows_.n_rows());
-        for (int place = n_ - 1; place >= 0; --place)
-            if (set.has(place)) {
-                counter.refine(cells, place, finer);
-                std::swap(cells, finer);
-            }
+        for (WideSet rest = set; rest != 0; rest &= rest - 1) {
+            counter.refine(cells, first_of(rest), finer);
+            std::swap(cells, finer);
+        }
         std::int64_t sum = cells.settled.sum(f);
         for (std::size_t c = 0; c < cells.n_cells(); ++c) {
             std::uint64_t rows = 0;
@@ -459,14 +454,13 @@ private:
         return sum;
     }
 
-    double cells_of(const WideSet& set) const {
+    double cells_of(WideSet set) const {
         double cells = 1.0;
-        for (int place = 0; place < n_; ++place)
-            if (set.has(place)) cells *= rows_.arity(place);
+        for (WideSet rest = set; rest != 0; rest &= rest - 1) cells *= rows_.arity(first_of(rest));
         return cells;
     }
 
-    double exact_score(const SetFormula& formula, const WideSet& set) const {
+    double exact_score(const SetFormula& formula, WideSet set) const {
         const double cells = cells_of(set);
         Penalties penalties(rows_.n_rows());
         CountTables tables(rows_, fixed(formula));
@@ -478,8 +472,7 @@ private:
     bool add_kept(std::vector<Hopeful>& hopeful) {
         parallel_for(hopeful.size(), threads_, limits_, [&](std::size_t i, int) {
             Hopeful& family = hopeful[i];
-            WideSet joint = family.parents;
-            joint.add(family.x);
+            const WideSet joint = family.parents | only<WideSet>(family.x);
             family.score = exact_score(question_.joint, joint) - exact_score(below(below_of(family.x)), family.parents);
         });
         if (limits_.stop.load()) return false;
@@ -491,7 +484,7 @@ private:
             std::sort(families.begin(), families.end(), [](const Hopeful& a, const Hopeful& b) {
                 return a.score != b.score ? a.score > b.score : a.parents < b.parents;
             });
-        if (!hopeful.empty() && hopeful[0].parents.size() == 0)
+        if (!hopeful.empty() && hopeful[0].parents == 0)
             for (int x = 0; x < n_; ++x) alone_[x] = units_of(kept_[x].front().score - std::min(epsilon_, grid_.largest() * 2)) - 1;
         return true;
     }
@@ -501,7 +494,7 @@ private:
             const bool beats = question_.epsilon < 0 ? other.score >= family.score
                                                      : other.score > family.score + question_.epsilon;
             if (!beats) return true;
-            if (other.parents.is_within(family.parents)) return false;
+            if (is_subset(other.parents, family.parents)) return false;
         }
         return true;
     }
@@ -510,9 +503,9 @@ private:
         std::vector<std::vector<Hopeful>> by_variable(n_);
         for (int x = 0; x < n_; ++x)
             for (const Hopeful& family : kept_[x]) {
-                Hopeful renamed{order_[x], {}, family.score};
-                for (int place = 0; place < n_; ++place)
-                    if (family.parents.has(place)) renamed.parents.add(order_[place]);
+                Hopeful renamed{order_[x], 0, family.score};
+                for (WideSet rest = family.parents; rest != 0; rest &= rest - 1)
+                    renamed.parents |= only<WideSet>(order_[first_of(rest)]);
                 by_variable[order_[x]].push_back(renamed);
             }
         result_.offsets = {0};
@@ -520,7 +513,8 @@ private:
             std::sort(families.begin(), families.end(),
                       [](const Hopeful& a, const Hopeful& b) { return a.parents < b.parents; });
             for (const Hopeful& family : families) {
-                for (int w = 0; w < result_.words; ++w) result_.parents.push_back(family.parents.word(w));
+                result_.parents.push_back(low_word(family.parents));
+                if (result_.words == 2) result_.parents.push_back(high_word(family.parents));
                 result_.scores.push_back(family.score);
             }
             result_.offsets.push_back(static_cast<std::int64_t>(result_.scores.size()));
