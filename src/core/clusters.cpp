@@ -61,48 +61,92 @@ std::vector<PairOf<Set>> leaning_pairs(const SupportOf<Set>& support) {
     return pairs;
 }
 
-// What the cluster's weight changes by when each other variable joins.
+// Clusters that grow variable by variable. What each other variable would change is kept up to date, so that a step looks
+// only at the families of the variable that joins and at those that have it as a parent.
 template <class Set>
-void changes_on_joining(const ClusterOf<Set>& cluster, const SupportOf<Set>& support, std::vector<double>& change) {
-    const int n = static_cast<int>(support.size());
-    std::fill(change.begin(), change.end(), 0.0);
-    for (int v = 0; v < n; ++v) {
-        const bool is_member = has(cluster.members, v);
-        for (const WeightedFamilyOf<Set>& family : support[v]) {
-            const int inside = size_of(family.parents & cluster.members);
-            if (inside >= cluster.k) continue;
-            if (!is_member) {
-                change[v] += family.weight;
-            } else if (inside == cluster.k - 1) {
-                for (Set rest = family.parents & ~cluster.members; rest; rest &= rest - 1)
-                    change[first_of(rest)] -= family.weight;
+class Growth {
+public:
+    explicit Growth(const SupportOf<Set>& support) : own_(support.size()), holding_(support.size()) {
+        for (int v = 0; v < static_cast<int>(support.size()); ++v) {
+            double total = 0.0;
+            for (const WeightedFamilyOf<Set>& family : support[v]) {
+                own_[v].push_back(families_.size());
+                for (Set rest = family.parents; rest; rest &= rest - 1)
+                    holding_[first_of(rest)].push_back(families_.size());
+                families_.push_back({v, family.parents, family.weight});
+                total += family.weight;
+            }
+            alone_.push_back(total);
+        }
+    }
+
+    // Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
+    bool grow(ClusterOf<Set>& cluster, Set circle, double least_violation) {
+        begin(cluster);
+        while (size_of(members_) < k_ || weight_ > k_ - least_violation) {
+            const int v = best_to_join(circle & ~members_);
+            if (v < 0) return false;
+            join(v);
+        }
+        cluster.members = members_;
+        return true;
+    }
+
+private:
+    struct Family {
+        int owner;
+        Set parents;
+        double weight;
+    };
+
+    void begin(const ClusterOf<Set>& cluster) {
+        k_ = cluster.k;
+        members_ = 0;
+        weight_ = 0.0;
+        change_ = alone_;
+        inside_.assign(families_.size(), 0);
+        for (Set rest = cluster.members; rest; rest &= rest - 1) join(first_of(rest));
+    }
+
+    void join(int v) {
+        weight_ += change_[v];
+        members_ |= only<Set>(v);
+        for (const std::size_t f : own_[v])
+            if (inside_[f] == k_ - 1) change_parents(families_[f], -families_[f].weight);
+        for (const std::size_t f : holding_[v]) {
+            const Family& family = families_[f];
+            const int inside = ++inside_[f];
+            if (!has(members_, family.owner)) {
+                if (inside == k_) change_[family.owner] -= family.weight;
+            } else if (inside == k_) {  // it no longer counts, so no parent can take it away
+                change_parents(family, family.weight);
+            } else if (inside == k_ - 1) {
+                change_parents(family, -family.weight);
             }
         }
     }
-}
 
-template <class Set>
-int best_to_join(Set others, const std::vector<double>& change) {
-    int best = -1;
-    for (Set rest = others; rest; rest &= rest - 1)
-        if (const int v = first_of(rest); best < 0 || change[v] < change[best] - tiny_weight) best = v;
-    return best;
-}
-
-// Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
-template <class Set>
-bool grow(ClusterOf<Set>& cluster, Set circle, const SupportOf<Set>& support, double least_violation,
-          std::vector<double>& change) {
-    double weight = cluster_weight(cluster, support);
-    while (size_of(cluster.members) < cluster.k || weight > cluster.k - least_violation) {
-        changes_on_joining(cluster, support, change);
-        const int v = best_to_join(circle & ~cluster.members, change);
-        if (v < 0) return false;
-        cluster.members |= only<Set>(v);
-        weight += change[v];
+    void change_parents(const Family& family, double by) {
+        for (Set rest = family.parents & ~members_; rest; rest &= rest - 1) change_[first_of(rest)] += by;
     }
-    return true;
-}
+
+    int best_to_join(Set others) const {
+        int best = -1;
+        for (Set rest = others; rest; rest &= rest - 1)
+            if (const int v = first_of(rest); best < 0 || change_[v] < change_[best] - tiny_weight) best = v;
+        return best;
+    }
+
+    std::vector<Family> families_;
+    std::vector<std::vector<std::size_t>> own_;      // by variable
+    std::vector<std::vector<std::size_t>> holding_;  // by parent
+    std::vector<double> alone_;                      // what each variable adds to a cluster it has no parents in
+    int k_ = 1;
+    Set members_ = 0;
+    double weight_ = 0.0;
+    std::vector<double> change_;  // of the weight when each other variable joins
+    std::vector<int> inside_;     // by family: parents that are members
+};
 
 template <class Set>
 bool add_new(std::vector<ClusterOf<Set>>& found, const ClusterOf<Set>& cluster) {
@@ -213,13 +257,13 @@ double cluster_weight(const ClusterOf<Set>& cluster, const SupportOf<Set>& suppo
 template <class Set>
 std::vector<ClusterOf<Set>> grow_clusters(const SupportOf<Set>& support, const SeparationOptions& options) {
     std::vector<ClusterOf<Set>> found;
-    std::vector<double> change(support.size());
+    Growth<Set> growth(support);
     const std::vector<PairOf<Set>> pairs = leaning_pairs(support);
     for (int k = 1; k <= options.most_k; ++k)
         for (const PairOf<Set>& pair : pairs) {
             if (found.size() >= options.most_cuts) return found;
             ClusterOf<Set> cluster{only<Set>(pair.u) | only<Set>(pair.v), k};
-            if (grow(cluster, pair.circle, support, options.least_violation, change)) add_new(found, cluster);
+            if (growth.grow(cluster, pair.circle, options.least_violation)) add_new(found, cluster);
         }
     return found;
 }

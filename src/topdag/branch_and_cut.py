@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag import _core
 from topdag.family_program import Families, Marks, Program, Rows, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
@@ -29,7 +28,7 @@ from topdag.relaxation import (
     solve_root,
 )
 from topdag.runs import Run, available_memory
-from topdag.stores import Floats, ListStore
+from topdag.stores import NARROW, Floats, ListStore, masks_in, set_array
 
 LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
 FIRST_PATIENCE = 20  # the first when so many rounds do
@@ -162,7 +161,7 @@ class _Search:
         self._newest: list[Part] = []  # a stack, used when the heap is full
         self._most_open = _most_open(run, self.families.size)
         self._has_parent = _bits(self.families)
-        self._no_cuts = _core.Cuts(self.families.core)
+        self._no_cuts = self.families.no_cuts()
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""
@@ -187,7 +186,7 @@ class _Search:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
         if self.root.clusters:
             members, ks = zip(*self.root.clusters, strict=True)
-            self.program.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+            self.program.add_clusters(set_array(members, self.families.n), np.array(ks, dtype=np.int64))
         if self.root.rows:
             self.program.add_rows(self.root.rows)
         promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_FAMILIES]
@@ -238,7 +237,7 @@ class _Search:
                 break
         edge = self._edge_to_split(allowed, solution.weights)
         if edge is None:
-            self.known.offer(float(self.families.costs[allowed].sum()), self.families.parents[allowed].tolist())
+            self.known.offer(float(self.families.costs[allowed].sum()), masks_in(self.families.parents[allowed]))
         else:
             self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge))
 
@@ -298,7 +297,9 @@ class _Search:
 
 def _bits(families: Families) -> NDArray[np.bool_]:
     """By family and variable: whether it is a parent."""
-    shifted = families.parents[:, np.newaxis] >> np.arange(families.n, dtype=np.uint64)
+    words = families.parents.reshape(families.size, -1)
+    places = np.arange(families.n)
+    shifted = words[:, places // NARROW] >> (places % NARROW).astype(np.uint64)
     return (shifted & np.uint64(1)).astype(np.bool_)
 
 

@@ -132,10 +132,11 @@ def pruning_question(
 
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
-    if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind.unconstrained, (BIC, AIC, BDeu)):
+    ruled = (BIC, AIC, BDeu) if n <= MOST_WALKED else (BIC, AIC)
+    if max_parents is None and n > MOST_WITHOUT_A_RULE and not isinstance(kind.unconstrained, ruled):
         raise ScoreError(
             f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
-            "such as max_parents=3, or use BIC, AIC or BDeu."
+            f"such as max_parents=3, or use {'BIC, AIC or BDeu' if BDeu in ruled else 'BIC or AIC'}."
         )
 
 

@@ -12,7 +12,7 @@ from topdag import _core
 from topdag.compiled_constraints import CompiledConstraints, free_rules
 from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
-from topdag.engines import Engine, scores_by_lists, set_bytes
+from topdag.engines import Engine, require_narrow, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
@@ -77,6 +77,8 @@ def score_within(
     columns = scored_columns(table)
     constraints = with_named_parents(table, columns, kind, max_parents, constraints)
     known = compiled_for(table, columns, constraints)
+    if known is not None or kind.unconstrained is not kind:
+        require_narrow(len(columns), "scoring with constraints")
     if relaxed and known is not None:
         known = known.relaxed
     require_keepable(keep, known)
