@@ -12,6 +12,7 @@ from topdag.engines import (
     Engine,
     best_network_bytes,
     engine_for_best,
+    require_narrow,
     scores_by_lists,
     set_bytes,
 )
@@ -76,6 +77,8 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     asked = (QUESTIONS[question], n, table.n_rows, kind)
     try:
+        if question == "list":
+            require_narrow(n, "a list of networks")
         choice = scores_by_lists(n, table.n_rows, kind, max_parents, everything=False)
         if choice.engine is not Engine.SEARCH:
             choice = engine_for_best(n, listed=False)
