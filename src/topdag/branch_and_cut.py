@@ -262,14 +262,15 @@ class _Search:
         return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
 
     def _cut(self, solution: Solution) -> bool:
-        """Adds violated clusters or, when there are none, violated halves of sums of them."""
+        """Adds violated clusters; when there are none, and for the first part in any case, violated halves of sums of
+        them: of 100 variables two nats of ten in five seconds, where forty parts gained less."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
         rows = [] if self.rows is None else self.rows.broken(self.families, solution.weights, members.tolist())
         self.program.drop_slack_cuts(SLACK_SOLVES)
         added = self.program.add_rows(rows) if rows else 0
         if len(ks):
             added += self.program.add_clusters(members, ks)
-        elif not rows:
+        if not rows and (self.parts == 1 or not len(ks)):
             added += self.program.add_halves(solution.weights)
         self.cuts += added
         return added > 0

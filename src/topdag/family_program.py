@@ -77,8 +77,9 @@ class Families:
 
     def places(self, masks: Sequence[int]) -> Marks:
         """Marks the families of a network."""
-        same: Marks = self.parents == set_array(masks, self.n)[self.owners]
-        return same if same.ndim == 1 else same.all(axis=1)
+        same = self.parents == set_array(masks, self.n)[self.owners]
+        marks: Marks = same.reshape(self.size, -1).all(axis=1)
+        return marks
 
     def first(self, most: int) -> Marks:
         """The first families of each variable, so many at most."""
@@ -128,6 +129,15 @@ def costs_of(store: ListStore) -> Floats:
 def candidates_of(store: ListStore) -> Candidates:
     """The families that orders use."""
     return _core.undominated(store.any_candidates)
+
+
+def network_near(candidates: Candidates, families: Families, weights: Floats) -> tuple[float, list[int]]:
+    """Cost and parents of the local optimum from an order that fits these weights."""
+    core = families.core
+    if isinstance(candidates, _core.Candidates) and isinstance(core, _core.ClusterFamilies):
+        return _core.climb_from_weights(candidates, core, weights)
+    assert isinstance(candidates, _core.WideCandidates) and isinstance(core, _core.WideClusterFamilies)
+    return _core.climb_from_weights(candidates, core, weights)
 
 
 class Row(Protocol):

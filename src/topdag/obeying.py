@@ -10,7 +10,7 @@ import numpy as np
 from topdag import _core
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints, has_cycle
-from topdag.family_program import Families, Marks
+from topdag.family_program import Families, Marks, network_near
 from topdag.path_cuts import cheapest_way
 from topdag.relaxation import CLIMBS, SEED, Incumbent, Known
 from topdag.rule_splits import Literal, Meets, broken_clauses
@@ -110,7 +110,7 @@ def _spans(families: Families) -> list[tuple[int, int]]:
 def _climbed(families: Families, weights: Floats, allowed: Marks) -> list[int] | None:
     left = families.only(allowed)
     candidates = _core.undominated(_core.Candidates(left.n, left.offsets, left.parents, -left.costs))
-    cost, masks = _core.climb_from_weights(candidates, families.core, weights)
+    cost, masks = network_near(candidates, families, weights)
     if cost == np.inf:
         cost, masks = _core.climb_orders(candidates, FEW_CLIMBS, SEED, None, None)
     return masks if cost < np.inf else None

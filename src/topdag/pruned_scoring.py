@@ -48,7 +48,8 @@ class PrunedScores:
 
     ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
     families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
-    all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are multiples of 2**-grid.
+    all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are
+    multiples of 2**-grid.
     """
 
     store: ListStore

@@ -76,7 +76,8 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
 
     None when a variable has none. The list may lack a family that a smaller one beats.
     """
-    chosen, cost = [], 0.0
+    chosen: list[int] = []
+    cost = 0.0
     for x, mask in enumerate(masks):
         begin, end = store.lists.offsets[x : x + 2]
         own, scores = store.lists.masks[begin:end], store.rounded[begin:end]
@@ -85,7 +86,7 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
         if not fits.size:
             return None
         at = int(fits[np.argmax(scores[fits])])
-        chosen.append(*masks_in(own[at : at + 1, 0] if store.n <= NARROW else own[at : at + 1]))
+        chosen += masks_in(own[at : at + 1])
         cost += float(scores.max() - scores[at])
     return Incumbent(tuple(chosen), cost)
 

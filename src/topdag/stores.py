@@ -160,9 +160,8 @@ def set_array(masks: Sequence[int], n: int) -> NDArray[np.uint64]:
 
 def masks_in(sets: NDArray[np.uint64]) -> list[int]:
     """The sets of such an array as numbers."""
-    if sets.ndim == 1:
-        return sets.tolist()
-    return [low | high << NARROW for low, high in sets.tolist()]
+    words: list[list[int]] = sets.reshape(len(sets), -1).tolist()
+    return [sum(word << NARROW * w for w, word in enumerate(own)) for own in words]
 
 
 def _parts(values: Floats) -> Iterator[Floats]:
