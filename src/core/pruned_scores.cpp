@@ -23,6 +23,7 @@ constexpr std::size_t sets_per_batch = 128;
 constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
+constexpr double most_counted = 2e9;   // sets of the largest size
 constexpr double slack_steps = 8;  // rules hold for exact scores; so many grid steps cover what rounding can do
 
 // Scores of listed sets, on one grid.
@@ -210,12 +211,33 @@ private:
         return true;
     }
 
-    // Whether most families of this size are open, and those of the next size are many.
+    // Whether most families of this size are open, those of the next size are many, and all sets can be counted.
     bool is_dense(int size) {
-        double all = n_;
-        for (int i = 1; i <= size; ++i) all *= static_cast<double>(n_ - i) / i;
         const double open = static_cast<double>(last().best.size());
-        return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense;
+        const double all = (n_ - size) * sets_of(size);
+        return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense &&
+               sets_of(std::min(n_ / 2, most_parents() + 1)) < most_counted;
+    }
+
+    double sets_of(int size) const {
+        double sets = 1.0;
+        for (int i = 0; i < size; ++i) sets *= static_cast<double>(n_ - i) / (i + 1);
+        return sets;
+    }
+
+    // More parents than this cannot pay for their penalty, whatever they explain.
+    int most_parents() const {
+        if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
+        double most_cells = 1.0;
+        int least_arity = 1 << 16;
+        for (const Batch::Kept& family : kept_) {
+            if (family.parents != 0) continue;
+            const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
+            if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
+            least_arity = std::min(least_arity, arity(family.x));
+        }
+        if (least_arity < 2) return std::min(n_, question_.max_parents);
+        return std::min(static_cast<int>(std::log(most_cells) / std::log(least_arity)), question_.max_parents);
     }
 
     Level& last() { return levels_.back(); }

@@ -91,6 +91,8 @@ def score_pruned(
         found = _core.score_pruned(view, question, layers is None and keep.k is None, *limits)
         if found is not None and found.is_dense:
             found = _core.score_layers(view, question, run.threads, run.seconds_left, run.on_tick)
+            if found is not None and found.memory_needed:
+                found = _core.score_pruned(view, question, False, run.threads, run.seconds_left, run.on_tick)
     run.timed("counting", begin)
     if found is None:
         return None
