@@ -298,7 +298,7 @@ class _Search:
 
 def _bits(families: Families) -> NDArray[np.bool_]:
     """By family and variable: whether it is a parent."""
-    words = families.parents.reshape(families.size, -1)
+    words = families.parents.reshape(families.size, families.parents.ndim)
     places = np.arange(families.n)
     shifted = words[:, places // NARROW] >> (places % NARROW).astype(np.uint64)
     return (shifted & np.uint64(1)).astype(np.bool_)

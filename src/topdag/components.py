@@ -38,7 +38,7 @@ class Part:
     def store(self, names: Sequence[str]) -> ListStore:
         """The part's families as a list of their own; ``names`` of all variables."""
         own = tuple(names[v] for v in self.variables)
-        lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), -1), self.scores)
+        lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), self.masks.ndim), self.scores)
         return ListStore(len(own), lists, lists.scores)  # in the list's own order
 
     def as_columns(self, places: Iterable[int]) -> list[int]:

@@ -78,7 +78,7 @@ class Families:
     def places(self, masks: Sequence[int]) -> Marks:
         """Marks the families of a network."""
         same = self.parents == set_array(masks, self.n)[self.owners]
-        marks: Marks = same.reshape(self.size, -1).all(axis=1)
+        marks: Marks = same.reshape(self.size, same.ndim).all(axis=1)
         return marks
 
     def first(self, most: int) -> Marks:

@@ -160,7 +160,7 @@ def set_array(masks: Sequence[int], n: int) -> NDArray[np.uint64]:
 
 def masks_in(sets: NDArray[np.uint64]) -> list[int]:
     """The sets of such an array as numbers."""
-    words: list[list[int]] = sets.reshape(len(sets), -1).tolist()
+    words: list[list[int]] = (sets if sets.ndim == 2 else sets[:, np.newaxis]).tolist()
     return [sum(word << NARROW * w for w, word in enumerate(own)) for own in words]
 
 
