@@ -13,14 +13,15 @@ from published import DATA
 from strategies import sampled_table
 
 import topdag as td
-from topdag import checkpoints, searching
+from topdag import checkpoints, family_program, searching
 from topdag.runs import Run
 
 KILLED = """
 import sys
 import topdag as td
-from topdag import checkpoints, searching
+from topdag import checkpoints, family_program, searching
 checkpoints.SECONDS_BETWEEN = 0.0
+family_program.HALVES_A_ROUND = 0
 searching.FIRST_SETS = 0
 scores = td.read_scores(sys.argv[1])
 td.best_network(scores, engine="search", checkpoint=sys.argv[2])
@@ -29,8 +30,9 @@ td.best_network(scores, engine="search", checkpoint=sys.argv[2])
 
 @pytest.fixture
 def branching(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Branch and cut at once, and a file after every part."""
+    """Branch and cut at once, without the cuts that make one part of it, and a file after every part."""
     monkeypatch.setattr(searching, "FIRST_SETS", 0)
+    monkeypatch.setattr(family_program, "HALVES_A_ROUND", 0)
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
 
 

@@ -98,7 +98,11 @@ def test_scores_read_what_they_need() -> None:
     assert td.plan(NUMBERS, td.BGe()).n_variables == 3
 
 
-@pytest.mark.parametrize("kind", [td.BDeu(), td.BIC(), td.K2(), td.BDs(), td.CustomScore(lambda _: 0.0)], ids=repr)
+@pytest.mark.parametrize(
+    "kind",
+    [td.BDeu(), td.BIC(), td.K2(), td.BDs(), td.CustomScore(lambda _: 0.0)],
+    ids=lambda kind: type(kind).__name__,
+)
 def test_discrete_scores_refuse_numbers_and_say_what_to_do(kind: object) -> None:
     with pytest.raises(td.ScoreError, match=r"needs states, but 'height' is continuous.*discretize=.*BGe.*MixedBIC"):
         td.score(td.Table(FRAME, continuous="auto"), kind)  # type: ignore[arg-type]

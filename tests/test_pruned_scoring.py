@@ -45,8 +45,10 @@ def pruned(
     max_parents: int | None = None,
     rules: int = ALL_RULES,
     threads: int = 2,
+    layers: bool | None = None,
 ) -> PrunedScores:
-    found = score_pruned(table, scored_columns(table), kind, max_parents, keep, Run(threads=threads), rules=rules)
+    run = Run(threads=threads)
+    found = score_pruned(table, scored_columns(table), kind, max_parents, keep, run, rules=rules, layers=layers)
     assert found is not None
     return found
 
@@ -250,14 +252,3 @@ def test_the_time_limit_is_kept_and_progress_told() -> None:
     run = Run(time_limit=0.3, on_progress=lambda progress: phases.append(progress.phase))
     assert score_pruned(table, scored_columns(table), td.BDeu(), 6, Pruning(), run) is None
     assert "counting" in phases
-
-
-def test_sixty_four_variables() -> None:
-    rng = np.random.default_rng(2)
-    codes = rng.integers(0, 2, (64, 30))
-    codes[63] = codes[0] ^ codes[1]
-    table = table_of(codes, [2] * 64)
-    found = pruned(table, td.BIC(), Pruning(), max_parents=2)
-    assert (63, 0b11) in families_in(found)
-    with pytest.raises(TooLarge, match="64"):
-        score_pruned(table, (*range(64), 0), td.BIC(), 2, Pruning(), Run())

@@ -129,19 +129,6 @@ struct PyScores {
     std::unique_ptr<LocalScores> scores;
 };
 
-// The families of a list, checked once so that the core may trust them.
-inline Candidates checked_candidates(int n, const Offsets& offsets, const Masks& parents, const DoublesIn& scores) {
-    require(n >= 1 && n <= 64, "1 to 64 variables");
-    require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
-    require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
-    for (int x = 0; x < n; ++x) {
-        require(offsets.data()[x] < offsets.data()[x + 1], "every variable needs a family");
-        for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
-            require(is_subset(parents.data()[i], all_of(n) & ~only(x)) && std::isfinite(scores.data()[i]), "a family out of range");
-    }
-    return Candidates(n, offsets.data(), parents.data(), scores.data());
-}
-
 // Bounds are shared: the largest of several holds them too.
 using BoundPtr = std::shared_ptr<const Bound>;
 struct PyBound {

@@ -1,5 +1,6 @@
 // order_search.cpp: bounds on the rest, searches over orders, and the sets near the best network.
 #include "binding.h"
+#include "set_arrays.h"
 
 #include <nanobind/stl/shared_ptr.h>
 
@@ -108,25 +109,31 @@ void bind_bounds(nb::module_& m) {
         "candidates"_a, "k"_a, "optimal"_a, "Dynamic patterns: k-cycle conflicts.");
 }
 
-void bind_components(nb::module_& m) {
+template <class Set>
+void bind_components_of(nb::module_& m) {
+    using Arrays = SetArrays<Set>;
+    using Number = typename Arrays::Number;
     m.def(
         "components",
-        [](const Candidates& c) {
-            std::vector<std::pair<VarSet, VarSet>> found;
-            for (const Component& component : components(c)) found.emplace_back(component.variables, component.before);
+        [](const CandidatesOf<Set>& c) {
+            std::vector<std::pair<Number, Number>> found;
+            for (const ComponentOf<Set>& component : components(c))
+                found.emplace_back(Arrays::number(component.variables), Arrays::number(component.before));
             return found;
         },
         "candidates"_a, "Groups of variables to be placed one after another: their variables, all that come before.");
     m.def(
         "component_families",
-        [](const Candidates& c, VarSet variables, VarSet before) {
-            require(is_subset(variables | before, all_of(c.n_variables())), "a component out of range");
+        [](const CandidatesOf<Set>& c, Number variables, Number before) {
+            const ComponentOf<Set> component{Arrays::set_of(variables), Arrays::set_of(before)};
+            require(is_subset(component.variables | component.before, all_of<Set>(c.n_variables())),
+                    "a component out of range");
             std::vector<std::int64_t> offsets{0};
-            std::vector<VarSet> parents;
+            std::vector<Set> parents;
             std::vector<double> scores;
-            VarSet rest = variables;
-            for (const auto& families : families_of(c, {variables, before})) {
-                for (const Candidate& family : families) {
+            Set rest = component.variables;
+            for (const auto& families : families_of(c, component)) {
+                for (const CandidateOf<Set>& family : families) {
                     parents.push_back(family.parents);
                     scores.push_back(c.best_score(first_of(rest)) - family.cost);
                 }
@@ -134,10 +141,15 @@ void bind_components(nb::module_& m) {
                 rest &= rest - 1;
             }
             return std::make_tuple(give_vector<std::int64_t, OffsetsOut>(std::move(offsets)),
-                                   give_vector<VarSet, MasksOut>(std::move(parents)),
+                                   Arrays::give(std::move(parents)),
                                    give_vector<double, DoublesOut>(std::move(scores)));
         },
         "candidates"_a, "variables"_a, "before"_a, "offsets, parents within the component, scores.");
+}
+
+void bind_components(nb::module_& m) {
+    bind_components_of<VarSet>(m);
+    bind_components_of<WideSet>(m);
     m.def(
         "network_in_order",
         [](const Candidates& c, const std::vector<int>& order) {

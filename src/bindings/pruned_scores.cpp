@@ -1,19 +1,25 @@
 // pruned_scores.cpp: the families worth keeping, without tables over all sets.
 #include "binding.h"
 
+#include "../core/layered_scores.h"
 #include "../core/pruned_scores.h"
 
 namespace topdag {
 
 namespace {
 
-void check_question(const PyTable& table, const PruningQuestion& question) {
+void check_question(const PyTable& table, const PruningQuestion& question, int most = 64) {
     const int n = table.view.n_variables();
-    require(n <= 64, "at most 64 variables");
-    require(question.max_parents >= 0 && question.max_parents <= 64, "0 to 64 parents");
+    require(n <= most, "too many variables");
+    require(question.max_parents >= 0 && question.max_parents <= most, "a number of parents");
     const std::size_t n_below = question.below.empty() ? 0 : static_cast<std::size_t>(n);
     require(question.below_of.size() == n_below, "one function a variable");
     for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
+}
+
+std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
+    if (!found.finished && found.memory_needed == 0.0 && !found.is_dense) return std::nullopt;
+    return found;
 }
 
 }  // namespace
@@ -31,6 +37,8 @@ void bind_pruned_scores(nb::module_& m) {
 
     nb::class_<PrunedFamilies>(m, "PrunedFamilies", "The families kept, and what was done for them.")
         .def_ro("memory_needed", &PrunedFamilies::memory_needed)
+        .def_ro("is_dense", &PrunedFamilies::is_dense)
+        .def_ro("words", &PrunedFamilies::words)
         .def_ro("grid", &PrunedFamilies::grid)
         .def_ro("limit", &PrunedFamilies::limit)
         .def_ro("n_scored", &PrunedFamilies::n_scored)
@@ -38,19 +46,29 @@ void bind_pruned_scores(nb::module_& m) {
         .def_prop_ro("n_cut",
                      [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
         .def_prop_ro("offsets", [](const PrunedFamilies& f) { return f.offsets; })
-        .def("take_parents", [](PrunedFamilies& f) { return give_vector<VarSet, MasksOut>(std::move(f.parents)); })
+        .def("take_parents", [](PrunedFamilies& f) { return give_vector<std::uint64_t, MasksOut>(std::move(f.parents)); })
         .def("take_scores", [](PrunedFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
 
     m.def(
         "score_pruned",
-        [](const PyTable& t, const PruningQuestion& question, int threads, std::optional<double> seconds,
-           nb::object on_tick) -> std::optional<PrunedFamilies> {
+        [](const PyTable& t, const PruningQuestion& question, bool stop_when_dense, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
             check_question(t, question);
-            PrunedFamilies found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return score_pruned(t.view, question, threads, limits);
-            });
-            if (!found.finished && found.memory_needed == 0.0) return std::nullopt;
-            return found;
+            return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_pruned(t.view, question, stop_when_dense, threads, limits);
+            }));
+        },
+        "table"_a, "question"_a, "stop_when_dense"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "None when stopped.");
+    m.def(
+        "score_layers",
+        [](const PyTable& t, const PruningQuestion& question, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            check_question(t, question, 128);
+            require(question.k == 0, "k better subsets are not counted in layers");
+            return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_layers(t.view, question, threads, limits);
+            }));
         },
         "table"_a, "question"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
     m.def(

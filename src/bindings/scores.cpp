@@ -1,5 +1,6 @@
 // scores.cpp: tables, and the local scores of all their families.
 #include "binding.h"
+#include "set_arrays.h"
 
 #include "../core/local_scores.h"
 #include "../core/parent_sets.h"
@@ -172,14 +173,8 @@ void bind_scores(nb::module_& m) {
         },
         "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a, "before"_a = std::vector<std::uint64_t>());
 
-    nb::class_<Candidates>(m, "Candidates", "The families that may be used, as costs against the best of each variable.")
-        .def("__init__",
-             [](Candidates* self, int n, const Offsets& offsets, const Masks& parents, const DoublesIn& scores) {
-                 new (self) Candidates(checked_candidates(n, offsets, parents, scores));
-             },
-             "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a)
-        .def_prop_ro("n_variables", &Candidates::n_variables)
-        .def_prop_ro("size", &Candidates::size);
+    bind_candidates<VarSet>(m, "Candidates");
+    bind_candidates<WideSet>(m, "WideCandidates");
 }
 
 }  // namespace topdag

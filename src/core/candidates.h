@@ -14,17 +14,21 @@
 
 namespace topdag {
 
-struct Candidate {
-    VarSet parents;
+template <class Set>
+struct CandidateOf {
+    Set parents;
     double cost;
 };
 
-class Candidates {
+template <class Set>
+class CandidatesOf {
 public:
+    using Candidate = CandidateOf<Set>;
+
     static constexpr double no_family = std::numeric_limits<double>::infinity();
 
-    // Families of x stand from offsets[x] to offsets[x + 1]; every variable has one. At most 64 variables.
-    Candidates(int n, const std::int64_t* offsets, const std::uint64_t* parents, const double* scores) : of_(n) {
+    // Families of x stand from offsets[x] to offsets[x + 1]; every variable has one. As many variables as Set holds.
+    CandidatesOf(int n, const std::int64_t* offsets, const Set* parents, const double* scores) : of_(n) {
         for (int x = 0; x < n; ++x) {
             best_scores_.push_back(*std::max_element(scores + offsets[x], scores + offsets[x + 1]));
             for (std::int64_t i = offsets[x]; i < offsets[x + 1]; ++i)
@@ -44,7 +48,7 @@ public:
     double best_possible() const { return std::accumulate(best_scores_.begin(), best_scores_.end(), 0.0); }
 
     // The least that x can cost with parents inside a set; infinite when no family fits.
-    double least_cost(int x, VarSet within) const {
+    double least_cost(int x, Set within) const {
         for (const Candidate& family : of_[x])
             if (is_subset(family.parents, within)) return family.cost;
         return no_family;
@@ -60,5 +64,8 @@ private:
     std::vector<std::vector<Candidate>> of_;
     std::vector<double> best_scores_;
 };
+
+using Candidate = CandidateOf<VarSet>;
+using Candidates = CandidatesOf<VarSet>;
 
 }  // namespace topdag

@@ -12,93 +12,144 @@ constexpr double tiny_weight = 1e-9;
 
 // Sets of variables that lean on each other in circles, as far as the support goes. A violated 1-cluster has a violated
 // part inside one of them: the part of its members that lean on no other member outside that part.
-std::vector<VarSet> circles(const Support& support) {
+template <class Set>
+std::vector<Set> circles(const SupportOf<Set>& support) {
     const int n = static_cast<int>(support.size());
-    std::vector<VarSet> before(n, 0);
+    std::vector<Set> before(n, 0);
     for (int v = 0; v < n; ++v)
-        for (const WeightedFamily& family : support[v]) before[v] |= family.parents;
+        for (const WeightedFamilyOf<Set>& family : support[v]) before[v] |= family.parents;
     for (int middle = 0; middle < n; ++middle)
         for (int v = 0; v < n; ++v)
             if (has(before[v], middle)) before[v] |= before[middle];
-    std::vector<VarSet> found;
-    VarSet seen = 0;
+    std::vector<Set> found;
+    Set seen = 0;
     for (int v = 0; v < n; ++v) {
         if (has(seen, v) || !has(before[v], v)) continue;
-        VarSet circle = 0;
-        for (VarSet rest = before[v]; rest; rest &= rest - 1)
-            if (has(before[first_of(rest)], v)) circle |= only(first_of(rest));
+        Set circle = 0;
+        for (Set rest = before[v]; rest; rest &= rest - 1)
+            if (has(before[first_of(rest)], v)) circle |= only<Set>(first_of(rest));
         found.push_back(circle);
         seen |= circle;
     }
     return found;
 }
 
-struct Pair {
+template <class Set>
+struct PairOf {
     int u, v;
-    VarSet circle;
+    Set circle;
     double weight;
 };
 
 // Pairs of one circle by how much either leans on the other, strongest first.
-std::vector<Pair> leaning_pairs(const Support& support) {
+template <class Set>
+std::vector<PairOf<Set>> leaning_pairs(const SupportOf<Set>& support) {
     const int n = static_cast<int>(support.size());
     std::vector<double> arc(static_cast<std::size_t>(n) * n, 0.0);
     for (int v = 0; v < n; ++v)
-        for (const WeightedFamily& family : support[v])
-            for (VarSet rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
-    std::vector<Pair> pairs;
-    for (const VarSet circle : circles(support))
-        for (VarSet some = circle; some; some &= some - 1)
-            for (VarSet others = some & (some - 1); others; others &= others - 1) {
+        for (const WeightedFamilyOf<Set>& family : support[v])
+            for (Set rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
+    std::vector<PairOf<Set>> pairs;
+    for (const Set circle : circles(support))
+        for (Set some = circle; some; some &= some - 1)
+            for (Set others = some & (some - 1); others; others &= others - 1) {
                 const int u = first_of(some), v = first_of(others);
                 const double weight = arc[u * n + v] + arc[v * n + u];
                 if (weight > tiny_weight) pairs.push_back({u, v, circle, weight});
             }
-    std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.weight > b.weight; });
+    std::stable_sort(pairs.begin(), pairs.end(), [](const PairOf<Set>& a, const PairOf<Set>& b) { return a.weight > b.weight; });
     return pairs;
 }
 
-// What the cluster's weight changes by when each other variable joins.
-void changes_on_joining(const Cluster& cluster, const Support& support, std::vector<double>& change) {
-    const int n = static_cast<int>(support.size());
-    std::fill(change.begin(), change.end(), 0.0);
-    for (int v = 0; v < n; ++v) {
-        const bool is_member = has(cluster.members, v);
-        for (const WeightedFamily& family : support[v]) {
-            const int inside = size_of(family.parents & cluster.members);
-            if (inside >= cluster.k) continue;
-            if (!is_member) {
-                change[v] += family.weight;
-            } else if (inside == cluster.k - 1) {
-                for (VarSet rest = family.parents & ~cluster.members; rest; rest &= rest - 1)
-                    change[first_of(rest)] -= family.weight;
+// Clusters that grow variable by variable. What each other variable would change is kept up to date, so that a step looks
+// only at the families of the variable that joins and at those that have it as a parent.
+template <class Set>
+class Growth {
+public:
+    explicit Growth(const SupportOf<Set>& support) : own_(support.size()), holding_(support.size()) {
+        for (int v = 0; v < static_cast<int>(support.size()); ++v) {
+            double total = 0.0;
+            for (const WeightedFamilyOf<Set>& family : support[v]) {
+                own_[v].push_back(families_.size());
+                for (Set rest = family.parents; rest; rest &= rest - 1)
+                    holding_[first_of(rest)].push_back(families_.size());
+                families_.push_back({v, family.parents, family.weight});
+                total += family.weight;
+            }
+            alone_.push_back(total);
+        }
+    }
+
+    // Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
+    bool grow(ClusterOf<Set>& cluster, Set circle, double least_violation) {
+        begin(cluster);
+        while (size_of(members_) < k_ || weight_ > k_ - least_violation) {
+            const int v = best_to_join(circle & ~members_);
+            if (v < 0) return false;
+            join(v);
+        }
+        cluster.members = members_;
+        return true;
+    }
+
+private:
+    struct Family {
+        int owner;
+        Set parents;
+        double weight;
+    };
+
+    void begin(const ClusterOf<Set>& cluster) {
+        k_ = cluster.k;
+        members_ = 0;
+        weight_ = 0.0;
+        change_ = alone_;
+        inside_.assign(families_.size(), 0);
+        for (Set rest = cluster.members; rest; rest &= rest - 1) join(first_of(rest));
+    }
+
+    void join(int v) {
+        weight_ += change_[v];
+        members_ |= only<Set>(v);
+        for (const std::size_t f : own_[v])
+            if (inside_[f] == k_ - 1) change_parents(families_[f], -families_[f].weight);
+        for (const std::size_t f : holding_[v]) {
+            const Family& family = families_[f];
+            const int inside = ++inside_[f];
+            if (!has(members_, family.owner)) {
+                if (inside == k_) change_[family.owner] -= family.weight;
+            } else if (inside == k_) {  // it no longer counts, so no parent can take it away
+                change_parents(family, family.weight);
+            } else if (inside == k_ - 1) {
+                change_parents(family, -family.weight);
             }
         }
     }
-}
 
-int best_to_join(VarSet others, const std::vector<double>& change) {
-    int best = -1;
-    for (VarSet rest = others; rest; rest &= rest - 1)
-        if (const int v = first_of(rest); best < 0 || change[v] < change[best] - tiny_weight) best = v;
-    return best;
-}
-
-// Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
-bool grow(Cluster& cluster, VarSet circle, const Support& support, double least_violation,
-          std::vector<double>& change) {
-    double weight = cluster_weight(cluster, support);
-    while (size_of(cluster.members) < cluster.k || weight > cluster.k - least_violation) {
-        changes_on_joining(cluster, support, change);
-        const int v = best_to_join(circle & ~cluster.members, change);
-        if (v < 0) return false;
-        cluster.members |= only(v);
-        weight += change[v];
+    void change_parents(const Family& family, double by) {
+        for (Set rest = family.parents & ~members_; rest; rest &= rest - 1) change_[first_of(rest)] += by;
     }
-    return true;
-}
 
-bool add_new(std::vector<Cluster>& found, const Cluster& cluster) {
+    int best_to_join(Set others) const {
+        int best = -1;
+        for (Set rest = others; rest; rest &= rest - 1)
+            if (const int v = first_of(rest); best < 0 || change_[v] < change_[best] - tiny_weight) best = v;
+        return best;
+    }
+
+    std::vector<Family> families_;
+    std::vector<std::vector<std::size_t>> own_;      // by variable
+    std::vector<std::vector<std::size_t>> holding_;  // by parent
+    std::vector<double> alone_;                      // what each variable adds to a cluster it has no parents in
+    int k_ = 1;
+    Set members_ = 0;
+    double weight_ = 0.0;
+    std::vector<double> change_;  // of the weight when each other variable joins
+    std::vector<int> inside_;     // by family: parents that are members
+};
+
+template <class Set>
+bool add_new(std::vector<ClusterOf<Set>>& found, const ClusterOf<Set>& cluster) {
     if (std::find(found.begin(), found.end(), cluster) != found.end()) return false;
     found.push_back(cluster);
     return true;
@@ -106,17 +157,18 @@ bool add_new(std::vector<Cluster>& found, const Cluster& cluster) {
 
 // Depth-first over sets inside a circle that hold a root and none of the roots before it. A set's weight can only fall
 // by what undecided variables may still take away, so a branch ends when even that leaves too much.
+template <class Set>
 class ClusterSearch {
 public:
-    ClusterSearch(const Support& support, int k, const SeparationOptions& options, Limits& limits)
+    ClusterSearch(const SupportOf<Set>& support, int k, const SeparationOptions& options, Limits& limits)
         : support_(support), k_(k), options_(options), limits_(limits) {}
 
-    SearchedClusters run() {
-        for (const VarSet circle : circles(support_))
-            for (VarSet undecided = circle; undecided && goes_on();) {
+    SearchedClustersOf<Set> run() {
+        for (const Set circle : circles(support_))
+            for (Set undecided = circle; undecided && goes_on();) {
                 const int root = first_of(undecided);
-                undecided &= ~only(root);
-                extend(only(root), undecided);
+                undecided &= ~only<Set>(root);
+                extend(only<Set>(root), undecided);
             }
         return {std::move(found_), steps_ < options_.most_steps && !limits_.stop.load()};
     }
@@ -134,29 +186,29 @@ private:
         int next = -1;
     };
 
-    Outlook outlook(VarSet members, VarSet undecided) const {
+    Outlook outlook(Set members, Set undecided) const {
         Outlook seen;
-        double takes[64] = {};
-        for (VarSet rest = members; rest; rest &= rest - 1)
-            for (const WeightedFamily& family : support_[first_of(rest)]) {
+        double takes[8 * sizeof(Set)] = {};
+        for (Set rest = members; rest; rest &= rest - 1)
+            for (const WeightedFamilyOf<Set>& family : support_[first_of(rest)]) {
                 const int inside = size_of(family.parents & members);
                 if (inside >= k_) continue;
                 seen.weight += family.weight;
-                const VarSet open = family.parents & undecided;
+                const Set open = family.parents & undecided;
                 if (inside + size_of(open) < k_) {
                     seen.fixed += family.weight;
                     continue;
                 }
-                for (VarSet other = open; other; other &= other - 1) takes[first_of(other)] += family.weight;
+                for (Set other = open; other; other &= other - 1) takes[first_of(other)] += family.weight;
             }
-        for (VarSet rest = undecided; rest; rest &= rest - 1) {
+        for (Set rest = undecided; rest; rest &= rest - 1) {
             const int v = first_of(rest);
             if (takes[v] > 0 && (seen.next < 0 || takes[v] > takes[seen.next])) seen.next = v;
         }
         return seen;
     }
 
-    void extend(VarSet members, VarSet undecided) {
+    void extend(Set members, Set undecided) {
         ++steps_;
         if (!goes_on()) return;
         const Outlook seen = outlook(members, undecided);
@@ -167,64 +219,71 @@ private:
             return;
         }
         if (seen.next < 0) return;  // too few members, and none to gain by more
-        undecided &= ~only(seen.next);
+        undecided &= ~only<Set>(seen.next);
         const std::size_t before = found_.size();
-        extend(members | only(seen.next), undecided);
+        extend(members | only<Set>(seen.next), undecided);
         // One of each root's branch is enough: neighbours of a violated set are found after the next solution.
         if (found_.size() == before) extend(members, undecided);
     }
 
-    const Support& support_;
+    const SupportOf<Set>& support_;
     const int k_;
     const SeparationOptions& options_;
     Limits& limits_;
     std::size_t steps_ = 0;
-    std::vector<Cluster> found_;
+    std::vector<ClusterOf<Set>> found_;
 };
 
 }  // namespace
 
-Support support_of(const FamilyView& families, std::span<const double> weights) {
-    Support support(families.n_variables());
+template <class Set>
+SupportOf<Set> support_of(const FamilyViewOf<Set>& families, std::span<const double> weights) {
+    SupportOf<Set> support(families.n_variables());
     for (int v = 0; v < families.n_variables(); ++v)
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
             if (weights[i] > tiny_weight) support[v].push_back({families.parents[i], weights[i]});
     return support;
 }
 
-double cluster_weight(const Cluster& cluster, const Support& support) {
+template <class Set>
+double cluster_weight(const ClusterOf<Set>& cluster, const SupportOf<Set>& support) {
     double weight = 0.0;
-    for (VarSet rest = cluster.members; rest; rest &= rest - 1)
-        for (const WeightedFamily& family : support[first_of(rest)])
+    for (Set rest = cluster.members; rest; rest &= rest - 1)
+        for (const WeightedFamilyOf<Set>& family : support[first_of(rest)])
             if (size_of(family.parents & cluster.members) < cluster.k) weight += family.weight;
     return weight;
 }
 
-std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options) {
-    std::vector<Cluster> found;
-    std::vector<double> change(support.size());
-    const std::vector<Pair> pairs = leaning_pairs(support);
+template <class Set>
+std::vector<ClusterOf<Set>> grow_clusters(const SupportOf<Set>& support, const SeparationOptions& options) {
+    std::vector<ClusterOf<Set>> found;
+    Growth<Set> growth(support);
+    const std::vector<PairOf<Set>> pairs = leaning_pairs(support);
     for (int k = 1; k <= options.most_k; ++k)
-        for (const Pair& pair : pairs) {
+        for (const PairOf<Set>& pair : pairs) {
             if (found.size() >= options.most_cuts) return found;
-            Cluster cluster{only(pair.u) | only(pair.v), k};
-            if (grow(cluster, pair.circle, support, options.least_violation, change)) add_new(found, cluster);
+            ClusterOf<Set> cluster{only<Set>(pair.u) | only<Set>(pair.v), k};
+            if (growth.grow(cluster, pair.circle, options.least_violation)) add_new(found, cluster);
         }
     return found;
 }
 
-SearchedClusters search_clusters(const Support& support, int k, const SeparationOptions& options, Limits& limits) {
-    return ClusterSearch(support, k, options, limits).run();
+template <class Set>
+SearchedClustersOf<Set> search_clusters(const SupportOf<Set>& support, int k, const SeparationOptions& options,
+                                        Limits& limits) {
+    return ClusterSearch<Set>(support, k, options, limits).run();
 }
 
 namespace {
 
 // For each variable those that precede it in every network: parents in all its families, and what precedes them.
 // False when a variable has no family left or precedes itself.
-bool forced_ancestors(const FamilyView& families, std::span<const std::uint8_t> allowed, std::vector<VarSet>& before) {
+template <class Set>
+bool forced_ancestors(const FamilyViewOf<Set>& families, std::span<const std::uint8_t> allowed,
+                      std::vector<Set>& before) {
     const int n = families.n_variables();
     for (int v = 0; v < n; ++v) {
-        VarSet common = ~VarSet{0};
+        Set common = ~Set{0};
         bool is_empty = true;
         for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
             if (allowed[i]) {
@@ -243,16 +302,17 @@ bool forced_ancestors(const FamilyView& families, std::span<const std::uint8_t> 
 }
 
 // Whether some network exists: an order can always be continued by any variable with a family among those placed.
-bool has_network(const FamilyView& families, std::span<const std::uint8_t> allowed) {
+template <class Set>
+bool has_network(const FamilyViewOf<Set>& families, std::span<const std::uint8_t> allowed) {
     const int n = families.n_variables();
-    VarSet placed = 0;
+    Set placed = 0;
     for (bool is_new = true; is_new;) {
         is_new = false;
         for (int v = 0; v < n; ++v) {
             if (has(placed, v)) continue;
             for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
                 if (allowed[i] && is_subset(families.parents[i], placed)) {
-                    placed |= only(v);
+                    placed |= only<Set>(v);
                     is_new = true;
                     break;
                 }
@@ -263,16 +323,17 @@ bool has_network(const FamilyView& families, std::span<const std::uint8_t> allow
 
 }  // namespace
 
-bool propagate_orders(const FamilyView& families, std::span<std::uint8_t> allowed) {
+template <class Set>
+bool propagate_orders(const FamilyViewOf<Set>& families, std::span<std::uint8_t> allowed) {
     const int n = families.n_variables();
-    std::vector<VarSet> before(n);
+    std::vector<Set> before(n);
     for (bool is_new = true; is_new;) {
         is_new = false;
         if (!forced_ancestors(families, allowed, before)) return false;
         for (int v = 0; v < n; ++v) {
-            VarSet after = 0;
+            Set after = 0;
             for (int w = 0; w < n; ++w)
-                if (has(before[w], v)) after |= only(w);
+                if (has(before[w], v)) after |= only<Set>(w);
             for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
                 if (allowed[i] && (families.parents[i] & after)) {
                     allowed[i] = 0;
@@ -282,5 +343,17 @@ bool propagate_orders(const FamilyView& families, std::span<std::uint8_t> allowe
     }
     return has_network(families, allowed);
 }
+
+template SupportOf<VarSet> support_of(const FamilyViewOf<VarSet>&, std::span<const double>);
+template std::vector<ClusterOf<VarSet>> grow_clusters(const SupportOf<VarSet>&, const SeparationOptions&);
+template SearchedClustersOf<VarSet> search_clusters(const SupportOf<VarSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<VarSet>&, const SupportOf<VarSet>&);
+template bool propagate_orders(const FamilyViewOf<VarSet>&, std::span<std::uint8_t>);
+
+template SupportOf<WideSet> support_of(const FamilyViewOf<WideSet>&, std::span<const double>);
+template std::vector<ClusterOf<WideSet>> grow_clusters(const SupportOf<WideSet>&, const SeparationOptions&);
+template SearchedClustersOf<WideSet> search_clusters(const SupportOf<WideSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<WideSet>&, const SupportOf<WideSet>&);
+template bool propagate_orders(const FamilyViewOf<WideSet>&, std::span<std::uint8_t>);
 
 }  // namespace topdag

@@ -15,31 +15,36 @@
 namespace topdag {
 
 // At least k of a network's families belong to a member and have fewer than k parents among the members.
-struct Cluster {
-    VarSet members;
+template <class Set>
+struct ClusterOf {
+    Set members;
     int k;
 
-    bool operator==(const Cluster&) const = default;
-    bool counts(int v, VarSet parents) const { return has(members, v) && size_of(parents & members) < k; }
+    bool operator==(const ClusterOf&) const = default;
+    bool counts(int v, Set parents) const { return has(members, v) && size_of(parents & members) < k; }
 };
 
 // Families of v stand from offsets[v] to offsets[v + 1].
-struct FamilyView {
+template <class Set>
+struct FamilyViewOf {
     std::span<const std::int64_t> offsets;
-    std::span<const std::uint64_t> parents;
+    std::span<const Set> parents;
 
     int n_variables() const { return static_cast<int>(offsets.size()) - 1; }
 };
 
-struct WeightedFamily {
-    VarSet parents;
+template <class Set>
+struct WeightedFamilyOf {
+    Set parents;
     double weight;
 };
 
 // The families of each variable that a solution uses, with weights that add up to one.
-using Support = std::vector<std::vector<WeightedFamily>>;
+template <class Set>
+using SupportOf = std::vector<std::vector<WeightedFamilyOf<Set>>>;
 
-Support support_of(const FamilyView& families, std::span<const double> weights);
+template <class Set>
+SupportOf<Set> support_of(const FamilyViewOf<Set>& families, std::span<const double> weights);
 
 struct SeparationOptions {
     std::size_t most_cuts = 100;
@@ -49,22 +54,32 @@ struct SeparationOptions {
 };
 
 // Violated clusters grown from pairs of variables that lean on each other; may find none though some are violated.
-std::vector<Cluster> grow_clusters(const Support& support, const SeparationOptions& options);
+template <class Set>
+std::vector<ClusterOf<Set>> grow_clusters(const SupportOf<Set>& support, const SeparationOptions& options);
 
-struct SearchedClusters {
-    std::vector<Cluster> found;
+template <class Set>
+struct SearchedClustersOf {
+    std::vector<ClusterOf<Set>> found;
     bool complete;  // every set was looked at or ruled out
 };
 
 // Violated clusters by branch and bound over sets; when complete and none is found, no 1-cluster is violated. Those of
 // larger k are looked for inside circles only.
-SearchedClusters search_clusters(const Support& support, int k, const SeparationOptions& options, Limits& limits);
+template <class Set>
+SearchedClustersOf<Set> search_clusters(const SupportOf<Set>& support, int k, const SeparationOptions& options, Limits& limits);
 
 // How much the families that count for a cluster weigh.
-double cluster_weight(const Cluster& cluster, const Support& support);
+template <class Set>
+double cluster_weight(const ClusterOf<Set>& cluster, const SupportOf<Set>& support);
 
 // Forbids families that no network can use beside those all families of other variables force: a parent that must
 // come later. False when no network is left.
-bool propagate_orders(const FamilyView& families, std::span<std::uint8_t> allowed);
+template <class Set>
+bool propagate_orders(const FamilyViewOf<Set>& families, std::span<std::uint8_t> allowed);
+
+using Cluster = ClusterOf<VarSet>;
+using FamilyView = FamilyViewOf<VarSet>;
+using WeightedFamily = WeightedFamilyOf<VarSet>;
+using Support = SupportOf<VarSet>;
 
 }  // namespace topdag

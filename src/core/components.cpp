@@ -5,38 +5,40 @@
 
 namespace topdag {
 
-std::vector<VarSet> strong_components(const std::vector<VarSet>& arcs_into, VarSet among) {
-    std::vector<VarSet> ancestors = arcs_into;
-    for (VarSet through = among; through != 0; through &= through - 1)
-        for (VarSet& own : ancestors)
+template <class Set>
+std::vector<Set> strong_components(const std::vector<Set>& arcs_into, Set among) {
+    std::vector<Set> ancestors = arcs_into;
+    for (Set through = among; through != 0; through &= through - 1)
+        for (Set& own : ancestors)
             if (has(own, first_of(through))) own |= ancestors[first_of(through)];
 
     struct Found {
-        VarSet variables;
+        Set variables;
         int n_ancestors;
     };
     std::vector<Found> found;
-    for (VarSet left = among; left != 0; left &= ~found.back().variables) {
+    for (Set left = among; left != 0; left &= ~found.back().variables) {
         const int x = first_of(left);
-        VarSet own = only(x);
-        for (VarSet rest = ancestors[x] & among; rest != 0; rest &= rest - 1)
-            if (has(ancestors[first_of(rest)], x)) own |= only(first_of(rest));
+        Set own = only<Set>(x);
+        for (Set rest = ancestors[x] & among; rest != 0; rest &= rest - 1)
+            if (has(ancestors[first_of(rest)], x)) own |= only<Set>(first_of(rest));
         found.push_back({own, size_of((ancestors[x] | own) & among)});
     }
     // An ancestor has fewer ancestors than what comes after it.
     std::stable_sort(found.begin(), found.end(),
                      [](const Found& a, const Found& b) { return a.n_ancestors < b.n_ancestors; });
-    std::vector<VarSet> sorted;
+    std::vector<Set> sorted;
     for (const Found& component : found) sorted.push_back(component.variables);
     return sorted;
 }
 
-std::vector<Candidate> useful_families(const Candidates& candidates, int x, const Component& component) {
-    std::vector<Candidate> useful;
-    for (const Candidate& family : candidates.of(x)) {
+template <class Set>
+std::vector<CandidateOf<Set>> useful_families(const CandidatesOf<Set>& candidates, int x, const ComponentOf<Set>& component) {
+    std::vector<CandidateOf<Set>> useful;
+    for (const CandidateOf<Set>& family : candidates.of(x)) {
         if (!is_subset(family.parents, component.before | component.variables)) continue;
-        const VarSet inside = family.parents & component.variables;
-        const auto asks_less = [&](const Candidate& cheaper) { return is_subset(cheaper.parents, inside); };
+        const Set inside = family.parents & component.variables;
+        const auto asks_less = [&](const CandidateOf<Set>& cheaper) { return is_subset(cheaper.parents, inside); };
         if (std::none_of(useful.begin(), useful.end(), asks_less)) useful.push_back({inside, family.cost});
     }
     return useful;
@@ -44,44 +46,58 @@ std::vector<Candidate> useful_families(const Candidates& candidates, int x, cons
 
 namespace {
 
-void split(const Candidates& candidates, const Component& whole, std::vector<Component>& found) {
-    std::vector<VarSet> arcs_into(candidates.n_variables(), 0);
-    for (VarSet rest = whole.variables; rest != 0; rest &= rest - 1)
-        for (const Candidate& family : useful_families(candidates, first_of(rest), whole))
+template <class Set>
+void split(const CandidatesOf<Set>& candidates, const ComponentOf<Set>& whole, std::vector<ComponentOf<Set>>& found) {
+    std::vector<Set> arcs_into(candidates.n_variables(), 0);
+    for (Set rest = whole.variables; rest != 0; rest &= rest - 1)
+        for (const CandidateOf<Set>& family : useful_families(candidates, first_of(rest), whole))
             arcs_into[first_of(rest)] |= family.parents;
-    const std::vector<VarSet> parts = strong_components(arcs_into, whole.variables);
+    const std::vector<Set> parts = strong_components(arcs_into, whole.variables);
     if (parts.size() == 1) {
         found.push_back(whole);
         return;
     }
-    VarSet before = whole.before;
-    for (VarSet part : parts) {
-        split(candidates, {part, before}, found);
+    Set before = whole.before;
+    for (Set part : parts) {
+        split<Set>(candidates, {part, before}, found);
         before |= part;
     }
 }
 
-VarSet numbered_within(VarSet set, VarSet whole) {
-    VarSet numbered = 0;
-    for (VarSet rest = set; rest != 0; rest &= rest - 1) numbered |= only(size_of(whole & (only(first_of(rest)) - 1)));
+template <class Set>
+Set numbered_within(Set set, Set whole) {
+    Set numbered = 0;
+    for (Set rest = set; rest != 0; rest &= rest - 1) numbered |= only<Set>(size_of(whole & (only<Set>(first_of(rest)) - 1)));
     return numbered;
 }
 
 }  // namespace
 
-std::vector<Component> components(const Candidates& candidates) {
-    std::vector<Component> found;
-    split(candidates, {all_of(candidates.n_variables()), 0}, found);
+template <class Set>
+std::vector<ComponentOf<Set>> components(const CandidatesOf<Set>& candidates) {
+    std::vector<ComponentOf<Set>> found;
+    split<Set>(candidates, {all_of<Set>(candidates.n_variables()), 0}, found);
     return found;
 }
 
-std::vector<std::vector<Candidate>> families_of(const Candidates& candidates, const Component& component) {
-    std::vector<std::vector<Candidate>> families;
-    for (VarSet rest = component.variables; rest != 0; rest &= rest - 1) {
+template <class Set>
+std::vector<std::vector<CandidateOf<Set>>> families_of(const CandidatesOf<Set>& candidates, const ComponentOf<Set>& component) {
+    std::vector<std::vector<CandidateOf<Set>>> families;
+    for (Set rest = component.variables; rest != 0; rest &= rest - 1) {
         families.push_back(useful_families(candidates, first_of(rest), component));
-        for (Candidate& family : families.back()) family.parents = numbered_within(family.parents, component.variables);
+        for (CandidateOf<Set>& family : families.back()) family.parents = numbered_within(family.parents, component.variables);
     }
     return families;
 }
+
+template std::vector<VarSet> strong_components(const std::vector<VarSet>&, VarSet);
+template std::vector<ComponentOf<VarSet>> components(const CandidatesOf<VarSet>&);
+template std::vector<CandidateOf<VarSet>> useful_families(const CandidatesOf<VarSet>&, int, const ComponentOf<VarSet>&);
+template std::vector<std::vector<CandidateOf<VarSet>>> families_of(const CandidatesOf<VarSet>&, const ComponentOf<VarSet>&);
+
+template std::vector<WideSet> strong_components(const std::vector<WideSet>&, WideSet);
+template std::vector<ComponentOf<WideSet>> components(const CandidatesOf<WideSet>&);
+template std::vector<CandidateOf<WideSet>> useful_families(const CandidatesOf<WideSet>&, int, const ComponentOf<WideSet>&);
+template std::vector<std::vector<CandidateOf<WideSet>>> families_of(const CandidatesOf<WideSet>&, const ComponentOf<WideSet>&);
 
 }  // namespace topdag

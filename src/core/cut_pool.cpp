@@ -9,25 +9,28 @@
 
 namespace topdag {
 
-int Cut::limit() const {
+template <class Set>
+int CutOf<Set>::limit() const {
     if (is_clause()) return 1;
     int sum = size_of(variables);
-    for (const Cluster& cluster : clusters) sum += cluster.k;
+    for (const ClusterOf<Set>& cluster : clusters) sum += cluster.k;
     return is_halved() ? (sum + 1) / 2 : sum;
 }
 
-int Cut::coefficient(int v, VarSet parents) const {
+template <class Set>
+int CutOf<Set>::coefficient(int v, Set parents) const {
     int sum = has(variables, v);
-    for (const Cluster& cluster : clusters) sum += cluster.counts(v, parents);
+    for (const ClusterOf<Set>& cluster : clusters) sum += cluster.counts(v, parents);
     return is_halved() ? (sum + 1) / 2 : sum;
 }
 
-void CutPool::add(Cut cut) {
+template <class Set>
+void CutPoolOf<Set>::add(CutOf<Set> cut) {
     std::vector<Entry> row;
     const auto size = static_cast<std::int32_t>(families_.parents.size());
-    VarSet touched = cut.variables;
-    for (const Cluster& cluster : cut.clusters) touched |= cluster.members;
-    for (VarSet rest = touched; rest; rest &= rest - 1) {
+    Set touched = cut.variables;
+    for (const ClusterOf<Set>& cluster : cut.clusters) touched |= cluster.members;
+    for (Set rest = touched; rest; rest &= rest - 1) {
         const int v = first_of(rest);
         for (std::int64_t i = families_.offsets[v]; i < families_.offsets[v + 1]; ++i)
             if (const int coefficient = cut.coefficient(v, families_.parents[i]))
@@ -38,7 +41,8 @@ void CutPool::add(Cut cut) {
     rows_.push_back(std::move(row));
 }
 
-void CutPool::add_clause(std::span<const std::uint8_t> marks) {
+template <class Set>
+void CutPoolOf<Set>::add_clause(std::span<const std::uint8_t> marks) {
     std::vector<Entry> row;
     const auto size = static_cast<std::int32_t>(families_.parents.size());
     for (std::int32_t i = 0; i < size; ++i)
@@ -48,7 +52,8 @@ void CutPool::add_clause(std::span<const std::uint8_t> marks) {
     rows_.push_back(std::move(row));
 }
 
-void CutPool::keep(std::span<const std::uint8_t> kept) {
+template <class Set>
+void CutPoolOf<Set>::keep(std::span<const std::uint8_t> kept) {
     std::size_t end = 0;
     for (std::size_t c = 0; c < cuts_.size(); ++c)
         if (kept[c]) {
@@ -59,7 +64,8 @@ void CutPool::keep(std::span<const std::uint8_t> kept) {
     rows_.resize(end);
 }
 
-ReducedCosts CutPool::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
+template <class Set>
+ReducedCosts CutPoolOf<Set>::reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
                                     std::span<const double> multipliers) const {
     ReducedCosts result{0.0, {costs.begin(), costs.end()}};
     long double bound = 0.0L;  // parts of the sum may be as many times larger as there are variables
@@ -135,10 +141,11 @@ private:
 };
 
 // The rows that hold with equality: each variable's own, then those of tight clusters.
+template <class Set>
 class TightRows {
 public:
-    TightRows(const CutPool& pool, std::span<const double> weights) : pool_(pool), weights_(weights) {
-        const FamilyView& families = pool.families();
+    TightRows(const CutPoolOf<Set>& pool, std::span<const double> weights) : pool_(pool), weights_(weights) {
+        const FamilyViewOf<Set>& families = pool.families();
         column_of_.assign(weights.size(), -1);
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (weights[i] > tiny_weight) column_of_[i] = static_cast<int>(n_columns_++);
@@ -168,21 +175,21 @@ public:
         return sum;
     }
 
-    Cut cut_of(const Sum& sum) const {
-        Cut cut;
+    CutOf<Set> cut_of(const Sum& sum) const {
+        CutOf<Set> cut;
         for (std::size_t r = 0; r < n_rows(); ++r) {
             if (!is_set(sum.rows, r)) continue;
             if (r < n_variables_)
-                cut.variables |= only(static_cast<int>(r));
+                cut.variables |= only<Set>(static_cast<int>(r));
             else
                 cut.clusters.push_back(pool_.cut(tight_[r - n_variables_]).clusters[0]);
         }
         return cut;
     }
 
-    double violation(const Cut& cut) const {
+    double violation(const CutOf<Set>& cut) const {
         double left = 0.0;
-        const FamilyView& families = pool_.families();
+        const FamilyViewOf<Set>& families = pool_.families();
         for (int v = 0; v < families.n_variables(); ++v)
             for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
                 if (weights_[i] > tiny_weight) left += weights_[i] * cut.coefficient(v, families.parents[i]);
@@ -203,7 +210,7 @@ private:
             flip(odd, static_cast<std::size_t>(column_of_[family]));
     }
 
-    const CutPool& pool_;
+    const CutPoolOf<Set>& pool_;
     std::span<const double> weights_;
     std::vector<int> column_of_;
     std::vector<std::size_t> tight_;
@@ -212,7 +219,8 @@ private:
 };
 
 // Variables' own rows come first: they make most odd coefficients even.
-std::vector<std::size_t> row_order(const TightRows& rows, std::size_t n_variables, Draws& draws) {
+template <class Set>
+std::vector<std::size_t> row_order(const TightRows<Set>& rows, std::size_t n_variables, Draws& draws) {
     std::vector<std::size_t> clusters;
     for (std::size_t r = n_variables; r < rows.n_rows(); ++r) clusters.push_back(r);
     draws.shuffle(clusters);
@@ -224,25 +232,31 @@ std::vector<std::size_t> row_order(const TightRows& rows, std::size_t n_variable
 
 }  // namespace
 
-std::vector<Cut> CutPool::violated_halves(std::span<const double> weights, std::size_t most_cuts,
+template <class Set>
+std::vector<CutOf<Set>> CutPoolOf<Set>::violated_halves(std::span<const double> weights, std::size_t most_cuts,
                                           double least_violation) const {
-    const TightRows rows(*this, weights);
+    const TightRows<Set> rows(*this, weights);
     Draws draws(1);
-    std::vector<Cut> found;
+    std::vector<CutOf<Set>> found;
     for (int i = 0; i < orders_tried; ++i) {
         Elimination elimination(rows.n_columns());
         for (const std::size_t r : row_order(rows, static_cast<std::size_t>(families_.n_variables()), draws)) {
             Sum sum = rows.row(r);
             if (!elimination.reduce(sum)) continue;
-            Cut cut = rows.cut_of(sum);
+            CutOf<Set> cut = rows.cut_of(sum);
             if (!cut.is_halved() || rows.violation(cut) < least_violation) continue;
             if (std::find(found.begin(), found.end(), cut) == found.end()) found.push_back(std::move(cut));
         }
     }
     std::stable_sort(found.begin(), found.end(),
-                     [](const Cut& a, const Cut& b) { return a.clusters.size() < b.clusters.size(); });
+                     [](const CutOf<Set>& a, const CutOf<Set>& b) { return a.clusters.size() < b.clusters.size(); });
     if (found.size() > most_cuts) found.resize(most_cuts);
     return found;
 }
+
+template struct CutOf<VarSet>;
+template struct CutOf<WideSet>;
+template class CutPoolOf<VarSet>;
+template class CutPoolOf<WideSet>;
 
 }  // namespace topdag

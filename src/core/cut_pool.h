@@ -16,15 +16,16 @@ namespace topdag {
 // of `variables` has one family; all is halved and rounded up. That is safe for the coefficients because weights are
 // not negative, and for the limit because networks have whole numbers on the left [Caprara & Fischetti 1996].
 // A clause has no clusters: its families are given, and every network that is asked for has one of them.
-struct Cut {
-    std::vector<Cluster> clusters;
-    VarSet variables = 0;
+template <class Set>
+struct CutOf {
+    std::vector<ClusterOf<Set>> clusters;
+    Set variables = 0;
 
-    bool operator==(const Cut&) const = default;
+    bool operator==(const CutOf&) const = default;
     bool is_clause() const { return clusters.empty() && variables == 0; }
     bool is_halved() const { return clusters.size() > 1 || variables != 0; }
     int limit() const;
-    int coefficient(int v, VarSet parents) const;
+    int coefficient(int v, Set parents) const;
 };
 
 struct Entry {
@@ -39,18 +40,19 @@ struct ReducedCosts {
 
 // Cuts with their coefficients for fixed families. A family number from the number of families on stands for a
 // further family without parents of each variable.
-class CutPool {
+template <class Set>
+class CutPoolOf {
 public:
-    explicit CutPool(const FamilyView& families) : families_(families) {}
+    explicit CutPoolOf(const FamilyViewOf<Set>& families) : families_(families) {}
 
-    void add(Cut cut);
+    void add(CutOf<Set> cut);
     // One of the marked families must be there; the further families count too.
     void add_clause(std::span<const std::uint8_t> marks);
     void keep(std::span<const std::uint8_t> kept);
     std::size_t size() const { return cuts_.size(); }
-    const Cut& cut(std::size_t c) const { return cuts_[c]; }
+    const CutOf<Set>& cut(std::size_t c) const { return cuts_[c]; }
     const std::vector<Entry>& row(std::size_t c) const { return rows_[c]; }
-    const FamilyView& families() const { return families_; }
+    const FamilyViewOf<Set>& families() const { return families_; }
 
     // The Lagrangean bound of any multipliers >= 0: limits times multipliers, plus for each variable its cheapest
     // family once every cut has paid its multiplier to the families in it. Exact when costs and multipliers lie on one
@@ -60,13 +62,16 @@ public:
 
     // Halved cuts that the weights violate, made of clusters that hold with equality: sums in which every family with
     // weight has an even coefficient and the limit is odd, found by elimination modulo two.
-    std::vector<Cut> violated_halves(std::span<const double> weights, std::size_t most_cuts,
+    std::vector<CutOf<Set>> violated_halves(std::span<const double> weights, std::size_t most_cuts,
                                      double least_violation) const;
 
 private:
-    FamilyView families_;
-    std::vector<Cut> cuts_;
+    FamilyViewOf<Set> families_;
+    std::vector<CutOf<Set>> cuts_;
     std::vector<std::vector<Entry>> rows_;
 };
+
+using Cut = CutOf<VarSet>;
+using CutPool = CutPoolOf<VarSet>;
 
 }  // namespace topdag

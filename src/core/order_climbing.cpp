@@ -12,18 +12,19 @@ namespace topdag {
 namespace {
 
 // Climbs with finite numbers: a variable without a family that fits costs more than any network.
+template <class Set>
 class Climber {
 public:
-    explicit Climber(const Candidates& candidates) : candidates_(candidates) {
+    explicit Climber(const CandidatesOf<Set>& candidates) : candidates_(candidates) {
         for (int v = 0; v < candidates.n_variables(); ++v) missing_ += candidates.of(v).back().cost;
     }
 
     double cost_of(const std::vector<int>& order) const {
         double total = 0.0;
-        VarSet placed = 0;
+        Set placed = 0;
         for (const int v : order) {
             total += cost(v, placed);
-            placed |= only(v);
+            placed |= only<Set>(v);
         }
         return total;
     }
@@ -36,17 +37,17 @@ public:
     }
 
 private:
-    double cost(int v, VarSet within) const {
+    double cost(int v, Set within) const {
         const double found = candidates_.least_cost(v, within);
-        return found == Candidates::no_family ? missing_ : found;
+        return found == CandidatesOf<Set>::no_family ? missing_ : found;
     }
 
     // Follows v through the order by swaps of neighbours; only the two that swap change their costs.
     bool move_to_best(std::vector<int>& order, int v) const {
         const int n = static_cast<int>(order.size());
         const int from = static_cast<int>(std::find(order.begin(), order.end(), v) - order.begin());
-        VarSet before = 0;
-        for (int i = 0; i < from; ++i) before |= only(order[i]);
+        Set before = 0;
+        for (int i = 0; i < from; ++i) before |= only<Set>(order[i]);
         const double own = cost(v, before);
         int best_place = from;
         double best_change = 0.0;
@@ -57,19 +58,19 @@ private:
             }
         };
         double others = 0.0;
-        VarSet seen = before;
+        Set seen = before;
         for (int i = from + 1; i < n; ++i) {
             const int w = order[i];
-            others += cost(w, seen) - cost(w, seen | only(v));
-            seen |= only(w);
+            others += cost(w, seen) - cost(w, seen | only<Set>(v));
+            seen |= only<Set>(w);
             consider(i, others + cost(v, seen) - own);
         }
         others = 0.0;
         seen = before;
         for (int i = from - 1; i >= 0; --i) {
             const int w = order[i];
-            seen &= ~only(w);
-            others += cost(w, seen | only(v)) - cost(w, seen);
+            seen &= ~only<Set>(w);
+            others += cost(w, seen | only<Set>(v)) - cost(w, seen);
             consider(i, others + cost(v, seen) - own);
         }
         if (best_place == from) return false;
@@ -84,7 +85,7 @@ private:
             std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
     }
 
-    const Candidates& candidates_;
+    const CandidatesOf<Set>& candidates_;
     double missing_ = 1.0;
 };
 
@@ -101,59 +102,64 @@ void disturb(std::vector<int>& order, Draws& draws) {
 }
 
 // At each place comes the first variable left that has a family that fits; false when there is none.
-bool put_in_place(std::vector<int>& order, const Candidates& candidates) {
-    VarSet placed = 0;
+template <class Set>
+bool put_in_place(std::vector<int>& order, const CandidatesOf<Set>& candidates) {
+    Set placed = 0;
     for (auto place = order.begin(); place != order.end(); ++place) {
-        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < Candidates::no_family; };
+        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < CandidatesOf<Set>::no_family; };
         const auto next = std::find_if(place, order.end(), fits);
         if (next == order.end()) return false;
         std::rotate(place, next, next + 1);
-        placed |= only(*place);
+        placed |= only<Set>(*place);
     }
     return true;
 }
 
 }  // namespace
 
-Candidates undominated(const Candidates& candidates) {
+template <class Set>
+CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates) {
     std::vector<std::int64_t> offsets{0};
-    std::vector<std::uint64_t> parents;
+    std::vector<Set> parents;
     std::vector<double> scores;
     for (int v = 0; v < candidates.n_variables(); ++v) {
-        for (const Candidate& family : candidates.of(v)) {
+        for (const CandidateOf<Set>& family : candidates.of(v)) {
             const auto cheaper = parents.begin() + offsets.back();
-            const auto dominates = [&](VarSet other) { return is_subset(other, family.parents); };
+            const auto dominates = [&](Set other) { return is_subset(other, family.parents); };
             if (std::any_of(cheaper, parents.end(), dominates)) continue;
             parents.push_back(family.parents);
             scores.push_back(-family.cost);
         }
         offsets.push_back(static_cast<std::int64_t>(parents.size()));
     }
-    return Candidates(candidates.n_variables(), offsets.data(), parents.data(), scores.data());
+    return CandidatesOf<Set>(candidates.n_variables(), offsets.data(), parents.data(), scores.data());
 }
 
-OrderedNetwork network_of_order(const Candidates& candidates, std::vector<int> order) {
-    OrderedNetwork network{0.0, std::vector<VarSet>(order.size(), 0), std::move(order)};
-    VarSet placed = 0;
+template <class Set>
+OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order) {
+    OrderedNetworkOf<Set> network{0.0, std::vector<Set>(order.size(), 0), std::move(order)};
+    Set placed = 0;
     for (const int v : network.order) {
         network.cost += candidates.least_cost(v, placed);
-        for (const Candidate& family : candidates.of(v))
+        for (const CandidateOf<Set>& family : candidates.of(v))
             if (is_subset(family.parents, placed)) {
                 network.parents[v] = family.parents;
                 break;
             }
-        placed |= only(v);
+        placed |= only<Set>(v);
     }
     return network;
 }
 
-OrderedNetwork climb_from(const Candidates& candidates, std::vector<int> order, Limits& limits) {
-    Climber(candidates).climb(order, limits);
+template <class Set>
+OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vector<int> order, Limits& limits) {
+    Climber<Set>(candidates).climb(order, limits);
     return network_of_order(candidates, std::move(order));
 }
 
-OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits) {
-    const Climber climber(candidates);
+template <class Set>
+OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits) {
+    const Climber<Set> climber(candidates);
     Draws draws(seed);
     std::vector<int> best = first_order(candidates.n_variables());
     climber.climb(best, limits);
@@ -176,33 +182,35 @@ OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, s
     return network_of_order(candidates, std::move(best));
 }
 
-OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
+template <class Set>
+OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
     const int n = candidates.n_variables();
-    OrderedNetwork best{Candidates::no_family, std::vector<VarSet>(n, 0), first_order(n)};
+    OrderedNetworkOf<Set> best{CandidatesOf<Set>::no_family, std::vector<Set>(n, 0), first_order(n)};
     Draws draws(seed);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(orders));
     for (std::int64_t i = 0; i < orders && !(i > 0 && limits.reached()); ++i) {
         std::vector<int> order = first_order(n);
         draws.shuffle(order);
         if (!put_in_place(order, candidates)) return best;
-        OrderedNetwork found = network_of_order(candidates, std::move(order));
+        OrderedNetworkOf<Set> found = network_of_order(candidates, std::move(order));
         if (found.cost < best.cost) best = std::move(found);
         limits.done.fetch_add(1);
     }
     return best;
 }
 
-std::vector<int> order_of_weights(const Candidates& candidates, const Support& support) {
+template <class Set>
+std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const SupportOf<Set>& support) {
     const int n = candidates.n_variables();
     std::vector<int> order;
-    VarSet placed = 0;
+    Set placed = 0;
     while (static_cast<int>(order.size()) < n) {
         int next = -1;
         double most = 0.0, least = 0.0;
         for (int v = 0; v < n; ++v) {
             if (has(placed, v)) continue;
             double weight = 0.0;
-            for (const WeightedFamily& family : support[v])
+            for (const WeightedFamilyOf<Set>& family : support[v])
                 if (is_subset(family.parents, placed)) weight += family.weight;
             const double cost = candidates.least_cost(v, placed);
             if (next < 0 || weight > most || (weight == most && cost < least)) {
@@ -212,9 +220,23 @@ std::vector<int> order_of_weights(const Candidates& candidates, const Support& s
             }
         }
         order.push_back(next);
-        placed |= only(next);
+        placed |= only<Set>(next);
     }
     return order;
 }
+
+template CandidatesOf<VarSet> undominated(const CandidatesOf<VarSet>&);
+template OrderedNetworkOf<VarSet> network_of_order(const CandidatesOf<VarSet>&, std::vector<int>);
+template OrderedNetworkOf<VarSet> climb_from(const CandidatesOf<VarSet>&, std::vector<int>, Limits&);
+template OrderedNetworkOf<VarSet> climb_orders(const CandidatesOf<VarSet>&, std::int64_t, std::uint64_t, Limits&);
+template OrderedNetworkOf<VarSet> sample_orders(const CandidatesOf<VarSet>&, std::int64_t, std::uint64_t, Limits&);
+template std::vector<int> order_of_weights(const CandidatesOf<VarSet>&, const SupportOf<VarSet>&);
+
+template CandidatesOf<WideSet> undominated(const CandidatesOf<WideSet>&);
+template OrderedNetworkOf<WideSet> network_of_order(const CandidatesOf<WideSet>&, std::vector<int>);
+template OrderedNetworkOf<WideSet> climb_from(const CandidatesOf<WideSet>&, std::vector<int>, Limits&);
+template OrderedNetworkOf<WideSet> climb_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
+template OrderedNetworkOf<WideSet> sample_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
+template std::vector<int> order_of_weights(const CandidatesOf<WideSet>&, const SupportOf<WideSet>&);
 
 }  // namespace topdag

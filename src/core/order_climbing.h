@@ -14,30 +14,39 @@
 
 namespace topdag {
 
-struct OrderedNetwork {
+template <class Set>
+struct OrderedNetworkOf {
     double cost;  // infinite when some variable has no family that fits; parents are then none
-    std::vector<VarSet> parents;
+    std::vector<Set> parents;
     std::vector<int> order;
 };
 
 // Without families that cost as much as another with some of their parents: no order needs them.
-Candidates undominated(const Candidates& candidates);
+template <class Set>
+CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates);
 
 // The network of an order.
-OrderedNetwork network_of_order(const Candidates& candidates, std::vector<int> order);
+template <class Set>
+OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order);
 
 // The local optimum reached from an order.
-OrderedNetwork climb_from(const Candidates& candidates, std::vector<int> order, Limits& limits);
+template <class Set>
+OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vector<int> order, Limits& limits);
 
 // The best of several climbs: each starts at the best order so far with a few variables moved at random, every tenth at
 // a random order. The same seed gives the same network, whenever no limit is reached.
-OrderedNetwork climb_orders(const Candidates& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits);
+template <class Set>
+OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits);
 
 // The best network of several random orders. Each next variable is drawn among those that have a family that fits, so
 // every order gives a network if there is any at all: one that fits now fits ever after. Infinite cost: there is none.
-OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits);
+template <class Set>
+OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits);
 
 // The order in which each next variable has most weight on families among those placed, least cost first among equals.
-std::vector<int> order_of_weights(const Candidates& candidates, const Support& support);
+template <class Set>
+std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const SupportOf<Set>& support);
+
+using OrderedNetwork = OrderedNetworkOf<VarSet>;
 
 }  // namespace topdag

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <limits>
-#include <map>
 #include <memory>
-#include <numeric>
 
 #include "bdeu_bounds.h"
 #include "parallel.h"
+#include "score_grid.h"
 #include "set_index.h"
 #include "simd.h"
 #include "sparse_counts.h"
@@ -21,85 +21,21 @@ namespace {
 constexpr double not_known = -std::numeric_limits<double>::infinity();
 constexpr std::size_t sets_per_batch = 128;
 constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
+constexpr double dense_share = 0.4;    // of the families of some size
+constexpr double least_dense = 2e6;    // families of the next size
+constexpr double most_counted = 2e9;   // sets of the largest size
 constexpr double slack_steps = 8;  // rules hold for exact scores; so many grid steps cover what rounding can do
-
-double n_log_n(double n) { return n > 0 ? n * std::log(n) : 0.0; }
-
-// Variables with much entropy at the highest places: they are shared by neighbours when sets are counted.
-std::vector<int> places(const Table& table) {
-    std::vector<double> entropy(table.n_variables());
-    for (int v = 0; v < table.n_variables(); ++v) {
-        std::vector<double> count(table.arities[v], 0.0);
-        for (std::size_t row = 0; row < table.n_distinct; ++row) count[table.columns[v][row]] += table.weights[row];
-        for (double c : count) entropy[v] -= n_log_n(c);
-    }
-    std::vector<int> order(table.n_variables());
-    std::iota(order.begin(), order.end(), 0);
-    std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return entropy[a] < entropy[b]; });
-    return order;
-}
-
-// How large set scores can become, so that one grid serves all levels.
-struct Magnitudes {
-    double sums;    // over cells, in size
-    double scores;  // with the penalty
-
-    Magnitudes(const Table& table, const PruningQuestion& question) {
-        const double n_rows = static_cast<double>(table.n_rows);
-        std::vector<int> arities = table.arities;
-        std::sort(arities.rbegin(), arities.rend());
-        const int largest = std::min(table.n_variables(), question.max_parents + 1);
-        const double most_cells = product(arities, largest);
-        sums = of_sums(question.joint, table, most_cells);
-        for (const SetFormula& formula : question.below) sums = std::max(sums, of_sums(formula, table, most_cells));
-        scores = sums;
-        if (question.joint.penalty == Penalty::regret) scores += n_rows * std::log(most_cells);
-        if (question.joint.penalty == Penalty::per_cell)
-            scores += question.joint.penalty_weight * std::min(most_cells, hopeful_cells(n_rows, arities, question));
-    }
-
-private:
-    static double product(const std::vector<int>& arities, int first) {
-        double cells = 1.0;
-        for (int i = 0; i < first && i < static_cast<int>(arities.size()); ++i) cells *= arities[i];
-        return cells;
-    }
-
-    static double of_sums(const SetFormula& formula, const Table& table, double most_cells) {
-        const double n_rows = static_cast<double>(table.n_rows);
-        if (formula.kind != CellKind::log_rising) return n_rows * std::log(n_rows + formula.parameter + 2.0);
-        const double a = formula.spread ? formula.parameter / most_cells : formula.parameter;
-        return n_rows * std::log(n_rows + formula.parameter + 2.0) +
-               static_cast<double>(table.n_distinct) * std::abs(std::log(a));
-    }
-
-    // The most cells of a set that the penalty rule lets pass; see Walker::is_hopeless.
-    static double hopeful_cells(double n_rows, const std::vector<int>& arities, const PruningQuestion& question) {
-        const double weight = question.joint.penalty_weight;
-        if (!(question.rules >> static_cast<int>(CutRule::penalty) & 1) || weight <= 0 || arities.back() < 2)
-            return std::numeric_limits<double>::infinity();
-        const double margin = std::max(0.0, question.epsilon) + 1.0;
-        const double explainable = n_rows * std::log(arities[0]) + weight * arities[0] + margin;
-        if (question.k == 0) return 2.0 * explainable / weight;
-        // Where the penalty is more than twice that, all subsets score more, and only small sets have fewer than k.
-        return std::max(4.0 * explainable / weight, product(arities, static_cast<int>(std::bit_width(question.k)) + 1));
-    }
-};
 
 // Scores of listed sets, on one grid.
 class SetScorer {
 public:
     SetScorer(const Table& table, const PruningQuestion& question)
-        : rows_(table, order_ = places(table)) {
-        const Magnitudes magnitudes(table, question);
-        grid_ = grid_exponent(table.n_variables(), magnitudes.scores);
-        bits_ = std::min(50, 61 - static_cast<int>(std::ceil(std::log2(magnitudes.sums + 1.0))));
-    }
+        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows) {}
 
     const CountingRows& rows() const { return rows_; }
     int variable(int place) const { return order_[place]; }
-    int grid() const { return grid_; }
-    double step() const { return std::ldexp(1.0, -grid_); }
+    int grid() const { return grid_.exponent(); }
+    double step() const { return grid_.step(); }
 
     double cells(VarSet set) const {
         double cells = 1.0;
@@ -110,14 +46,11 @@ public:
     // Sets ascending; false when a limit stopped it.
     bool score(const SetFormula& formula, const std::vector<VarSet>& sets, int threads, Limits& limits,
                std::vector<double>& scores) {
-        const FixedFunction function{formula.kind, formula.parameter, formula.spread, bits_};
+        const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
         if (!sum_over_listed(rows_, function, sets, threads, limits, sums_)) return false;
         scores.resize(sets.size());
-        const double up = std::ldexp(1.0, grid_);
-        for (std::size_t i = 0; i < sets.size(); ++i) {
-            const double exact = std::ldexp(static_cast<double>(sums_[i]), -bits_) - penalty(formula, sets[i]);
-            scores[i] = std::nearbyint(exact * up) * step();
-        }
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
         return true;
     }
 
@@ -128,20 +61,11 @@ public:
     }
 
 private:
-    double penalty(const SetFormula& formula, VarSet set) {
-        if (formula.penalty == Penalty::none) return 0.0;
-        if (formula.penalty == Penalty::per_cell) return formula.penalty_weight * cells(set);
-        const auto [found, is_new] = regrets_.try_emplace(cells(set), 0.0);
-        if (is_new) found->second = regret(rows_.n_rows(), found->first);
-        return found->second;
-    }
-
     std::vector<int> order_;
     CountingRows rows_;
-    int grid_ = 0;
-    int bits_ = 0;
+    ScoreGrid grid_;
+    Penalties penalties_;
     std::vector<std::int64_t> sums_;
-    std::map<double, double> regrets_;
 };
 
 // Parent sets of one size that are open for some variable.
@@ -252,8 +176,8 @@ std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits&
 
 class Walker {
 public:
-    Walker(const Table& table, const PruningQuestion& question, int threads, Limits& limits)
-        : question_(question), threads_(threads), limits_(limits), scorer_(table, question), n_(table.n_variables()) {
+    Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads, Limits& limits)
+        : question_(question), stop_when_dense_(stop_when_dense), threads_(threads), limits_(limits), scorer_(table, question), n_(table.n_variables()) {
         result_.grid = scorer_.grid();
         weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
         slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
@@ -279,8 +203,41 @@ private:
                 break;
             }
             if (!grow(size)) return false;
+            if (stop_when_dense_ && is_dense(size)) {
+                result_.is_dense = true;
+                return false;
+            }
         }
         return true;
+    }
+
+    // Whether most families of this size are open, those of the next size are many, and all sets can be counted.
+    bool is_dense(int size) {
+        const double open = static_cast<double>(last().best.size());
+        const double all = (n_ - size) * sets_of(size);
+        return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense &&
+               sets_of(std::min(n_ / 2, most_parents() + 1)) < most_counted;
+    }
+
+    double sets_of(int size) const {
+        double sets = 1.0;
+        for (int i = 0; i < size; ++i) sets *= static_cast<double>(n_ - i) / (i + 1);
+        return sets;
+    }
+
+    // More parents than this cannot pay for their penalty, whatever they explain.
+    int most_parents() const {
+        if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
+        double most_cells = 1.0;
+        int least_arity = 1 << 16;
+        for (const Batch::Kept& family : kept_) {
+            if (family.parents != 0) continue;
+            const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
+            if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
+            least_arity = std::min(least_arity, arity(family.x));
+        }
+        if (least_arity < 2) return std::min(n_, question_.max_parents);
+        return std::min(static_cast<int>(std::log(most_cells) / std::log(least_arity)), question_.max_parents);
     }
 
     Level& last() { return levels_.back(); }
@@ -626,6 +583,7 @@ private:
     }
 
     const PruningQuestion& question_;
+    bool stop_when_dense_;
     int threads_;
     Limits& limits_;
     SetScorer scorer_;
@@ -647,8 +605,9 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, int threads, Limits& limits) {
-    return Walker(table, question, threads, limits).run();
+PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads,
+                            Limits& limits) {
+    return Walker(table, question, stop_when_dense, threads, limits).run();
 }
 
 std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,

@@ -2,19 +2,51 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 
 namespace topdag {
 
 using VarSet = std::uint64_t;
+using WideSet = unsigned __int128;  // up to 128 variables, for what is written for both
 
-constexpr VarSet only(int v) { return VarSet{1} << v; }
+template <class Set = VarSet>
+constexpr Set only(int v) {
+    return Set{1} << v;
+}
+template <class Set = VarSet>
+constexpr Set all_of(int n) {
+    return n == static_cast<int>(8 * sizeof(Set)) ? ~Set{0} : only<Set>(n) - 1;
+}
 constexpr bool has(VarSet set, int v) { return (set >> v) & 1; }
 constexpr bool is_subset(VarSet inner, VarSet outer) { return (inner & ~outer) == 0; }
 constexpr int size_of(VarSet set) { return std::popcount(set); }
 constexpr int first_of(VarSet set) { return std::countr_zero(set); }
-constexpr VarSet all_of(int n) { return n == 64 ? ~VarSet{0} : only(n) - 1; }
+
+// The words of a wide set, lowest variables first.
+constexpr VarSet low_word(WideSet set) { return static_cast<VarSet>(set); }
+constexpr VarSet high_word(WideSet set) { return static_cast<VarSet>(set >> 64); }
+constexpr WideSet joined(VarSet low, VarSet high) { return WideSet{high} << 64 | low; }
+
+// Templates, so that numbers of other types are taken for narrow sets.
+template <std::same_as<WideSet> Set>
+constexpr bool has(Set set, int v) {
+    return (set >> v) & 1;
+}
+template <std::same_as<WideSet> Set>
+constexpr bool is_subset(Set inner, Set outer) {
+    return (inner & ~outer) == 0;
+}
+template <std::same_as<WideSet> Set>
+constexpr int size_of(Set set) {
+    return size_of(low_word(set)) + size_of(high_word(set));
+}
+template <std::same_as<WideSet> Set>
+constexpr int first_of(Set set) {
+    return low_word(set) != 0 ? first_of(low_word(set)) : 64 + first_of(high_word(set));
+}
+
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }
 
 // A number from a set in which every bit depends on many of its members, for tables of sets.

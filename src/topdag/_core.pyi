@@ -88,6 +88,19 @@ class Candidates:
     @property
     def size(self) -> int: ...
 
+class WideCandidates:
+    """
+    The families that may be used, as costs against the best of each variable.
+    """
+
+    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def n_variables(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
 class LatticeResult:
     @property
     def finished(self) -> bool: ...
@@ -275,6 +288,12 @@ class PrunedFamilies:
     def memory_needed(self) -> float: ...
 
     @property
+    def is_dense(self) -> bool: ...
+
+    @property
+    def words(self) -> int: ...
+
+    @property
     def grid(self) -> int: ...
 
     @property
@@ -296,7 +315,10 @@ class PrunedFamilies:
 
     def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
-def score_pruned(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def score_layers(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
     """None when stopped."""
 
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -354,18 +376,80 @@ class Cuts:
         The bound of these multipliers on networks of allowed families, and each family's excess over it.
         """
 
-def undominated(candidates: Candidates) -> Candidates:
+@overload
+def undominated(candidates: Candidates) -> Candidates: ...
+
+@overload
+def undominated(candidates: WideCandidates) -> WideCandidates:
     """
     Without families that cost as much as another with some of their parents.
     """
 
-def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+@overload
+def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]: ...
+
+@overload
+def climb_orders(candidates: WideCandidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network found by local search over orders; infinite cost: none.
     """
 
-def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+@overload
+def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
+
+@overload
+def climb_from_weights(candidates: WideCandidates, families: WideClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
     """The local optimum from an order that fits these weights."""
+
+class WideClusterFamilies:
+    """Families of each variable, for cluster cuts."""
+
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
+
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
+
+class WideCuts:
+    """Cuts of a linear program over families."""
+
+    def __init__(self, families: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        What the coefficients of a network's families add up to at least, for each cut.
+        """
+
+    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
+        """Its clusters (members, k), and the variables counted once more."""
+
+    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Every network that is asked for has one of the marked families."""
+
+    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
+        """
+        Adds halved sums of tight clusters that these weights violate; how many.
+        """
+
+    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Cut, family and coefficient, for marked families."""
+
+    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
 
 class Bound:
     """The least that placing the other variables must still cost."""
@@ -395,12 +479,20 @@ def groups_by_strongest_parents(candidates: Candidates, most: int) -> list[int]:
 def cycle_bound(candidates: Candidates, k: int, optimal: bool) -> Bound:
     """Dynamic patterns: k-cycle conflicts."""
 
-def components(candidates: Candidates) -> list[tuple[int, int]]:
+@overload
+def components(candidates: Candidates) -> list[tuple[int, int]]: ...
+
+@overload
+def components(candidates: WideCandidates) -> list[tuple[int, int]]:
     """
     Groups of variables to be placed one after another: their variables, all that come before.
     """
 
-def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+@overload
+def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+@overload
+def component_families(candidates: WideCandidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """offsets, parents within the component, scores."""
 
 def network_in_order(candidates: Candidates, order: Sequence[int]) -> tuple[float, list[int]]:

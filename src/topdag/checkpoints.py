@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from topdag.branch_and_cut import OpenParts
 from topdag.errors import FileError, why_not_opened
 from topdag.relaxation import Incumbent, Relaxation
-from topdag.stores import ListStore
+from topdag.stores import ListStore, masks_in, set_array
 from topdag.writing import write_whole
 
 FORMAT, VERSION = "topdag-checkpoint", 1
@@ -55,7 +55,7 @@ class Checkpoint:
             "version": np.array(VERSION),
             "families": np.array(self.fingerprint),
         }
-        arrays |= _arrays_of(state)
+        arrays |= _arrays_of(state, self.n)
         write_whole(self.path, lambda file: np.savez(file, **arrays))
         self.written_at = seconds
 
@@ -97,16 +97,16 @@ def fingerprint_of(store: ListStore) -> str:
     return digest.hexdigest()
 
 
-def _arrays_of(state: State) -> dict[str, NDArray[Any]]:
+def _arrays_of(state: State, n: int) -> dict[str, NDArray[Any]]:
     root, parts = state.root, state.parts
     arrays: dict[str, NDArray[Any]] = {
-        "members": np.array([members for members, _ in root.clusters], dtype=np.uint64),
+        "members": set_array([members for members, _ in root.clusters], n),
         "ks": np.array([k for _, k in root.clusters], dtype=np.int64),
         "multipliers": root.multipliers,
         "family_bounds": root.family_bounds,
         "costs": np.array([root.bound, root.threshold, state.incumbent.cost, state.bound]),
         "counts": np.array([root.rounds, root.cuts]),
-        "masks": np.array(state.incumbent.masks, dtype=np.uint64),
+        "masks": set_array(state.incumbent.masks, n),
     }
     return arrays if parts is None else arrays | {f"part_{name}": value for name, value in parts.arrays().items()}
 
@@ -114,10 +114,10 @@ def _arrays_of(state: State) -> dict[str, NDArray[Any]]:
 def _state_of(arrays: dict[str, Any], n: int, size: int) -> State:
     root_bound, threshold, cost, bound = arrays["costs"].tolist()
     rounds, cuts = arrays["counts"].tolist()
-    if arrays["masks"].shape != (n,) or arrays["family_bounds"].shape != (size,):
+    if len(arrays["masks"]) != n or arrays["family_bounds"].shape != (size,):
         raise ValueError("sizes differ")
-    incumbent = Incumbent(tuple(arrays["masks"].tolist()), cost)
-    clusters = list(zip(arrays["members"].tolist(), arrays["ks"].tolist(), strict=True))
+    incumbent = Incumbent(tuple(masks_in(arrays["masks"])), cost)
+    clusters = list(zip(masks_in(arrays["members"]), arrays["ks"].tolist(), strict=True))
     root = Relaxation(
         bound=root_bound,
         threshold=threshold,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.stores import Floats, ListStore
+from topdag.stores import NARROW, Candidates, Floats, ListStore
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Part:
     def store(self, names: Sequence[str]) -> ListStore:
         """The part's families as a list of their own; ``names`` of all variables."""
         own = tuple(names[v] for v in self.variables)
-        lists = FamilyLists(own, self.offsets, self.masks.reshape(-1, 1), self.scores)
+        lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), self.masks.ndim), self.scores)
         return ListStore(len(own), lists, lists.scores)  # in the list's own order
 
     def as_columns(self, places: Iterable[int]) -> list[int]:
@@ -50,10 +50,13 @@ class Part:
         return self.before | sum(1 << v for place, v in enumerate(self.variables) if mask >> place & 1)
 
 
-def parts_of(candidates: _core.Candidates) -> list[Part]:
+def parts_of(candidates: Candidates) -> list[Part]:
     """The components, in an order in which they can be placed."""
     parts = []
     for variables, before in _core.components(candidates):
         columns = tuple(v for v in range(candidates.n_variables) if variables >> v & 1)
-        parts.append(Part(columns, before, *_core.component_families(candidates, variables, before)))
+        offsets, masks, scores = _core.component_families(candidates, variables, before)
+        if masks.ndim == 2 and len(columns) <= NARROW:
+            masks = np.ascontiguousarray(masks[:, 0])
+        parts.append(Part(columns, before, offsets, masks, scores))
     return parts

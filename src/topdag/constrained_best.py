@@ -53,8 +53,8 @@ def best_by_rows(scores: Scores, run: Run, first: Found | None = None) -> Found:
 class _Unconstrained(Known):
     """Of all networks of allowed families."""
 
-    def climb(self, climbs: int = FEW_CLIMBS) -> None:
-        super().climb(climbs)
+    def climb(self, climbs: int | None = None) -> None:
+        super().climb(climbs or FEW_CLIMBS)
 
 
 class _BestByRows:

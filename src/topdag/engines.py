@@ -18,6 +18,8 @@ BLOCK_LIMIT = 30
 """Above this many variables two numbers for each set pass 24 GB."""
 SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
+WIDE_LIMIT = 128
+"""The best network of listed families is searched for among up to so many."""
 SMALL = 20
 """Up to this many variables the dense lattice answers in a fraction of a second, whatever the score; beyond, the block
 lattice is faster and takes less memory, where all sets are needed."""
@@ -59,6 +61,8 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
     _require_searchable(n)
+    if everything or not isinstance(kind, SetScore):
+        require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
     if n <= FEW or not isinstance(kind, SetScore | GaussianScore):
@@ -89,6 +93,8 @@ def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Ch
     """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
     _require_searchable(n)
     if wanted is not None:
+        if wanted not in (Engine.SEARCH, Engine.CUTS):
+            require_narrow(n, f"engine={wanted.value!r}")
         return Choice(wanted, "asked for")
     if listed and n > SMALL:
         return Choice(Engine.SEARCH, "families are listed, and few of the sets matter")
@@ -104,10 +110,19 @@ def named_engine(name: str) -> Engine:
 
 
 def _require_searchable(n: int) -> None:
+    if n > WIDE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: at most {WIDE_LIMIT} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
+            "example those that depend on others by definition."
+        )
+
+
+def require_narrow(n: int, what: str) -> None:
+    """Raises TooLarge where sets of variables have to fit a machine word; ``what`` asks for it."""
     if n > SEARCH_LIMIT:
         raise TooLarge(
-            f"{n} variables: at most {SEARCH_LIMIT} can be searched. Leave out {n - SEARCH_LIMIT} columns, for "
-            "example those that depend on others by definition."
+            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT}, the best network can "
+            "be found, without constraints and prior, with BIC or AIC or a limit on parents."
         )
 
 

@@ -16,15 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.errors import TooLarge
 from topdag.runs import Run
-from topdag.stores import Floats, ListStore
+from topdag.stores import Candidates, Floats, ListStore, set_array
 
 Marks = NDArray[np.bool_]
 Masks = NDArray[np.uint64]
 Whole = NDArray[np.int64]
+Cuts = _core.Cuts | _core.WideCuts
 
-MOST_VARIABLES = 64
 EXACT_BITS = 52  # sums of this many bits are exact in doubles
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 HALVES_A_ROUND = 50
@@ -50,18 +49,24 @@ class Families:
     parents: Masks
     costs: Floats
     exponent: int  # costs are multiples of 2**-exponent, and so are multipliers
-    core: _core.ClusterFamilies
+    core: _core.ClusterFamilies | _core.WideClusterFamilies
 
     @classmethod
     def of_store(cls, store: ListStore) -> Families:
         offsets, costs = np.ascontiguousarray(store.lists.offsets), costs_of(store)
         largest = HEADROOM * (np.maximum.reduceat(costs, offsets[:-1]).sum() + 1.0)
         exponent = max(-exponent_of(common_step(costs)), EXACT_BITS - exponent_of(largest))
-        return cls.build(offsets, parents_of(store), costs, exponent)
+        return cls.build(offsets, store.parents, costs, exponent)
 
     @classmethod
     def build(cls, offsets: Whole, parents: Masks, costs: Floats, exponent: int) -> Families:
-        return cls(len(offsets) - 1, offsets, parents, costs, exponent, _core.ClusterFamilies(offsets, parents))
+        kind = _core.ClusterFamilies if parents.ndim == 1 else _core.WideClusterFamilies
+        return cls(len(offsets) - 1, offsets, parents, costs, exponent, kind(offsets, parents))
+
+    def no_cuts(self) -> Cuts:
+        """A place for cuts on these families."""
+        kind = _core.Cuts if self.parents.ndim == 1 else _core.WideCuts
+        return kind(self.core)
 
     @property
     def size(self) -> int:
@@ -73,7 +78,8 @@ class Families:
 
     def places(self, masks: Sequence[int]) -> Marks:
         """Marks the families of a network."""
-        marks: Marks = self.parents == np.array(masks, dtype=np.uint64)[self.owners]
+        same = self.parents == set_array(masks, self.n)[self.owners]
+        marks: Marks = same.reshape(self.size, same.ndim).all(axis=1)
         return marks
 
     def first(self, most: int) -> Marks:
@@ -85,13 +91,13 @@ class Families:
         counts = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
         return Families.build(counts, self.parents[kept], self.costs[kept], self.exponent)
 
-    def bound(self, allowed: Marks, cuts: _core.Cuts, multipliers: Floats) -> tuple[float, Floats]:
+    def bound(self, allowed: Marks, cuts: Cuts, multipliers: Floats) -> tuple[float, Floats]:
         """What networks of allowed families cost at least, and those with each family; exact, so always valid."""
         on_grid = self.on_grid(multipliers, cuts)
         bound, excess = cuts.bound(self.costs, allowed.view(np.uint8), on_grid)
         return bound, bound + excess
 
-    def on_grid(self, multipliers: Floats, cuts: _core.Cuts) -> Floats:
+    def on_grid(self, multipliers: Floats, cuts: Cuts) -> Floats:
         """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
         fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, EXACT_BITS - self.exponent)
@@ -121,15 +127,18 @@ def costs_of(store: ListStore) -> Floats:
     return costs
 
 
-def parents_of(store: ListStore) -> Masks:
-    if store.n > MOST_VARIABLES:
-        raise TooLarge(f"{store.n} variables: the relaxation takes at most {MOST_VARIABLES}. Leave some out.")
-    return np.ascontiguousarray(store.lists.masks[:, 0])
-
-
-def candidates_of(store: ListStore) -> _core.Candidates:
+def candidates_of(store: ListStore) -> Candidates:
     """The families that orders use."""
-    return _core.undominated(_core.Candidates(store.n, store.lists.offsets, parents_of(store), store.rounded))
+    return _core.undominated(store.any_candidates)
+
+
+def network_near(candidates: Candidates, families: Families, weights: Floats) -> tuple[float, list[int]]:
+    """Cost and parents of the local optimum from an order that fits these weights."""
+    core = families.core
+    if isinstance(candidates, _core.Candidates) and isinstance(core, _core.ClusterFamilies):
+        return _core.climb_from_weights(candidates, core, weights)
+    assert isinstance(candidates, _core.WideCandidates) and isinstance(core, _core.WideClusterFamilies)
+    return _core.climb_from_weights(candidates, core, weights)
 
 
 class Row(Protocol):
@@ -161,12 +170,12 @@ class Rows(Protocol):
         matters; None when there are none."""
 
 
-def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> _core.Cuts:
+def cuts_of(families: Families, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> Cuts:
     """First these clusters, then these rows."""
-    cuts = _core.Cuts(families.core)
+    cuts = families.no_cuts()
     if clusters:
         members, ks = zip(*clusters, strict=True)
-        cuts.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+        cuts.add_clusters(set_array(members, families.n), np.array(ks, dtype=np.int64))
     for row in rows:
         cuts.add_clause(row.marks(families).view(np.uint8))
     return cuts
@@ -191,7 +200,7 @@ class Program:
         import highspy
 
         self.families = families
-        self.cuts = _core.Cuts(families.core)
+        self.cuts = families.no_cuts()
         self.rows: list[Row | None] = []  # by cut: the row it stands for; None: clusters
         self._scopes: list[frozenset[Decision]] = []  # by cut: what must be decided for it to hold
         self._scope: frozenset[Decision] = frozenset()
@@ -260,7 +269,7 @@ class Program:
     def add_cuts(self, clusters: Sequence[tuple[int, int]], rows: Sequence[Row]) -> None:
         if clusters:
             members, ks = zip(*clusters, strict=True)
-            self.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
+            self.add_clusters(set_array(members, self.families.n), np.array(ks, dtype=np.int64))
         if rows:
             self.add_rows(rows)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
-from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, require_narrow, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
 from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.keeping import MOST_IN_A_LIST, Within
@@ -73,6 +73,7 @@ class Prepared:
 
 def plan_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, run: Run) -> None:
     """Makes sure that memory holds what lists of n variables take, so that what cannot be listed is not scored."""
+    require_narrow(n, "a list of networks")
     engine = scores_by_lists(n, n_rows, kind, max_parents, everything=False).engine
     if engine is Engine.DENSE:
         plan_lattice(max(1, n), run, more=(1 + run.threads) * set_bytes(n))
@@ -87,6 +88,7 @@ class Lattices:
     """
 
     def __init__(self, scores: Scores, wanted: Wanted, run: Run) -> None:
+        require_narrow(len(scores.columns), "a list of networks")
         self.scores, self.wanted, self.run = scores, wanted, run
         self.reach = 0.0
         self.is_infeasible = False

@@ -15,7 +15,7 @@ import numpy as np
 from topdag import _core
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints
-from topdag.family_program import Families, Masks
+from topdag.family_program import Families, Masks, network_near
 from topdag.path_cuts import Support, shortest_walks
 from topdag.rule_splits import Literal, Meets, broken_clauses
 from topdag.statements import transitive
@@ -81,7 +81,7 @@ class Mending:
         masks, costs = (np.concatenate(part) for part in zip(*lists, strict=True))
         candidates = _core.Candidates(self.families.n, offsets, masks, -costs)
         found = [
-            _core.climb_from_weights(candidates, self.families.core, weights),
+            network_near(candidates, self.families, weights),
             _core.climb_orders(candidates, CLIMBS, SEED, None, None),
         ]
         cost, parents = min(found, key=lambda network: network[0])

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.asking import Asked, run_stats
-from topdag.engines import SMALL
+from topdag.engines import SMALL, require_narrow
 from topdag.errors import Interrupted
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted, further_reach, wide_enough
@@ -123,6 +123,7 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
     """The best of the listed families' networks, none further than epsilon behind the first."""
     store = scores.store
     assert isinstance(store, ListStore)
+    require_narrow(store.n, "a list of networks")
     begin = run.seconds
     root = solve_root(store, run)
     run.timed("bounding", begin)

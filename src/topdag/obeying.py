@@ -7,7 +7,7 @@ import numpy as np
 from topdag.compiled_constraints import CompiledConstraints, has_cycle
 from topdag.family_program import Families
 from topdag.mending import Mending
-from topdag.relaxation import CLIMBS, Incumbent, Known
+from topdag.relaxation import Incumbent, Known
 from topdag.runs import Run
 from topdag.stores import Floats, ListStore
 
@@ -32,7 +32,7 @@ class Obeying(Known):
         self.incumbent = Incumbent(tuple(masks), cost)
         return True
 
-    def climb(self, climbs: int = CLIMBS) -> None:
+    def climb(self, climbs: int | None = None) -> None:
         """The root mends what it rounds; blind climbs hardly ever obey."""
 
     def round(self, families: Families, weights: Floats) -> bool:

@@ -19,6 +19,7 @@ from topdag.engines import (
     best_network_bytes,
     engine_for_best,
     n_sets_up_to,
+    require_narrow,
     scores_by_lists,
     set_bytes,
 )
@@ -160,6 +161,8 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     asked = (QUESTIONS[question], n, table.n_rows, kind)
     try:
+        if question in LISTS:
+            require_narrow(n, "a list of networks")
         choice = _choice(n, table, kind, max_parents, question)
     except (TooLarge, ScoreError) as error:
         return Plan(*asked, "none", str(error), None, None, None, 0, fits=False, advice=_advice(n, question))

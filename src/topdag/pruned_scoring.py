@@ -1,4 +1,4 @@
-"""From a table to the families worth keeping, of up to 64 variables, without tables over all sets of variables."""
+"""From a table to the families worth keeping, of up to 128 variables, without tables over all sets of variables."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from topdag.score_kinds import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.stores import ListStore
 from topdag.table import Table
 
-MOST_VARIABLES = 64
+MOST_VARIABLES = 128
+MOST_WALKED = 64
+"""Beyond so many variables all sets of a size are counted, layer by layer."""
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
@@ -50,7 +52,8 @@ class PrunedScores:
 
     ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
     families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
-    all their supersets; ``kept``: families in ``store``, whose values are multiples of 2**-grid.
+    all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are
+    multiples of 2**-grid.
     """
 
     store: ListStore
@@ -71,20 +74,29 @@ def score_pruned(
     run: Run,
     *,
     rules: int = ALL_RULES,
+    layers: bool | None = None,
 ) -> PrunedScores | None:
-    """The families of these columns that ``keep`` asks for; None when the time limit came first."""
+    """The families of these columns that ``keep`` asks for; None when the time limit came first.
+
+    ``layers``: whether all sets of a size are counted; None: where hardly any can be left out, or sets are too wide.
+    """
     n = len(columns)
     if n > MOST_VARIABLES:
         raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
+    if n > MOST_WALKED and keep.k is not None:
+        raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
     require_rule(kind, n, max_parents)
     begin = run.seconds
-    found = _core.score_pruned(
-        coded(table, columns),
-        pruning_question(table, columns, kind, max_parents, keep, run, rules=rules),
-        run.threads,
-        run.seconds_left,
-        run.on_tick,
-    )
+    view, question = coded(table, columns), pruning_question(table, columns, kind, max_parents, keep, run, rules=rules)
+    limits = run.threads, run.seconds_left, run.on_tick
+    if layers or n > MOST_WALKED:
+        found = _core.score_layers(view, question, *limits)
+    else:
+        found = _core.score_pruned(view, question, layers is None and keep.k is None, *limits)
+        if found is not None and found.is_dense:
+            found = _core.score_layers(view, question, run.threads, run.seconds_left, run.on_tick)
+            if found is not None and found.memory_needed:
+                found = _core.score_pruned(view, question, False, run.threads, run.seconds_left, run.on_tick)
     run.timed("counting", begin)
     run.tick("listing", 0, 0)
     if found is None:
@@ -128,12 +140,13 @@ def pruning_question(
 
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
-    has_rule = isinstance(kind.unconstrained, BIC | AIC | BDeu | PenalisedGaussian)
+    is_narrow = n <= MOST_WALKED
+    has_rule = isinstance(kind.unconstrained, BIC | AIC | PenalisedGaussian) or (is_narrow and isinstance(kind, BDeu))
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
-        others = "GaussianBIC" if isinstance(kind, GaussianScore) else "BIC, AIC or BDeu"
+        discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"
         raise ScoreError(
             f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
-            f"such as max_parents=3, or use {others}."
+            f"such as max_parents=3, or use {'GaussianBIC' if isinstance(kind, GaussianScore) else discrete}."
         )
 
 
@@ -145,7 +158,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 
 def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...]) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
-    lists = FamilyLists(names, np.array(found.offsets), masks[:, np.newaxis], scores)
+    lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
     return PrunedScores(
         ListStore(len(names), lists, lists.scores),
         found.grid,

@@ -27,11 +27,13 @@ from topdag.family_program import (
     common_step,
     costs_of,
     cuts_of,
+    network_near,
 )
 from topdag.runs import Run
-from topdag.stores import Floats, ListStore
+from topdag.stores import NARROW, Floats, ListStore
 
 CLIMBS = 1_000
+WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
 SEED = 1
 MOST_K = 3
 CUTS_A_ROUND = 200
@@ -83,12 +85,14 @@ class Known:
             return True
         return False
 
-    def climb(self, climbs: int = CLIMBS) -> None:
+    def climb(self, climbs: int | None = None) -> None:
+        """From random orders, so many times."""
+        climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
         self.offer(*_core.climb_orders(self.candidates, climbs, SEED, self._run.seconds_left, self._run.on_tick))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""
-        return self.offer(*_core.climb_from_weights(self.candidates, families.core, weights))
+        return self.offer(*network_near(self.candidates, families, weights))
 
     @property
     def cutoff(self) -> float:
@@ -203,7 +207,7 @@ class _Root:
             self.program.add_cuts(first_cuts.clusters, first_cuts.rows)
         # With the families of a network there is a solution without stopgaps.
         no_weights = np.zeros(self.families.size)
-        _, masks = _core.climb_from_weights(self.known.candidates, self.families.core, no_weights)
+        _, masks = network_near(self.known.candidates, self.families, no_weights)
         self.program.admit(self.families.places(masks) | self.families.first(FIRST_FAMILIES))
         self._lower_threshold()
 

@@ -24,7 +24,7 @@ from topdag.family_program import Families
 from topdag.order_search import cluster_bound, search_orders
 from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run
-from topdag.stores import ListStore
+from topdag.stores import NARROW, ListStore, masks_in, set_array
 
 FIRST_SETS = 20_000
 """Sets that order search may meet before branch and cut gets its turn: where it wins, it needs few."""
@@ -76,15 +76,17 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
 
     None when a variable has none. The list may lack a family that a smaller one beats.
     """
-    chosen, cost = [], 0.0
+    chosen: list[int] = []
+    cost = 0.0
     for x, mask in enumerate(masks):
         begin, end = store.lists.offsets[x : x + 2]
-        own, scores = store.lists.masks[begin:end, 0], store.rounded[begin:end]
-        fits = np.flatnonzero((own & ~np.uint64(mask)) == 0)
+        own, scores = store.lists.masks[begin:end], store.rounded[begin:end]
+        others = ~set_array([mask], store.n).reshape(-1)
+        fits = np.flatnonzero(~(own & others).any(axis=1))
         if not fits.size:
             return None
         at = int(fits[np.argmax(scores[fits])])
-        chosen.append(int(own[at]))
+        chosen += masks_in(own[at : at + 1])
         cost += float(scores.max() - scores[at])
     return Incumbent(tuple(chosen), cost)
 
@@ -98,7 +100,7 @@ def search_best(
     """
     if checkpoint is not None:
         return _search_from(standing, run, Checkpoint(checkpoint, standing.store))
-    parts = parts_of(standing.store.candidates)
+    parts = parts_of(standing.store.any_candidates)
     return _search_whole(standing, run, engine) if len(parts) == 1 else _search_parts(standing, parts, run, engine)
 
 
@@ -151,7 +153,7 @@ def _search_whole(standing: Standing, run: Run, engine: Engine = Engine.SEARCH) 
         return False
     if engine is Engine.ORDERS:
         return _by_orders(standing, root, run, None)
-    if engine is Engine.SEARCH and _by_orders(standing, root, run, FIRST_SETS):
+    if engine is Engine.SEARCH and standing.store.n <= NARROW and _by_orders(standing, root, run, FIRST_SETS):
         return True
     return not run.is_over and _by_branching(standing, root, run)
 
@@ -173,7 +175,7 @@ def _search_from(standing: Standing, run: Run, checkpoint: Checkpoint) -> bool:
         return standing.is_proved
     if state is None:
         checkpoint.write(State(root, known.incumbent, known.bound, None), run.seconds)
-    if not standing.is_proved and (state is None or state.parts is None):
+    if not standing.is_proved and (state is None or state.parts is None) and standing.store.n <= NARROW:
         _by_orders(standing, root, run, FIRST_SETS)
     if standing.is_proved:
         return True

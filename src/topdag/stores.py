@@ -21,6 +21,10 @@ from topdag.family_lists import FamilyLists
 
 Floats = NDArray[np.float64]
 PART = 1 << 20
+NARROW = 64
+"""So many variables fit a machine word. Sets of more are rows of two words where they are arrays."""
+
+Candidates = _core.Candidates | _core.WideCandidates
 
 
 class ParentLimits(NamedTuple):
@@ -137,9 +141,7 @@ class ListStore:
     rounded: Floats
 
     def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
-        return _core.listed_scores(
-            self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded, before
-        )
+        return _core.listed_scores(self.n, self.lists.offsets, self.parents, self.rounded, before)
 
     def with_only(self, x: int, mask: int, score: float) -> ListStore:
         """The same, but with one family for x."""
@@ -151,9 +153,20 @@ class ListStore:
         return ListStore(self.n, lists, lists.scores)
 
     @property
+    def parents(self) -> NDArray[np.uint64]:
+        """The parent sets as an array of the core's kind."""
+        return np.ascontiguousarray(self.lists.masks[:, 0] if self.n <= NARROW else self.lists.masks)
+
+    @property
     def candidates(self) -> _core.Candidates:
         """The families as costs; for up to 64 variables."""
-        return _core.Candidates(self.n, self.lists.offsets, np.ascontiguousarray(self.lists.masks[:, 0]), self.rounded)
+        return _core.Candidates(self.n, self.lists.offsets, self.parents, self.rounded)
+
+    @property
+    def any_candidates(self) -> Candidates:
+        """The families as costs, whatever their number of variables."""
+        kind = _core.Candidates if self.n <= NARROW else _core.WideCandidates
+        return kind(self.n, self.lists.offsets, self.parents, self.rounded)
 
     @property
     def best_scores(self) -> list[float]:
@@ -182,6 +195,20 @@ class ListStore:
     @property
     def arrays(self) -> list[Floats]:
         return [self.rounded]
+
+
+def set_array(masks: Sequence[int], n: int) -> NDArray[np.uint64]:
+    """Sets of n variables as an array of the core's kind."""
+    if n <= NARROW:
+        return np.array(masks, dtype=np.uint64)
+    words = [(mask & (1 << NARROW) - 1, mask >> NARROW) for mask in masks]
+    return np.array(words, dtype=np.uint64).reshape(-1, 2)
+
+
+def masks_in(sets: NDArray[np.uint64]) -> list[int]:
+    """The sets of such an array as numbers."""
+    words: list[list[int]] = (sets if sets.ndim == 2 else sets[:, np.newaxis]).tolist()
+    return [sum(word << NARROW * w for w, word in enumerate(own)) for own in words]
 
 
 def _parts(values: Floats) -> Iterator[Floats]:

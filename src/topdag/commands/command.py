@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL
+from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL, WIDE_LIMIT
 from topdag.planning import bytes_for_all_sets
 from topdag.runs import shown_bytes
 
@@ -84,5 +84,6 @@ costs:
   At most {BLOCK_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs, bds
   8*n*2^(n-1), up to {LATTICE_LIMIT} variables.
   With bic or aic, or a small --max-parents, more than {SMALL} variables, up to {SEARCH_LIMIT}, are searched on lists of
-  the families that can matter: seconds for most tables, no one can say beforehand. topdag plan
+  the families that can matter: seconds for most tables, no one can say beforehand. The best network, without
+  constraints and prior, up to {WIDE_LIMIT} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
   says what will be done. Constant columns do not count. What cannot fit is refused at once."""
