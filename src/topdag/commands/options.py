@@ -156,8 +156,10 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
 
 
 def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
-    """The table in ``args.file``, read as the options and the score (that of the options, if not given) say."""
-    numbers = (kind or kind_from(args)).numbers
+    """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say."""
+    if kind is None and hasattr(args, "score"):
+        kind = kind_from(args)
+    numbers = None if kind is None else kind.numbers
     return read_table(
         args.file,
         separator=args.separator,
