@@ -3,6 +3,12 @@ PYTHON ?= python3
 BIN := .venv/bin
 SOURCES := $(wildcard src/core/*.cpp src/core/*.h) $(wildcard src/bindings/*) CMakeLists.txt pyproject.toml
 
+# What an extra of pyproject.toml lists, without building the package once more.
+define install_extra
+$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['optional-dependencies']['$(1)'], sep='\n')" \
+	| $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement /dev/stdin
+endef
+
 .PHONY: demo test lint sanitize site notebooks sdist bench stub clean
 
 demo: .venv/built
@@ -50,15 +56,15 @@ bench: .venv/built
 	touch $@
 
 .venv/tested: .venv/built
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test]"
+	$(call install_extra,test)
 	touch $@
 
 .venv/linted: .venv/tested
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[lint]"
+	$(call install_extra,lint)
 	touch $@
 
 .venv/documented: .venv/built
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[docs]"
+	$(call install_extra,docs)
 	touch $@
 
 .venv/cmake: .venv/bin/python
