@@ -208,7 +208,7 @@ def test_parents_that_must_be_get_no_scores_beyond_max_parents(kind: ScoreKind) 
     scores = td.score(table, kind, constraints=a_few, max_parents=1)
     assert max(len(parents) for _, parents in families(scores)) == 1
     for two in ({"min_parents": {"V1": 2}}, {"fixed_parents": {"V1": ["V0", "V2"]}}):
-        with pytest.raises(td.ConstraintError, match="'V1' .* with at most 1 parents each"):
+        with pytest.raises(td.ConstraintError, match=r"'V1' .* with at most 1 parents each"):
             td.score(table, kind, constraints=td.Constraints(**two), max_parents=1)
 
 
