@@ -201,6 +201,17 @@ def test_parents_that_must_be_are_scored_however_hopeless() -> None:
     assert answer.score == pytest.approx(scores.of(answer.network))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_parents_that_must_be_get_no_scores_beyond_max_parents(kind: ScoreKind) -> None:
+    table = sampled_table(5, 60, 1)
+    a_few = td.Constraints(rules=["*->V1"])  # V1 has some parent
+    scores = td.score(table, kind, constraints=a_few, max_parents=1)
+    assert max(len(parents) for _, parents in families(scores)) == 1
+    for two in ({"min_parents": {"V1": 2}}, {"fixed_parents": {"V1": ["V0", "V2"]}}):
+        with pytest.raises(td.ConstraintError, match=r"'V1' .* with at most 1 parents each"):
+            td.score(table, kind, constraints=td.Constraints(**two), max_parents=1)
+
+
 def test_few_of_many_families_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     table, constraints = sampled_table(6, 60, 2), td.Constraints(**KNOWN["tan"])
     dense = td.score(table, td.BDeu(), constraints=constraints)

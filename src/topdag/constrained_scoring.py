@@ -41,13 +41,15 @@ def allowed_only(
     table: Table,
     columns: Sequence[int],
     kind: ScoreKind,
+    max_parents: int,
     grid: int,
     run: Run,
 ) -> tuple[Store, int]:
     """The same scores with all other families forbidden, and their grid; as lists where few of many are left.
 
     Families whose penalty is hopeless have no score (docs/method.md). Where a variable must have parents, one of them
-    may be needed all the same, so these get theirs; the grid may become coarser for it.
+    may be needed all the same, so these get theirs; the grid may become coarser for it. Families with more than
+    ``max_parents`` have no score either, and get none.
     """
     if all(own.is_free for own in rules):
         return store, grid
@@ -63,11 +65,11 @@ def allowed_only(
             masks, values = masks[allowed], values[allowed]
         may_lack = not table.continuous
         if may_lack and isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
-            more = _left_out(own, masks, n, x)
+            more = _left_out(own, masks, n, x, max_parents)
             is_rounded &= not more.size
             scores = [kind.local(table, columns[x], [columns[v] for v in _members(int(mask))]) for mask in more]
             masks, values = np.concatenate([masks, more]), np.concatenate([values, scores])
-        _require_some(own, masks, x)
+        _require_some(own, masks, x, max_parents)
         kept.append((masks, values))
     if is_rounded and n > SMALL and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
         return listed_store(rules[0].names, kept), grid
@@ -142,7 +144,7 @@ def score_allowed(
         found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run, losses.get(x)).families()
         if found is None:
             return None
-        _require_some(own, found[0], x)
+        _require_some(own, found[0], x, max_parents)
         kept.append(found)
     return _joined(whole, kept, run)
 
@@ -166,11 +168,12 @@ def admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return np.concatenate(parts) if parts else np.zeros(0, bool)
 
 
-def _left_out(own: FamilyRules, scored: NDArray[np.uint64], n: int, x: int) -> NDArray[np.uint64]:
-    """Allowed parent sets that have no score."""
+def _left_out(own: FamilyRules, scored: NDArray[np.uint64], n: int, x: int, max_parents: int) -> NDArray[np.uint64]:
+    """Allowed parent sets of at most so many that have no score."""
     slots = np.arange(1 << n - 1, dtype=np.uint64)
     low = np.uint64((1 << x) - 1)
     every = slots & low | (slots & ~low) << np.uint64(1)
+    every = every[np.bitwise_count(every) <= max_parents]
     return np.setdiff1d(every[admitted(own, every)], scored)
 
 
@@ -188,9 +191,11 @@ def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, tab
     return all(store.value(x, own.must | sum(1 << v for v in chosen)) >= near for chosen in more)
 
 
-def _require_some(own: FamilyRules, masks: NDArray[np.uint64], x: int) -> None:
+def _require_some(own: FamilyRules, masks: NDArray[np.uint64], x: int, max_parents: int | None) -> None:
     if not masks.size:
-        raise ConstraintError(f"No parents of {own.names[x]!r} obey all that is known about them.")
+        is_limited = max_parents is not None and max_parents < len(own.names) - 1
+        limit = f" with at most {max_parents} parents each" if is_limited else ""
+        raise ConstraintError(f"No parents of {own.names[x]!r} obey all that is known about them{limit}.")
 
 
 def _members(mask: int) -> list[int]:

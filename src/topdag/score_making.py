@@ -199,7 +199,7 @@ def _score_all_sets(
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
-        allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, grid, run)
+        allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, limit, grid, run)
     if losses:
         lessened = less_losses(allowed, losses, run)
         if lessened is None:
