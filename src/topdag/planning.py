@@ -244,8 +244,9 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
         return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
     if isinstance(kind, MixedBIC):
         discrete = [int(arity) for arity in table.arities if arity > 1]
-        states = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
-        return PER_MINOR * states * 2.0 ** len(table.continuous) + PER_SET * n * 2.0 ** (n - 1)
+        states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
+        by_walks: float = PER_MINOR * states * 2.0 ** len(table.continuous)
+        return by_walks + PER_SET * n * 2.0 ** (n - 1)
     return 2 * n * per_set * 2.0**n if isinstance(kind, BDs | BDe) else None
 
 
