@@ -31,7 +31,7 @@ from topdag.pruned_scoring import require_rule
 from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.score_kinds import AIC, BIC, BDe, BDeu, BDs, ScoreKind, SetScore
 from topdag.score_making import as_table, check_kind, check_max_parents, scored_columns
-from topdag.scoring import require_storable
+from topdag.scoring import require_storable, within_columns
 from topdag.sums import MOST_FOR_ORDER_PATHS
 from topdag.table import Table
 
@@ -213,6 +213,8 @@ def _choice(n: int, table: Table, kind: ScoreKind, max_parents: int | None, ques
 
 def _cost(engine: Engine, n: int, table: Table, kind: ScoreKind, max_parents: int | None, question: str) -> _Cost:
     slower = max(1.0, 2 / usable_cores())
+    if isinstance(kind, MixedBIC):
+        kind = within_columns(kind, table, scored_columns(table))
     if engine is Engine.SEARCH:
         return _search_cost(n, table, kind, max_parents, slower)
     scoring = _scoring_seconds(n, table, kind)

@@ -70,7 +70,7 @@ def _fill(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
 ) -> SetStore | FamilyStore | None:
     if isinstance(kind, MixedBIC):
-        kind = _within_columns(kind, table, columns)
+        kind = within_columns(kind, table, columns)
     if isinstance(kind, SetScore):
         return _fill_sets(table, columns, kind, max_parents, run)
     if isinstance(kind, GaussianScore):
@@ -86,7 +86,7 @@ def _fill(
     raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}.")
 
 
-def _within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> ScoreKind:
+def within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> ScoreKind:
     """The same score by its plainer name, where all these columns are of one sort."""
     n_continuous = sum(not table.states[v] for v in columns)
     if n_continuous == len(columns):
