@@ -210,7 +210,7 @@ def test_other_errors(folder: Path, ending: str, text: str, reason: str) -> None
 
 
 def test_files_that_are_not_there_or_damaged(folder: Path) -> None:
-    with pytest.raises(FileError, match=r"absent\.bif: No such file"):
+    with pytest.raises(FileError, match=r"absent\.bif: there is no such file"):
         td.read_fitted(folder / "absent.bif")
     (folder / "cut.bif.gz").write_bytes(gzip.compress(BIF.encode())[:-20])
     with pytest.raises(FileError, match=r"cut\.bif\.gz: the gzip file is damaged"):

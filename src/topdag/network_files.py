@@ -34,6 +34,8 @@ def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
     .bif, .net (HUGIN) and .xdsl (GeNIe) need a fitted one. What a format cannot hold is refused.
     """
     ending = ending_of(path, WRITTEN, "a network")
+    if not isinstance(network, Network | FittedNetwork):
+        raise NetworkError(f"{path}: write_network writes a Network, not {type(network).__name__}")
     try:
         content = network_text(network, ending).encode()
     except ValueError as error:  # a name or a state that the format cannot hold
