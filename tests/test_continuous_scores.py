@@ -188,6 +188,7 @@ def test_weights_count_rows() -> None:
         (lambda rows: rows[:, [0, 1, 2, 1]], "covariance of 'V1', 'V3' is degenerate: V3 = 1 V1"),
         (lambda rows: np.c_[rows, rows[:, 0] - 2 * rows[:, 2] + 5], "of 'V0', 'V2', 'V4' is degenerate: V4 = 1 V0"),
         (lambda rows: np.c_[rows, np.full(len(rows), 0.1)], "'V4' is constant"),
+        (lambda rows: np.c_[rows, rows[:, 0] * 1e-200], "'V4' varies so little.*Scale it"),
         (lambda rows: rows[:4], "4 different rows are too few for the covariance of 4 variables.*max_parents=2"),
     ],
 )
@@ -263,3 +264,8 @@ def test_numbers_too_large_for_the_prior() -> None:
         td.score(rows * 1e15, td.BGe())
     with pytest.raises(td.ScoreError, match=r"BGe: the matrix of 'V0', 'V2' is not positive definite to 32 digits"):
         td.BGe().local(table_of(rows * 1e15), 2, [0])
+
+
+def test_advice_for_mixed_tables_is_not_for_numbers_alone() -> None:
+    with pytest.raises(td.ScoreError, match=r"is constant, so its variance is zero\. Leave it out\.$"):
+        td.score({"s": ["u", "v", "v"], "x": [1.5, 1.5, 1.5]}, td.MixedBIC())

@@ -196,6 +196,7 @@ def test_regressions_of_a_network() -> None:
         assert (one.coefficients["x"], one.intercept, one.n_rows) == pytest.approx((slope, intercept, 25))
         assert one.variance == pytest.approx(np.mean((y[rows] - slope * x[rows] - intercept) ** 2))
     assert "where s=u" in str(found["y"][0])
+    assert td.regressions(td.Network(table.names, {"y": ["x", "s"]}), {"x": x, "s": s, "y": y}) == found
     with pytest.raises(td.ScoreError, match="must have the variables of the table"):
         td.regressions(td.Network(("x", "y"), {}), table)
 

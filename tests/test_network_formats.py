@@ -186,3 +186,11 @@ def test_damaged_json(folder: Path, change: dict[str, object], reason: str) -> N
     (folder / "damaged.json").write_text(json.dumps(content | change))
     with pytest.raises(FileError, match=rf"damaged\.json: .*{reason}"):
         td.read_fitted(folder / "damaged.json")
+
+
+@pytest.mark.parametrize("ending", [".bif", ".net"])
+def test_a_file_without_variables_is_no_network(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"empty{ending}"
+    path.write_text("")
+    with pytest.raises(td.FileError, match="there is no variable in it"):
+        td.read_network(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from cli_runs import Topdag
 from strategies import sampled_table
@@ -129,3 +130,36 @@ def test_what_nothing_limits_is_said_to_be_open() -> None:
     limited = td.plan(sampled_table(40, 60, seed=1), max_parents=3)
     assert limited.scoring is not None and limited.seconds is None
     assert "mostly seconds" in str(limited) and "at most" in str(limited)
+
+
+def test_what_cannot_be_answered_comes_with_advice_that_helps() -> None:
+    """No time, no memory, and nothing that has the same limit."""
+    wide = sampled_table(65, 60, seed=1)
+    told = str(td.plan(wide, td.BIC(), question="list"))
+    assert "memory" not in told and "time " not in told
+    assert told.endswith("advice     ask for the best network, or leave out 1 column")
+    for question in ("edges", "paths", "evidence", "sample"):
+        assert "OrderModular" not in td.plan(sampled_table(27, 60, seed=1), question=question).advice
+    assert "OrderModular" not in td.plan(sampled_table(20, 60, seed=1), question="paths", memory_limit="1MB").advice
+    assert "BIC" not in td.plan(sampled_table(25, 5000, seed=1), td.BIC(), memory_limit="1MB").advice
+
+
+@pytest.mark.parametrize("kind", [td.BDs(), td.MixedBIC()], ids=str)
+def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.ScoreKind) -> None:
+    """A number for each family, not for each set; and no more variables than scoring takes."""
+    fits, too_many = (sampled_table(n, 20, seed=1) for n in (20, 27))
+    if isinstance(kind, td.MixedBIC):
+        fits = td.Table({f"c{i}": range(20) for i in range(20)}, continuous=[f"c{i}" for i in range(10)])
+    assert td.plan(fits, kind).memory > 8 * 20 * 2**19
+    planned = td.plan(too_many, kind, max_parents=2)
+    assert not planned.fits and planned.advice == "leave out 1 column"
+    with pytest.raises(td.TooLarge, match="Leave out 1 column, or"):
+        td.score(too_many, kind, max_parents=2)
+
+
+@pytest.mark.parametrize("kind", [td.BGe(), td.GaussianBIC(), td.MixedBIC()], ids=str)
+def test_scores_of_numbers_take_known_time(kind: td.ScoreKind) -> None:
+    rng = np.random.default_rng(1)
+    small, large = (td.plan({f"c{i}": rng.normal(size=60) for i in range(n)}, kind) for n in (4, 22))
+    assert "about a moment" in str(small)
+    assert large.scoring is not None and 0.03 < large.scoring < 30

@@ -205,3 +205,9 @@ def test_json_cannot_end_its_element() -> None:
 
 def test_markup_escapes_what_is_not_markup() -> None:
     assert tag("p", "<b>", Html("<i></i>"), title='"') == '<p title="&quot;">&lt;b&gt;<i></i></p>'
+
+
+def test_one_of_a_thing_is_said_as_one(tmp_path: Path) -> None:
+    td.write_report(tmp_path / "one.html", {"a": [1], "b": [2]})
+    told = (tmp_path / "one.html").read_text()
+    assert "row of 2 variables" in told and "has 1 state." in told and "held by the best class" in told

@@ -164,14 +164,15 @@ ROOMS = {
     "prediction": "columns decomposable errors graphs list_averaging messages row_coding score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
-    "planning": "_core block_lattice engines errors pruned_scoring runs score_kinds score_making table",
+    "planning": "_core block_lattice continuous_kinds engines errors pruned_scoring runs score_kinds "
+    "score_making scoring sums table",
     # sums
     "posteriors": "drawing errors frame_making graphs plots results",
     "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
-    "fitted_regressions": "continuous_kinds errors graphs table",
+    "fitted_regressions": "continuous_kinds errors graphs score_making table",
     "continuous_checks": "continuous_kinds errors table",
     "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
     # networks for other programs

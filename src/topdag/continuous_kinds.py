@@ -306,18 +306,23 @@ def degenerate_in_words(table: Table, columns: Sequence[int]) -> str:
         if math.isnan(scatter.log_determinant(fewer)):
             few = fewer
     names = [table.names[columns[v]] for v in few]
+    or_bge = ", or use BGe(), which takes any table" if len(table.continuous) == table.n_variables else ""
     if len(few) == 1:
-        return f"{names[0]!r} is constant, so its variance is zero. Leave it out, or use BGe(), which takes any table."
+        cells = numbers_of(table, [columns[few[0]]])[0]
+        least, most = float(cells.min()), float(cells.max())
+        if least < most:
+            span = f"from {least!r} to {most!r}"
+            return f"{names[0]!r} varies so little, {span}, that its variance is lost. Scale it{or_bge}."
+        return f"{names[0]!r} is constant, so its variance is zero. Leave it out{or_bge}."
     if len(few) >= table.n_distinct:
         most = max(0, table.n_distinct - 2)
         return (
             f"{table.n_distinct} different rows are too few for the covariance of {len(few)} variables, "
-            f"{listing(names)}. Give max_parents={most}{' or less' if most else ''}, or use BGe(), which takes any "
-            "table."
+            f"{listing(names)}. Give max_parents={most}{' or less' if most else ''}{or_bge}."
         )
     return (
         f"the covariance of {listing(names, at_most=20)} is degenerate: {_equation(table, [columns[v] for v in few])}. "
-        "Leave one of them out, or use BGe(), which takes any table."
+        f"Leave one of them out{or_bge}."
     )
 
 

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.continuous_kinds import numbers_of, rows_by_state
+from topdag.continuous_kinds import MixedBIC, numbers_of, rows_by_state
 from topdag.errors import ScoreError
 from topdag.graphs import Network
+from topdag.score_making import as_table
 from topdag.table import Table
 
 
@@ -35,13 +36,16 @@ class Regression:
         return f"{self.variable} = {self.intercept:.4g}{terms}, sd {math.sqrt(self.variance):.4g}{where}"
 
 
-def regressions(network: Network, table: Table) -> dict[str, tuple[Regression, ...]]:
+def regressions(network: Network, source: Any) -> dict[str, tuple[Regression, ...]]:
     """For each continuous variable its regression on its parents, one for each state of discrete parents that occurs.
+
+    ``source``: a table, or a frame or the path of a file, whose columns of floats are then continuous.
 
     >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, continuous="all")
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179
     """
+    table = as_table(source, MixedBIC())
     if set(network.names) != set(table.names):
         raise ScoreError("The network must have the variables of the table: " + ", ".join(table.names) + ".")
     return {name: _of_variable(table, table.index(name), network.parents[name]) for name in table.continuous}

@@ -132,7 +132,10 @@ def _from_json(path: FilePath, made_of: Callable[[Mapping[str, Any]], Made]) -> 
 def _read(path: FilePath, ending: str, made_of: Callable[[Mapping[str, ReadVariable]], Made]) -> Made:
     content = _content(path)
     try:
-        return made_of(_variables(content, ending))
+        variables = _variables(content, ending)
+        if not variables:
+            raise FileError("there is no variable in it")
+        return made_of(variables)
     except (FileError, NetworkError) as error:
         raise FileError(f"{path}: {error}") from error
 

@@ -10,14 +10,17 @@ import numpy as np
 
 from topdag import _core
 from topdag.block_lattice import block_lattice_bytes
+from topdag.continuous_kinds import BGe, GaussianScore, MixedBIC
 from topdag.engines import (
     BLOCK_LIMIT,
     LATTICE_LIMIT,
+    SEARCH_LIMIT,
     Choice,
     Engine,
     affordable_parents,
     best_network_bytes,
     engine_for_best,
+    family_bytes,
     n_sets_up_to,
     require_narrow,
     scores_by_lists,
@@ -26,8 +29,10 @@ from topdag.engines import (
 from topdag.errors import ScoreError, TooLarge
 from topdag.pruned_scoring import require_rule
 from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
-from topdag.score_kinds import BDe, BDeu, BDs, ScoreKind, SetScore
+from topdag.score_kinds import AIC, BIC, BDe, BDeu, BDs, ScoreKind, SetScore
 from topdag.score_making import as_table, check_kind, check_max_parents, scored_columns
+from topdag.scoring import require_storable, within_columns
+from topdag.sums import MOST_FOR_ORDER_PATHS
 from topdag.table import Table
 
 # Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/plans.md).
@@ -36,6 +41,8 @@ PER_ROW = 2.0e-10
 """Counting one distinct row for one set of variables."""
 PER_SET = 2.0e-8
 """What else scoring does for each set."""
+PER_MINOR = 3.0e-8
+"""Eliminating a variable: once for each set of continuous variables, and each state of the discrete ones beside it."""
 PER_LATTICE_SET = 2.2e-8
 """The best network, for each set of up to 23 variables; the tables then no longer fit the caches."""
 MORE_BEYOND, BEYOND = 0.6, 23
@@ -63,6 +70,8 @@ QUESTIONS = {
     "evidence": "the evidence of all networks",
     "sample": "1,000 sampled networks",
 }
+NONE = "none"
+"""The engine of a question that cannot be answered."""
 LISTS = ("list", "within")
 SUMS = ("edges", "paths", "evidence")
 
@@ -93,10 +102,13 @@ class Plan:
         lines = [
             f"question   {self.question} of {self.n_variables} variables, {self.n_rows:,} rows, {self.kind}",
             f"engine     {self.engine}: {self.reason}",
+        ]
+        takes = [
             f"time       {self._time()}",
             f"memory     {self._about}{shown_bytes(self.memory)}{self._remark}",
         ]
-        return "\n".join([*lines, *([f"advice     {self.advice}"] if self.advice else [])])
+        advice = [f"advice     {self.advice}"] if self.advice else []
+        return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice])
 
     @property
     def _is_open(self) -> bool:
@@ -165,7 +177,7 @@ def plan(
             require_narrow(n, "a list of networks")
         choice = _choice(n, table, kind, max_parents, question)
     except (TooLarge, ScoreError) as error:
-        return Plan(*asked, "none", str(error), None, None, None, 0, fits=False, advice=_advice(n, question))
+        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=_advice(n, kind, question))
     cost = _cost(choice.engine, n, table, kind, max_parents, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
     fits = cost.memory <= allowed
@@ -180,7 +192,7 @@ def plan(
         seconds=seconds,
         memory=int(cost.memory),
         fits=fits,
-        advice=_advice(n, question) if is_long or not fits else "",
+        advice=_advice(n, kind, question) if is_long or not fits else "",
     )
 
 
@@ -193,6 +205,7 @@ def _choice(n: int, table: Table, kind: ScoreKind, max_parents: int | None, ques
         return Choice(Engine.DENSE, "every network counts, so every set does")
     choice = scores_by_lists(n, table.n_rows, kind, max_parents, everything=False)
     if choice.engine is not Engine.SEARCH:
+        require_storable(n, kind.unconstrained)
         return engine_for_best(n, listed=False)
     require_rule(kind, n, max_parents)
     return choice
@@ -200,6 +213,8 @@ def _choice(n: int, table: Table, kind: ScoreKind, max_parents: int | None, ques
 
 def _cost(engine: Engine, n: int, table: Table, kind: ScoreKind, max_parents: int | None, question: str) -> _Cost:
     slower = max(1.0, 2 / usable_cores())
+    if isinstance(kind, MixedBIC):
+        kind = within_columns(kind, table, scored_columns(table))
     if engine is Engine.SEARCH:
         return _search_cost(n, table, kind, max_parents, slower)
     scoring = _scoring_seconds(n, table, kind)
@@ -211,6 +226,8 @@ def _cost(engine: Engine, n: int, table: Table, kind: ScoreKind, max_parents: in
     else:
         search = _lattice_seconds_per_set(n) * 2**n
     memory = bytes_for_all_sets(n, question, usable_cores())
+    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+        memory += family_bytes(n) - set_bytes(n)
     return _Cost(None if scoring is None else AT_LEAST + scoring * slower, search * slower, memory)
 
 
@@ -225,6 +242,13 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
         arities = {int(arity) for arity in np.unique(table.arities) if arity > 1}
         formulas = 1 + sum(kind.below(table.n_rows, arity) is not None for arity in arities)
         return formulas * per_set * 2.0**n
+    if isinstance(kind, GaussianScore):
+        return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
+    if isinstance(kind, MixedBIC):
+        discrete = [int(arity) for arity in table.arities if arity > 1]
+        states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
+        by_walks: float = PER_MINOR * states * 2.0 ** len(table.continuous)
+        return by_walks + PER_SET * n * 2.0 ** (n - 1)
     return 2 * n * per_set * 2.0**n if isinstance(kind, BDs | BDe) else None
 
 
@@ -252,12 +276,27 @@ def bytes_for_all_sets(n: int, question: str, threads: int) -> float:
     return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
 
 
-def _advice(n: int, question: str) -> str:
+def _advice(n: int, kind: ScoreKind, question: str) -> str:
     if question in SUMS or question == "sample":
-        advice = "take prior=OrderModular(), whose sums go over 2^n sets, or average over a list of networks"
-        return advice + (f"; or leave out {n - LATTICE_LIMIT} columns" if n > LATTICE_LIMIT else "")
-    advice = "limit the parents (max_parents), which leaves few sets, or use BIC, whose penalty does the same"
-    return advice + (f"; or leave out {n - BLOCK_LIMIT} columns" if n > BLOCK_LIMIT else "")
+        if n > LATTICE_LIMIT:
+            return f"average over a list of networks, or {_leaving_out(n - LATTICE_LIMIT)}"
+        limit = MOST_FOR_ORDER_PATHS if question == "paths" else LATTICE_LIMIT
+        by_orders = "take prior=OrderModular(), whose sums go over 2^n sets, or " if n <= limit else ""
+        return f"{by_orders}average over a list of networks"
+    if question in LISTS and n > SEARCH_LIMIT:
+        return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
+    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+        return _leaving_out(n - LATTICE_LIMIT if n > LATTICE_LIMIT else 1)
+    if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
+        return _leaving_out(n - SEARCH_LIMIT)
+    ways = ["limit the parents (max_parents), which leaves few sets"]
+    if not isinstance(kind.unconstrained, BIC | AIC | GaussianScore):
+        ways.append("use BIC, whose penalty does the same")
+    return ", or ".join(ways) + (f"; or {_leaving_out(n - BLOCK_LIMIT)}" if n > BLOCK_LIMIT else "")
+
+
+def _leaving_out(columns: int) -> str:
+    return f"leave out {columns} column{'s' * (columns > 1)}"
 
 
 def _duration(seconds: float | None) -> str:

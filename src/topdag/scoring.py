@@ -29,22 +29,28 @@ def fill_store(
 ) -> SetStore | FamilyStore | None:
     """Scores on the grid for these columns of the table; None when the time limit came first."""
     kind.require_columns(table)
-    is_set_function = isinstance(kind, SetScore | GaussianScore)
-    n, most = len(columns), BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
-    if n > most:
-        advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
-        if isinstance(kind, MixedBIC):
-            advice = "cut the numbers into states with discretize= and use BIC"
-        raise TooLarge(
-            f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out {n - most} "
-            f"columns, or {advice}."
-        )
+    require_storable(len(columns), kind)
     begin = run.seconds
     store = _fill(table, columns, kind, max_parents, run)
     if store is not None:
         _require_finite(store, table, columns)
     run.timed("counting", begin)
     return store
+
+
+def require_storable(n: int, kind: ScoreKind) -> None:
+    """Raises TooLarge where scores of all sets, or of all families, are too many to keep."""
+    is_set_function = isinstance(kind, SetScore | GaussianScore)
+    most = BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
+    if n <= most:
+        return
+    advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
+    if isinstance(kind, MixedBIC):
+        advice = "cut the numbers into states with discretize= and use BIC"
+    raise TooLarge(
+        f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out "
+        f"{n - most} column{'s' * (n - most > 1)}, or {advice}."
+    )
 
 
 def round_store(store: SetStore | FamilyStore, run: Run) -> int:
@@ -64,7 +70,7 @@ def _fill(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
 ) -> SetStore | FamilyStore | None:
     if isinstance(kind, MixedBIC):
-        kind = _within_columns(kind, table, columns)
+        kind = within_columns(kind, table, columns)
     if isinstance(kind, SetScore):
         return _fill_sets(table, columns, kind, max_parents, run)
     if isinstance(kind, GaussianScore):
@@ -80,7 +86,7 @@ def _fill(
     raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}.")
 
 
-def _within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> ScoreKind:
+def within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> ScoreKind:
     """The same score by its plainer name, where all these columns are of one sort."""
     n_continuous = sum(not table.states[v] for v in columns)
     if n_continuous == len(columns):

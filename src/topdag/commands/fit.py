@@ -11,6 +11,7 @@ from topdag.commands.show import labelled, mention, say
 from topdag.commands.values import number
 from topdag.fitting import fit_network
 from topdag.network_files import read_network, write_network
+from topdag.score_kinds import BDeu
 
 PAGE = f"""\
 Gives a network probabilities from a table and writes it for programs that reason with networks:
@@ -49,7 +50,7 @@ def fit(args: Namespace) -> Exit:
     target = None if args.output is None else writable_network(args.output, (args.file, args.network))
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")
-    fitted = fit_network(read_network(args.network), table_from(args), args.ess)
+    fitted = fit_network(read_network(args.network), table_from(args, BDeu()), args.ess)
     made = plain_if_asked(fitted, args)
     if not args.quiet:
         for note in fitted.notes:

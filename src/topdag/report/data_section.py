@@ -35,7 +35,7 @@ def _states_in_words(table: Table) -> str:
     fewest, most = int(arities.min()), int(arities.max())
     who = f"{count(len(table.continuous), 'variable')} continuous, the others" if table.continuous else "Variables"
     every = "Every variable has" if not table.continuous else f"{who} have"
-    return f"{every} {fewest} states." if fewest == most else f"{who} have {fewest} to {most} states."
+    return f"{every} {count(fewest, 'state')}." if fewest == most else f"{who} have {fewest} to {most} states."
 
 
 def _notes(table: Table) -> Html:

@@ -93,7 +93,7 @@ def _summary(found: Gathered, weights: Weights) -> Html:
 def _table_tile(found: Gathered) -> tuple[str, str]:
     if found.table is None:
         return str(len(found.names)), "variables"
-    return f"{found.table.n_rows:,}", f"rows of {count(len(found.names), 'variable')}"
+    return f"{found.table.n_rows:,}", f"row{'s' * (found.table.n_rows != 1)} of {count(len(found.names), 'variable')}"
 
 
 def _best_tile(found: Gathered) -> tuple[str, str] | None:
@@ -105,12 +105,16 @@ def _best_tile(found: Gathered) -> tuple[str, str] | None:
     ), f"in the network that is {proved} (score {number(found.best.score, 2)})"
 
 
+def _best_of(listed: int, several: str) -> str:
+    return f"{listed:,} best {several}" if listed > 1 else f"best {'class' if several == 'classes' else 'network'}"
+
+
 def _list_tile(found: Gathered, weights: Weights) -> tuple[str, str] | None:
     if isinstance(found.listed, Missing) or not len(found.listed):
         return None
     several = "classes" if found.what == "class" else "networks"
     if weights.covered is not None:
-        return percent(weights.covered), f"of the posterior is held by the {len(found.listed):,} best {several}"
+        return percent(weights.covered), f"of the posterior is held by the {_best_of(len(found.listed), several)}"
     factor = float(found.listed.factors[-1])
     times = f"{factor:,.3g}" if factor < 1e6 else f"{factor:.1e}"
     return f"{len(found.listed):,} {several}", f"within a factor of {times} of the best"
