@@ -222,9 +222,9 @@ def test_nothing_large_is_taken_before_it_is_refused() -> None:
 
 
 def test_more_variables_than_an_engine_takes_are_refused() -> None:
-    with pytest.raises(td.TooLarge, match=r"31 variables: scores of all sets .* at most 30\. Leave out 1 columns"):
+    with pytest.raises(td.TooLarge, match=r"31 variables: scores of all sets .* at most 30\. Leave out 1 column,"):
         td.score(sampled_table(31, 30, seed=1), td.BDeu(), keep="all")
-    with pytest.raises(td.TooLarge, match=r"27 variables: scores of all sets .* at most 26\. Leave out 1 columns"):
+    with pytest.raises(td.TooLarge, match=r"27 variables: scores of all sets .* at most 26\. Leave out 1 column,"):
         td.score(sampled_table(27, 30, seed=1), td.BDs())
     with pytest.raises(td.ScoreError, match=r"parent sets of 65 variables .* Give max_parents"):
         td.best_network(sampled_table(65, 30, seed=1))
