@@ -8,6 +8,8 @@ import pytest
 from strategies import sampled_table
 
 import topdag as td
+from topdag import score_making
+from topdag.engines import Choice, Engine
 from topdag.results import Progress, Status
 
 KNOWN = td.Constraints(
@@ -78,6 +80,18 @@ def test_no_time_at_all(known: td.Constraints) -> None:
     assert listed.proof.status is Status.STOPPED and listed.floor >= best.score - 1e-9
     with pytest.raises(td.OutOfTime):
         td.count_networks_within(scores, 3, time_limit=0)
+
+
+def test_lists_stopped_at_their_first_part_are_bounded_by_the_best_network_of_all(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    table = sampled_table(8, 200, 3)
+    free = td.best_network(td.score(table, td.BIC()))
+    scores = td.score(table, td.BIC(), constraints=KNOWN)
+    with pytest.raises(td.Interrupted) as caught:
+        td.k_best_networks(scores, 2, on_progress=stop_at(1))
+    assert caught.value.answer.proof.bound == pytest.approx(free.score, abs=1e-6)
 
 
 def test_a_start_that_obeys_is_never_made_worse() -> None:

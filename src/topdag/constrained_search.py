@@ -268,6 +268,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
             return Found(bound=best, limit="time_limit")
         search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
         found = search.go()
+        found.bound = min(found.bound, best)  # a search that was stopped at once knows none
         if found.limit is not None or search.has_all:
             return found
         if reach == LARGEST_REACH:
