@@ -93,18 +93,14 @@ def _limits(own: FamilyRules, x: int) -> ParentLimits:
     return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 
 
-def _no_families(store: SetStore | FamilyStore, run: Run) -> NDArray[np.float64]:
+def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
     n = store.n
     run.require_memory(
         family_bytes(n) + sum(array.nbytes for array in store.arrays),
         f"Scores of single families of {n} variables, as constraints need them,",
         "Use fewer variables.",
     )
-    return np.full(n << n - 1, -math.inf)
-
-
-def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
-    n, families = store.n, _no_families(store, run)
+    families = np.full(n << n - 1, -math.inf)
     for x, (masks, values) in enumerate(kept):
         families[(x << n - 1) + slots_of(masks, x)] = values
     return FamilyStore(n, families)

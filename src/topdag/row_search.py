@@ -128,15 +128,7 @@ class RowSearch:
                 raise _Enough
 
         if not self._is_near and not self.run.is_over:
-            prove_best(
-                self.store,
-                self.run,
-                root=self.root,
-                known=self.known,
-                rows=self._clauses,
-                on_split=on_split,
-                dives=True,
-            )
+            self._prove(on_split, dives=True)
 
     @property
     def _is_near(self) -> bool:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from topdag.constrained_best import FURTHER, LARGEST_REACH, NEAR_REACH
+from topdag.constrained_best import FURTHER, LARGEST_REACH, NEAR_REACH, can_be_listed
 from topdag.engines import SMALL
 from topdag.feasibility import nothing_obeys
 from topdag.keeping import Within
@@ -27,9 +27,8 @@ OnLists = Callable[..., Found]
 
 def can_be_scored_wider(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there from the table."""
-    is_plain = scores.table is not None and scores.kind is not None and scores.prior is None and scores.keep == "all"
-    is_complete = scores.automatic or scores.cutoff == math.inf
-    return is_complete if isinstance(scores.store, ListStore) else is_plain
+    is_from_table = scores.table is not None and scores.kind is not None and scores.prior is None
+    return can_be_listed(scores) and (isinstance(scores.store, ListStore) or is_from_table)
 
 
 def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Run, on_lists: OnLists) -> Found:
