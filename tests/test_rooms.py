@@ -110,14 +110,15 @@ ROOMS = {
     # bounds beyond the lattice
     "family_program": "_core runs stores",
     "relaxation": "_core family_program runs stores",
-    "branch_and_cut": "family_program relaxation runs stores",
+    "search_parts": "family_program",
+    "branch_and_cut": "family_program relaxation runs search_parts stores",
     "branching": "_core case_rules compiled_constraints runs search_results stores",
     "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
     "search_results": "",
     "case_rules": "_core closure compiled_constraints rules",
-    "checkpoints": "branch_and_cut errors relaxation stores writing",
+    "checkpoints": "errors relaxation search_parts stores writing",
     "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
-    "relaxation runs stores",
+    "relaxation runs search_parts stores",
     # questions
     "greedy": "",
     "asking": "_core constraints continuous_kinds engines graphs placed_lists priors results runs "
@@ -320,7 +321,10 @@ CORE_ROOMS = {
     "path_flow": "var_set",
     "clusters": "run_limits var_set",
     "draws": "",
-    "cut_pool": "clusters draws var_set",
+    "cut_pool": "clusters draws local_cuts var_set",
+    "local_orders": "",
+    "hull_program": "local_orders",
+    "local_cuts": "clusters hull_program local_orders run_limits var_set",
     "order_climbing": "candidates clusters draws run_limits",
     "case_marks": "candidates var_set",
     "case_rules": "case_marks var_set",

@@ -145,6 +145,21 @@ std::size_t add_halves(PyCuts<Set>& cuts, const DoublesIn& weights, std::size_t 
 }
 
 template <class Set>
+std::size_t add_local(PyCuts<Set>& cuts, const DoublesIn& weights, int most_members, std::size_t most_cuts,
+                      double least_violation) {
+    const SupportOf<Set> support = checked_support(cuts.families, weights);
+    nb::gil_scoped_release released;
+    Limits limits;
+    LocalCutOptions options;
+    options.most_members = most_members;
+    options.most_cuts = most_cuts;
+    options.least_violation = least_violation;
+    std::vector<LocalCutOf<Set>> found = local_cuts(support, options, limits);
+    for (LocalCutOf<Set>& cut : found) cuts.pool.add({{}, 0, std::move(cut)});
+    return found.size();
+}
+
+template <class Set>
 DoublesOut limits_of(const PyCuts<Set>& cuts) {
     std::vector<double> limits;
     for (std::size_t c = 0; c < cuts.pool.size(); ++c) limits.push_back(cuts.pool.cut(c).limit());
@@ -187,7 +202,7 @@ void bind_relaxation_of(nb::module_& m, const char* families_name, const char* c
             "add_clusters",
             [](PyCuts<Set>& cuts, const SetsIn<Set>& members, const Whole& ks) {
                 for (const ClusterOf<Set>& cluster : checked_clusters(cuts.families, members, ks))
-                    cuts.pool.add({{cluster}, 0});
+                    cuts.pool.add({{cluster}, 0, {}});
             },
             "members"_a, "ks"_a)
         .def(
@@ -199,6 +214,8 @@ void bind_relaxation_of(nb::module_& m, const char* families_name, const char* c
             "marks"_a, "Every network that is asked for has one of the marked families.")
         .def("add_halves", &add_halves<Set>, "weights"_a, "most_cuts"_a, "least_violation"_a,
              "Adds halved sums of tight clusters that these weights violate; how many.")
+        .def("add_local", &add_local<Set>, "weights"_a, "most_members"_a, "most_cuts"_a, "least_violation"_a,
+             "Adds cuts from networks of few variables that these weights violate; how many.")
         .def(
             "keep",
             [](PyCuts<Set>& cuts, const Flags& kept) {

@@ -6,14 +6,8 @@
 
 namespace topdag {
 
-namespace {
-
-constexpr double tiny_weight = 1e-9;
-
-// Sets of variables that lean on each other in circles, as far as the support goes. A violated 1-cluster has a violated
-// part inside one of them: the part of its members that lean on no other member outside that part.
 template <class Set>
-std::vector<Set> circles(const SupportOf<Set>& support) {
+std::vector<Set> circles_of(const SupportOf<Set>& support) {
     const int n = static_cast<int>(support.size());
     std::vector<Set> before(n, 0);
     for (int v = 0; v < n; ++v)
@@ -34,6 +28,10 @@ std::vector<Set> circles(const SupportOf<Set>& support) {
     return found;
 }
 
+namespace {
+
+constexpr double tiny_weight = 1e-9;
+
 template <class Set>
 struct PairOf {
     int u, v;
@@ -50,7 +48,7 @@ std::vector<PairOf<Set>> leaning_pairs(const SupportOf<Set>& support) {
         for (const WeightedFamilyOf<Set>& family : support[v])
             for (Set rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
     std::vector<PairOf<Set>> pairs;
-    for (const Set circle : circles(support))
+    for (const Set circle : circles_of(support))
         for (Set some = circle; some; some &= some - 1)
             for (Set others = some & (some - 1); others; others &= others - 1) {
                 const int u = first_of(some), v = first_of(others);
@@ -164,7 +162,7 @@ public:
         : support_(support), k_(k), options_(options), limits_(limits) {}
 
     SearchedClustersOf<Set> run() {
-        for (const Set circle : circles(support_))
+        for (const Set circle : circles_of(support_))
             for (Set undecided = circle; undecided && goes_on();) {
                 const int root = first_of(undecided);
                 undecided &= ~only<Set>(root);
@@ -345,12 +343,14 @@ bool propagate_orders(const FamilyViewOf<Set>& families, std::span<std::uint8_t>
 }
 
 template SupportOf<VarSet> support_of(const FamilyViewOf<VarSet>&, std::span<const double>);
+template std::vector<VarSet> circles_of(const SupportOf<VarSet>&);
 template std::vector<ClusterOf<VarSet>> grow_clusters(const SupportOf<VarSet>&, const SeparationOptions&);
 template SearchedClustersOf<VarSet> search_clusters(const SupportOf<VarSet>&, int, const SeparationOptions&, Limits&);
 template double cluster_weight(const ClusterOf<VarSet>&, const SupportOf<VarSet>&);
 template bool propagate_orders(const FamilyViewOf<VarSet>&, std::span<std::uint8_t>);
 
 template SupportOf<WideSet> support_of(const FamilyViewOf<WideSet>&, std::span<const double>);
+template std::vector<WideSet> circles_of(const SupportOf<WideSet>&);
 template std::vector<ClusterOf<WideSet>> grow_clusters(const SupportOf<WideSet>&, const SeparationOptions&);
 template SearchedClustersOf<WideSet> search_clusters(const SupportOf<WideSet>&, int, const SeparationOptions&, Limits&);
 template double cluster_weight(const ClusterOf<WideSet>&, const SupportOf<WideSet>&);

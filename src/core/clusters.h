@@ -46,6 +46,11 @@ using SupportOf = std::vector<std::vector<WeightedFamilyOf<Set>>>;
 template <class Set>
 SupportOf<Set> support_of(const FamilyViewOf<Set>& families, std::span<const double> weights);
 
+// Sets of variables that lean on each other in circles, as far as the support goes. A violated 1-cluster has a violated
+// part inside one of them: the part of its members that lean on no other member outside that part.
+template <class Set>
+std::vector<Set> circles_of(const SupportOf<Set>& support);
+
 struct SeparationOptions {
     std::size_t most_cuts = 100;
     double least_violation = 1e-4;

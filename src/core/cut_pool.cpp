@@ -12,6 +12,7 @@ namespace topdag {
 template <class Set>
 int CutOf<Set>::limit() const {
     if (is_clause()) return 1;
+    if (local) return local->limit;
     int sum = size_of(variables);
     for (const ClusterOf<Set>& cluster : clusters) sum += cluster.k;
     return is_halved() ? (sum + 1) / 2 : sum;
@@ -19,6 +20,7 @@ int CutOf<Set>::limit() const {
 
 template <class Set>
 int CutOf<Set>::coefficient(int v, Set parents) const {
+    if (local) return local->coefficient(v, parents);
     int sum = has(variables, v);
     for (const ClusterOf<Set>& cluster : clusters) sum += cluster.counts(v, parents);
     return is_halved() ? (sum + 1) / 2 : sum;
@@ -28,7 +30,7 @@ template <class Set>
 void CutPoolOf<Set>::add(CutOf<Set> cut) {
     std::vector<Entry> row;
     const auto size = static_cast<std::int32_t>(families_.parents.size());
-    Set touched = cut.variables;
+    Set touched = cut.local ? cut.local->members : cut.variables;
     for (const ClusterOf<Set>& cluster : cut.clusters) touched |= cluster.members;
     for (Set rest = touched; rest; rest &= rest - 1) {
         const int v = first_of(rest);
@@ -150,7 +152,7 @@ public:
         for (std::size_t i = 0; i < weights.size(); ++i)
             if (weights[i] > tiny_weight) column_of_[i] = static_cast<int>(n_columns_++);
         for (std::size_t c = 0; c < pool.size(); ++c)
-            if (pool.cut(c).clusters.size() == 1 && !pool.cut(c).is_halved() &&
+            if (pool.cut(c).is_cluster() &&
                 weight_of(pool.row(c)) < pool.cut(c).limit() + tiny_weight)
                 tight_.push_back(c);
         n_variables_ = static_cast<std::size_t>(families.n_variables());

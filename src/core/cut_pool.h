@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "clusters.h"
+#include "local_cuts.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -15,14 +17,16 @@ namespace topdag {
 // One cluster: its families count once. Otherwise the cuts of the clusters are added up, with the equation that each
 // of `variables` has one family; all is halved and rounded up. That is safe for the coefficients because weights are
 // not negative, and for the limit because networks have whole numbers on the left [Caprara & Fischetti 1996].
-// A clause has no clusters: its families are given, and every network that is asked for has one of them.
+// A local cut stands alone. A clause has nothing: its families are given, and every network asked for has one of them.
 template <class Set>
 struct CutOf {
     std::vector<ClusterOf<Set>> clusters;
     Set variables = 0;
+    std::optional<LocalCutOf<Set>> local;
 
     bool operator==(const CutOf&) const = default;
-    bool is_clause() const { return clusters.empty() && variables == 0; }
+    bool is_clause() const { return clusters.empty() && variables == 0 && !local; }
+    bool is_cluster() const { return clusters.size() == 1 && variables == 0; }
     bool is_halved() const { return clusters.size() > 1 || variables != 0; }
     int limit() const;
     int coefficient(int v, Set parents) const;

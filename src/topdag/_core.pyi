@@ -366,6 +366,11 @@ class Cuts:
         Adds halved sums of tight clusters that these weights violate; how many.
         """
 
+    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
+        """
+        Adds cuts from networks of few variables that these weights violate; how many.
+        """
+
     def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -439,6 +444,11 @@ class WideCuts:
     def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
         """
         Adds halved sums of tight clusters that these weights violate; how many.
+        """
+
+    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
+        """
+        Adds cuts from networks of few variables that these weights violate; how many.
         """
 
     def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...

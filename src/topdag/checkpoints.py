@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.branch_and_cut import OpenParts
 from topdag.errors import FileError, why_not_opened
 from topdag.relaxation import Incumbent, Relaxation
+from topdag.search_parts import OpenParts
 from topdag.stores import ListStore, masks_in, set_array
 from topdag.writing import write_whole
 

@@ -28,6 +28,9 @@ EXACT_BITS = 52  # sums of this many bits are exact in doubles
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 HALVES_A_ROUND = 50
 LEAST_HALF_VIOLATION = 0.05  # of a half at most
+LOCAL_MEMBERS = 10
+LOCAL_CUTS_A_ROUND = 100
+LEAST_LOCAL_VIOLATION = 0.02  # of coefficients up to 1
 SLACK_ROUNDS = 4  # a cut that has been slack for so long is dropped
 MOST_ADMITTED = 500  # families that enter at a time
 TINY = 1e-9
@@ -285,6 +288,11 @@ class Program:
         that hold here only."""
         self.cuts.add_halves(weights, HALVES_A_ROUND, LEAST_HALF_VIOLATION)
         return self._add_rows(self._scope)
+
+    def add_local(self, weights: Floats) -> int:
+        """Adds cuts from the networks of few variables that the weights violate; how many that were."""
+        self.cuts.add_local(weights, LOCAL_MEMBERS, LOCAL_CUTS_A_ROUND, LEAST_LOCAL_VIOLATION)
+        return self._add_rows()
 
     def decide(self, decisions: Decisions) -> None:
         """Only cuts that hold where all this is decided count from now on."""

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from topdag import _core
-from topdag.branch_and_cut import OpenParts, prove_best
+from topdag.branch_and_cut import prove_best
 from topdag.branching import branch_on_cycles
 from topdag.checkpoints import Checkpoint, State
 from topdag.components import Part, parts_of
@@ -24,6 +24,7 @@ from topdag.family_program import Families
 from topdag.order_search import cluster_bound, search_orders
 from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run
+from topdag.search_parts import OpenParts
 from topdag.stores import NARROW, ListStore, masks_in, set_array
 
 FIRST_SETS = 20_000
