@@ -16,7 +16,6 @@ import pytest
 from cli_runs import Topdag
 
 import topdag as td
-import topdag.__main__ as entry
 from topdag import cli
 from topdag.commands.command import Exit
 
@@ -277,6 +276,11 @@ CALLS = [
     ("td.Constraints(required_edges=['a->b'], forbidden_edges=['a->b'])", "cannot all hold: .* Drop one of them."),
     ("td.Constraints(tiers=['a', 'b'])", "tiers: give a list of names, not 'a'."),
     ("td.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
+    (
+        "td.Network(['a', 'b'], {}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
+        "fit needs states, but 'a' is continuous: cut such columns with discretize= when making the table, or fit "
+        "numbers with topdag.regressions",
+    ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),
     (
@@ -326,13 +330,26 @@ WORDS: list[tuple[list[str], Exit, str]] = [
     ),
     (["check", "FILE", "FILE"], Exit.BAD_INPUT, "this is not JSON"),
     (["list", "PRUNED"], Exit.BAD_INPUT, "--keep all"),
+    (
+        ["fit", "FLOATS", "NET"],
+        Exit.BAD_INPUT,
+        "fit needs states, but 'a', 'b' are continuous: cut such columns with --discretize when making the table, or "
+        "convert 'b', all whole numbers, to integers, or fit numbers with topdag.regressions in Python.",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("words", "code", "text"), WORDS)
 def test_commands(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], code: Exit, text: str) -> None:
     td.write_scores(tmp_path / "pruned.jkl", td.score(td.example_table(50), td.BIC(), keep="best"))
-    places = {"FILE": asia, "PRUNED": tmp_path / "pruned.jkl"}
+    td.write_network(tmp_path / "net.json", td.Network(["a", "b"], {"b": ["a"]}))
+    (tmp_path / "floats.csv").write_text("a,b\n1.5,2.0\n2.5,1.0\n")
+    places = {
+        "FILE": asia,
+        "PRUNED": tmp_path / "pruned.jkl",
+        "NET": tmp_path / "net.json",
+        "FLOATS": tmp_path / "floats.csv",
+    }
     ran = topdag(*(places.get(word, word) for word in words))
     assert (ran.code, ran.out) == (code, "")
     assert same_words(text, ran.err), ran.err
@@ -365,15 +382,6 @@ def test_a_fault_of_ours_is_no_traceback(topdag: Topdag, asia: Path, monkeypatch
     monkeypatch.setenv("TOPDAG_TRACEBACK", "1")
     with pytest.raises(AssertionError):
         topdag("best", asia)
-
-
-def test_ctrl_c_while_it_still_loads(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted() -> int:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(cli, "main", interrupted)
-    assert entry.main() == Exit.INTERRUPTED
-    assert capsys.readouterr().err == "topdag: interrupted before anything was known\n"
 
 
 def test_help_is_given_to_who_asks_for_it(topdag: Topdag) -> None:

@@ -45,7 +45,7 @@ ROOMS = {
     "classes": "_core drawing errors graphs plots",
     "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
     "row_coding": "columns errors frames messages table",
-    "fitting": "decomposable errors graphs messages parameters score_kinds score_making table",
+    "fitting": "continuous_kinds decomposable errors graphs messages parameters score_kinds score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
@@ -202,7 +202,7 @@ ROOMS = {
     "list_questions lists posteriors priors questions results runs score_kinds score_making "
     "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing constraint_files constraints discretize displays engines "
+    "commands": "_core asking checking cli comparing constraint_files constraints continuous_kinds discretize displays engines "
     "errors example files fitting graphs keeping list_files list_lattices list_questions lists "
     "messages network_files parameters plain_names planning posterior_files posteriors priors "
     "questions reading report results rule_text rules runs samples sampling score_kinds "

@@ -9,9 +9,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing takes 15 ms to load, in which Ctrl-C would not be heard yet; see __main__.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from topdag.alternatives import EdgeAlternatives, edge_alternatives
     from topdag.classes import EquivalenceClass
     from topdag.classifiers import k_dependence, naive_bayes, tan

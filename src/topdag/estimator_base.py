@@ -134,7 +134,7 @@ def learned_codings(columns: Sequence[Column], discretize: Discretize) -> list[F
     columns = with_whole_numbers(columns, discretize)
     floats = [column.name for column in columns if column.is_float]
     rules = rules_by_column(discretize, [column.name for column in columns], floats)
-    refuse_floats([name for name in floats if name not in rules], ())
+    refuse_floats([name for name in floats if name not in rules], (), can_stay=False)
     return [_learned_coding(column, rules.get(column.name)) for column in columns]
 
 
