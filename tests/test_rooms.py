@@ -198,12 +198,12 @@ ROOMS = {
     "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
     "score_kinds score_making table",
     # one page with all of them: asks, and shows
-    "report": "asking classes comparing constraints drawing errors graphs list_averaging list_lattices "
+    "report": "asking classes comparing constraints drawing engines errors graphs list_averaging list_lattices "
     "list_questions lists posteriors priors questions results runs score_kinds score_making "
     "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing constraint_files constraints continuous_kinds discretize displays engines "
-    "errors example files fitting graphs keeping list_files list_lattices list_questions lists "
+    "commands": "_core asking checking cli comparing constraint_files constraints continuous_kinds discretize displays "
+    "engines errors example files fitting graphs keeping list_files list_lattices list_questions lists "
     "messages network_files parameters plain_names planning posterior_files posteriors priors "
     "questions reading report results rule_text rules runs samples sampling score_kinds "
     "score_making scores sums table writing",
