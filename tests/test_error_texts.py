@@ -384,6 +384,25 @@ def test_a_fault_of_ours_is_no_traceback(topdag: Topdag, asia: Path, monkeypatch
         topdag("best", asia)
 
 
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (MemoryError(), "the system gave no more memory; topdag plan says what would fit"),
+        (MemoryError("no 2 GiB"), "the system gave no more memory: no 2 GiB; topdag plan says what would fit"),
+        (td.TooLarge("Set max_parents."), "Set --max-parents."),
+    ],
+)
+def test_memory_that_runs_out(
+    topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch, error: MemoryError, text: str
+) -> None:
+    def refused(_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(cli, "run", refused)
+    ran = topdag("best", asia)
+    assert (ran.code, ran.err) == (Exit.TOO_LARGE, f"topdag: {text}\n")
+
+
 def test_help_is_given_to_who_asks_for_it(topdag: Topdag) -> None:
     assert topdag("help").out == topdag("--help").out
     assert topdag("help", "best").out == topdag("best", "--help").out

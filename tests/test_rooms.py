@@ -59,7 +59,7 @@ ROOMS = {
     "results": "drawing graphs priors score_kinds",
     "runs": "displays errors memory results",
     "engines": "_core continuous_kinds errors runs score_kinds",
-    "memory": "",
+    "memory": "errors",
     "displays": "memory results",
     "order_search": "_core runs stores",
     "continuous_scoring": "_core continuous_kinds decomposable engines errors runs stores table",
