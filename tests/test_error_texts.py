@@ -182,6 +182,8 @@ def world() -> dict[str, object]:
         "found": td.k_best_networks(scores, 3),
         "wide": td.random_network(28, seed=1).sample(50, seed=1),
         "too_wide": td.random_network(70, seed=1).sample(50, seed=1),
+        "many_numbers": td.Table(np.random.default_rng(1).normal(size=(20, 70)), continuous="all"),
+        "same_numbers": td.Table({"a": [1.5, 2.5, 3.0], "b": [3.0, 5.0, 6.0]}, continuous="all"),
     }
 
 
@@ -299,6 +301,17 @@ CALLS = [
         "td.edge_posteriors(wide)",
         "28 variables: sums over all networks take at most 26. Leave out 2, or average over a list",
     ),
+    (
+        "td.best_network(td.score(many_numbers, td.GaussianBIC(), max_parents=2))",
+        "70 variables: GaussianBIC() takes at most 64. Leave out 6 columns, or cut the numbers into states with "
+        "discretize=; with BIC or AIC up to 128",
+    ),
+    (
+        "td.score(many_numbers, td.MixedBIC())",
+        "70 variables: MixedBIC() takes at most 26. Leave out 44 columns, or cut",
+    ),
+    ("td.score(same_numbers, td.MixedBIC())", "MixedBIC(): the covariance of 'a', 'b' is degenerate: b = 2 a. Leave"),
+    ("td.score(same_numbers, td.GaussianAIC())", "GaussianAIC(): the covariance of 'a', 'b' is degenerate: b = 2 a."),
     ("td.sample_networks(wide, 1)", "28 variables: networks of at most 26 can be sampled. Leave out 2 columns."),
 ]
 

@@ -278,6 +278,14 @@ class MixedBIC(ScoreKind):
         )
 
 
+@dataclass(frozen=True, repr=False)
+class GaussianPart(GaussianBIC):
+    """MixedBIC where every column is continuous: computed as GaussianBIC, and called what the user called it."""
+
+    def __repr__(self) -> str:
+        return repr(MixedBIC())
+
+
 def numbers_of(table: Table, columns: Sequence[int]) -> Floats:
     """The numbers of these continuous columns."""
     place = {table.index(name): i for i, name in enumerate(table.continuous)}
