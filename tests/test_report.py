@@ -132,6 +132,13 @@ def test_answers_that_are_there_are_not_asked_again(tmp_path: Path, scores: td.S
     assert np.allclose(page.values["edges"], edges.matrix, atol=1e-6)
     assert "Probabilities of paths are left out, because they were not asked for" in page.text
     assert "500 rows" in page.text
+
+
+def test_tiles_read_as_sentences(asia_page: Page) -> None:
+    """By a screen reader too, and when they are copied."""
+    table = td.example_table()
+    assert f"{table.n_rows:,} rows of 8 variables" in asia_page.text
+    assert "edges in the network that is proved to be the best" in asia_page.text
     alone = page_of(tmp_path, best)
     assert "There is no list of the best classes, because it was not asked for" in alone.text
 
