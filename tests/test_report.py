@@ -132,6 +132,8 @@ def test_answers_that_are_there_are_not_asked_again(tmp_path: Path, scores: td.S
     assert np.allclose(page.values["edges"], edges.matrix, atol=1e-6)
     assert "Probabilities of paths are left out, because they were not asked for" in page.text
     assert "500 rows" in page.text
+    alone = page_of(tmp_path, best)
+    assert "There is no list of the best classes, because it was not asked for" in alone.text
 
 
 def test_tiles_read_as_sentences(asia_page: Page) -> None:
@@ -139,8 +141,6 @@ def test_tiles_read_as_sentences(asia_page: Page) -> None:
     table = td.example_table()
     assert f"{table.n_rows:,} rows of 8 variables" in asia_page.text
     assert "edges in the network that is proved to be the best" in asia_page.text
-    alone = page_of(tmp_path, best)
-    assert "There is no list of the best classes, because it was not asked for" in alone.text
 
 
 def test_a_class_counts_with_its_allowed_members(tmp_path: Path) -> None:
