@@ -255,6 +255,8 @@ CALLS = [
     ("td.write_network('/none/x.json', found[0])", "/none/x.json: not written: there is no folder /none"),
     ("td.write_network('x.json', 5)", "x.json: write_network writes a Network, not int"),
     ("td.read_network('none.json')", "none.json: there is no such file"),
+    ("td.write_scores('x.npz.gz', scores)", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
+    ("td.read_scores('x.npz.gz')", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
     ("td.read_scores('none.txt')", "none.txt: the name must end in .npz, .jkl, .pss to hold scores"),
     ("td.read_list('none.json')", "none.json: the name must end in .jsonl or .jsonl.gz to hold a list"),
     (
@@ -343,6 +345,12 @@ WORDS: list[tuple[list[str], Exit, str]] = [
     ),
     (["check", "FILE", "FILE"], Exit.BAD_INPUT, "this is not JSON"),
     (["list", "PRUNED"], Exit.BAD_INPUT, "--keep all"),
+    (["score", "none.csv", "-o", "x.npz.gz"], Exit.BAD_INPUT, "x.npz.gz: a .npz file is never gzipped"),
+    (
+        ["best", "JUNK"],
+        Exit.BAD_INPUT,
+        "this is no Parquet file, though its name says so; if it holds text, name it .csv",
+    ),
     (
         ["fit", "FLOATS", "NET"],
         Exit.BAD_INPUT,
@@ -356,12 +364,14 @@ WORDS: list[tuple[list[str], Exit, str]] = [
 def test_commands(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], code: Exit, text: str) -> None:
     td.write_scores(tmp_path / "pruned.jkl", td.score(td.example_table(50), td.BIC(), keep="best"))
     td.write_network(tmp_path / "net.json", td.Network(["a", "b"], {"b": ["a"]}))
+    (tmp_path / "junk.parquet").write_text("a,b\n1,2\n2,1\n")
     (tmp_path / "floats.csv").write_text("a,b\n1.5,2.0\n2.5,1.0\n")
     places = {
         "FILE": asia,
         "PRUNED": tmp_path / "pruned.jkl",
         "NET": tmp_path / "net.json",
         "FLOATS": tmp_path / "floats.csv",
+        "JUNK": tmp_path / "junk.parquet",
     }
     ran = topdag(*(places.get(word, word) for word in words))
     assert (ran.code, ran.out) == (code, "")

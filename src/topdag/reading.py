@@ -29,6 +29,7 @@ from .table import Table, table_of_columns
 MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 SEPARATORS = (",", ";", "\t", "|")
 PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet"))
+PARQUET_ENDINGS = (".parquet", ".pq")
 BLOCK = 1 << 20  # bytes that are cut into cells at a time
 
 Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, and which of them a row has
@@ -94,6 +95,8 @@ def table_of_file(path: Path, how: TextFormat, leave_out: Collection[str], optio
     content = file_content(path)
     if content.startswith(b"PAR1"):
         return table_of_parquet(path, leave_out, options)
+    if path.suffix.lower() in PARQUET_ENDINGS:
+        raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
         first, columns, lines = cells_of(content, how)
     except TableError:
