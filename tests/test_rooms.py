@@ -195,11 +195,12 @@ ROOMS = {
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in
-    "estimator_base": "columns discretize errors frames messages score_kinds table",
-    "structure_learner": "building constraints discretize errors estimator_base list_questions messages priors "
-    "questions results score_kinds score_making sums table",
-    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
-    "score_kinds score_making table",
+    "estimator_base": "columns constraints discretize errors frames messages priors questions results score_kinds "
+    "score_making scores table",
+    "structure_learner": "building constraints discretize estimator_base list_questions messages priors score_kinds "
+    "sums table",
+    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages score_kinds "
+    "table",
     # one page with all of them: asks, and shows
     "report": "asking classes comparing constraints drawing engines errors graphs list_averaging list_lattices "
     "list_questions lists posteriors priors questions results runs score_kinds score_making "
