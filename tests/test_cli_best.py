@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
 import re
@@ -109,3 +110,12 @@ def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
     assert "No network is allowed" in ran.out
     assert "there is no network" in ran.err
     assert not (tmp_path / "none.dot").exists()
+
+
+def test_names_that_promise_gzip_keep_it(topdag: Topdag, tmp_path: Path) -> None:
+    table, answer = tmp_path / "asia.csv.gz", tmp_path / "best.json.gz"
+    assert topdag("demo", "--csv", table).code == Exit.FINE
+    assert topdag("best", table, "--json", answer).code == Exit.FINE
+    assert gzip.decompress(table.read_bytes()).startswith(b"asia,tub,smoke")
+    assert json.loads(gzip.decompress(answer.read_bytes()))["proof"]["status"] == "PROVED"
+    assert topdag("check", answer, table).code == Exit.FINE

@@ -8,6 +8,7 @@ import pty
 import re
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,32 @@ def test_ctrl_c_without_a_terminal(start: Start, large: Path) -> None:
     assert process.returncode == Exit.INTERRUPTED
     assert "Traceback" not in err
     assert "counting" not in err
+
+
+PRESSED_WHILE_LOADING = """
+import os, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+import topdag.__main__ as entry
+if {is_ignored}:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.argv = ["topdag", "--version"]
+sys.exit(entry.main())
+"""
+
+
+@pytest.mark.parametrize("module", ["topdag.cli", "numpy", "datetime"])  # NumPy asks for the last one in C
+@pytest.mark.parametrize("is_ignored", [False, True])
+def test_ctrl_c_while_it_still_loads(module: str, is_ignored: bool) -> None:
+    program = PRESSED_WHILE_LOADING.format(module=module, is_ignored=is_ignored)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    expected = (Exit.FINE, "") if is_ignored else (Exit.INTERRUPTED, "topdag: interrupted before anything was known\n")
+    assert (done.returncode, done.stderr) == expected
 
 
 def test_ctrl_c_before_anything_is_known(topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:

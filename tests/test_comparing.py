@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from strategies import tables, tied_lists
 
 import topdag as td
-from topdag.comparing import percent, wrapped
+from topdag.comparing import wrapped
 from topdag.lists import BestList
 from topdag.score_making import scores_from_lists
+from topdag.summaries import percent
 
 ABC = ("a", "b", "c")
 Pair = tuple[str, str]

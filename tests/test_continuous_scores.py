@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import topdag as td
 from topdag import _core
 from topdag.checking import check_network, local_by_definition
-from topdag.continuous_kinds import scatter_of
+from topdag.number_columns import scatter_of
 from topdag.score_kinds import ScoreKind
 from topdag.scores import Scores
 

@@ -16,7 +16,6 @@ import pytest
 from cli_runs import Topdag
 
 import topdag as td
-import topdag.__main__ as entry
 from topdag import cli
 from topdag.commands.command import Exit
 
@@ -183,6 +182,8 @@ def world() -> dict[str, object]:
         "found": td.k_best_networks(scores, 3),
         "wide": td.random_network(28, seed=1).sample(50, seed=1),
         "too_wide": td.random_network(70, seed=1).sample(50, seed=1),
+        "many_numbers": td.Table(np.random.default_rng(1).normal(size=(20, 70)), continuous="all"),
+        "same_numbers": td.Table({"a": [1.5, 2.5, 3.0], "b": [3.0, 5.0, 6.0]}, continuous="all"),
     }
 
 
@@ -254,6 +255,8 @@ CALLS = [
     ("td.write_network('/none/x.json', found[0])", "/none/x.json: not written: there is no folder /none"),
     ("td.write_network('x.json', 5)", "x.json: write_network writes a Network, not int"),
     ("td.read_network('none.json')", "none.json: there is no such file"),
+    ("td.write_scores('x.npz.gz', scores)", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
+    ("td.read_scores('x.npz.gz')", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
     ("td.read_scores('none.txt')", "none.txt: the name must end in .npz, .jkl, .pss to hold scores"),
     ("td.read_list('none.json')", "none.json: the name must end in .jsonl or .jsonl.gz to hold a list"),
     (
@@ -277,6 +280,11 @@ CALLS = [
     ("td.Constraints(required_edges=['a->b'], forbidden_edges=['a->b'])", "cannot all hold: .* Drop one of them."),
     ("td.Constraints(tiers=['a', 'b'])", "tiers: give a list of names, not 'a'."),
     ("td.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
+    (
+        "td.Network(['a', 'b'], {}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
+        "fit needs states, but 'a' is continuous: cut such columns with discretize= when making the table, or fit "
+        "numbers with topdag.regressions",
+    ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),
     (
@@ -295,6 +303,17 @@ CALLS = [
         "td.edge_posteriors(wide)",
         "28 variables: sums over all networks take at most 26. Leave out 2, or average over a list",
     ),
+    (
+        "td.best_network(td.score(many_numbers, td.GaussianBIC(), max_parents=2))",
+        "70 variables: GaussianBIC() takes at most 64. Leave out 6 columns, or cut the numbers into states with "
+        "discretize=; with BIC or AIC up to 128",
+    ),
+    (
+        "td.score(many_numbers, td.MixedBIC())",
+        "70 variables: MixedBIC() takes at most 26. Leave out 44 columns, or cut",
+    ),
+    ("td.score(same_numbers, td.MixedBIC())", "MixedBIC(): the covariance of 'a', 'b' is degenerate: b = 2 a. Leave"),
+    ("td.score(same_numbers, td.GaussianAIC())", "GaussianAIC(): the covariance of 'a', 'b' is degenerate: b = 2 a."),
     ("td.sample_networks(wide, 1)", "28 variables: networks of at most 26 can be sampled. Leave out 2 columns."),
 ]
 
@@ -326,13 +345,34 @@ WORDS: list[tuple[list[str], Exit, str]] = [
     ),
     (["check", "FILE", "FILE"], Exit.BAD_INPUT, "this is not JSON"),
     (["list", "PRUNED"], Exit.BAD_INPUT, "--keep all"),
+    (["score", "none.csv", "-o", "x.npz.gz"], Exit.BAD_INPUT, "x.npz.gz: a .npz file is never gzipped"),
+    (
+        ["best", "JUNK"],
+        Exit.BAD_INPUT,
+        "this is no Parquet file, though its name says so; if it holds text, name it .csv",
+    ),
+    (
+        ["fit", "FLOATS", "NET"],
+        Exit.BAD_INPUT,
+        "fit needs states, but 'a', 'b' are continuous: cut such columns with --discretize when making the table, or "
+        "convert 'b', all whole numbers, to integers, or fit numbers with topdag.regressions in Python.",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("words", "code", "text"), WORDS)
 def test_commands(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], code: Exit, text: str) -> None:
     td.write_scores(tmp_path / "pruned.jkl", td.score(td.example_table(50), td.BIC(), keep="best"))
-    places = {"FILE": asia, "PRUNED": tmp_path / "pruned.jkl"}
+    td.write_network(tmp_path / "net.json", td.Network(["a", "b"], {"b": ["a"]}))
+    (tmp_path / "junk.parquet").write_text("a,b\n1,2\n2,1\n")
+    (tmp_path / "floats.csv").write_text("a,b\n1.5,2.0\n2.5,1.0\n")
+    places = {
+        "FILE": asia,
+        "PRUNED": tmp_path / "pruned.jkl",
+        "NET": tmp_path / "net.json",
+        "FLOATS": tmp_path / "floats.csv",
+        "JUNK": tmp_path / "junk.parquet",
+    }
     ran = topdag(*(places.get(word, word) for word in words))
     assert (ran.code, ran.out) == (code, "")
     assert same_words(text, ran.err), ran.err
@@ -367,13 +407,23 @@ def test_a_fault_of_ours_is_no_traceback(topdag: Topdag, asia: Path, monkeypatch
         topdag("best", asia)
 
 
-def test_ctrl_c_while_it_still_loads(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    def interrupted() -> int:
-        raise KeyboardInterrupt
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (MemoryError(), "the system gave no more memory; topdag plan says what would fit"),
+        (MemoryError("no 2 GiB"), "the system gave no more memory: no 2 GiB; topdag plan says what would fit"),
+        (td.TooLarge("Set max_parents."), "Set --max-parents."),
+    ],
+)
+def test_memory_that_runs_out(
+    topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch, error: MemoryError, text: str
+) -> None:
+    def refused(_: object) -> None:
+        raise error
 
-    monkeypatch.setattr(cli, "main", interrupted)
-    assert entry.main() == Exit.INTERRUPTED
-    assert capsys.readouterr().err == "topdag: interrupted before anything was known\n"
+    monkeypatch.setattr(cli, "run", refused)
+    ran = topdag("best", asia)
+    assert (ran.code, ran.err) == (Exit.TOO_LARGE, f"topdag: {text}\n")
 
 
 def test_help_is_given_to_who_asks_for_it(topdag: Topdag) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -379,6 +380,31 @@ def test_a_system_that_gives_few_threads() -> None:
     """Where no more threads can be started the work goes on with those there are; the process must not end."""
     done = subprocess.run([sys.executable, "-c", FEW_THREADS], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (0, "PROVED\n"), done.stderr
+
+
+LITTLE_MEMORY = """
+import resource, topdag as td
+table = td.random_network(20, max_parents=3, seed=1).sample(300, 1)
+td.edge_posteriors(td.example_table(50))
+held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (held + 300_000_000, resource.RLIM_INFINITY))
+for limit in (None, "100GB"):
+    try:
+        td.edge_posteriors(table, memory_limit=limit, threads=1)
+    except td.TooLarge as error:
+        print(error)
+"""
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="needs /proc")
+def test_a_system_that_gives_little_memory() -> None:
+    """What a process may take counts as free; where more is promised than there is, the core says what it lacks."""
+    done = subprocess.run([sys.executable, "-c", LITTLE_MEMORY], capture_output=True, text=True, check=False)
+    planned, refused = done.stdout.splitlines()
+    assert re.match(
+        r"The sum over all networks of 20 variables needs \S+ MB; (29\d|300) MB are free .* would fit", planned
+    )
+    assert re.match(r"The system did not give .* while summing; .* memory_limit .* says what would\.", refused)
 
 
 @pytest.mark.parametrize("limit", [-1, -0.001, math.nan, "5", True, [1]])

@@ -54,6 +54,11 @@ def test_the_extra_for_everything_is_everything_for_use() -> None:
     assert named == set(extras) - {"all", "test", "lint", "docs"}
 
 
+def test_every_extra_is_documented() -> None:
+    page = (Path(__file__).resolve().parents[1] / "docs" / "platforms.md").read_text()
+    assert {extra for extra in PROJECT["project"]["optional-dependencies"] if f"`topdag[{extra}]`" not in page} == set()
+
+
 def test_the_source_distribution_holds_no_binaries() -> None:
     """A module built in place for one Python would shadow the one built for another."""
     assert "*.so" in PROJECT["tool"]["scikit-build"]["sdist"]["exclude"]

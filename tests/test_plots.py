@@ -74,6 +74,13 @@ def test_a_heat_map() -> None:
     assert texts(edges.heatmap(numbers=False)) == []
 
 
+@pytest.mark.parametrize("names", [["W" * 300, "b"], ["W" * 300, "V" * 300], ["W" * 23 + str(i) for i in range(9)]])
+def test_a_heat_map_has_room_for_long_names(names: list[str]) -> None:
+    """Else matplotlib would warn that its layout was not applied."""
+    table = td.Table({name: [0, 1, int(i > 3), 1] for i, name in enumerate(names)})
+    td.edge_posteriors(table).heatmap().figure.canvas.draw()
+
+
 def test_a_score_profile() -> None:
     classes = td.k_best_classes(td.example_table(), 30)
     axes = td.score_profile(classes)

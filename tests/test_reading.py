@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from topdag import reading
+from topdag import reading, text_cells
 from topdag.errors import TableError
 from topdag.reading import read_table
 from topdag.table import Table
@@ -74,7 +74,7 @@ def test_plain_cells_come_back(read, rows, separator, header, quoted):
     if quoted:
         lines = [[f'"{cell}"' for cell in line] for line in lines]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reading, "BLOCK", 16)
+        patch.setattr(text_cells, "BLOCK", 16)
         table = read("\n".join(map(separator.join, lines)), header=header)
     assert table == Table(rows, names=names)
 
@@ -240,7 +240,7 @@ def test_separators_refused(refused, separator):
 
 
 def test_ragged_lines_are_numbered_across_blocks(refused, monkeypatch):
-    monkeypatch.setattr(reading, "BLOCK", 8)
+    monkeypatch.setattr(text_cells, "BLOCK", 8)
     refused("a,b\n" + "0,1\n" * 50 + "0,1,2\n", "line 52 of the file has 3 cells")
 
 

@@ -136,6 +136,13 @@ def test_answers_that_are_there_are_not_asked_again(tmp_path: Path, scores: td.S
     assert "There is no list of the best classes, because it was not asked for" in alone.text
 
 
+def test_tiles_read_as_sentences(asia_page: Page) -> None:
+    """By a screen reader too, and when they are copied."""
+    table = td.example_table()
+    assert f"{table.n_rows:,} rows of 8 variables" in asia_page.text
+    assert "edges in the network that is proved to be the best" in asia_page.text
+
+
 def test_a_class_counts_with_its_allowed_members(tmp_path: Path) -> None:
     """With a limit on parents some members of a class are outside the space that is summed."""
     scores = td.score(td.example_table(), td.BDeu(), max_parents=1)

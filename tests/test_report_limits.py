@@ -11,7 +11,10 @@ from cli_runs import Topdag
 from report_pages import SECTIONS, Page, page_of
 
 import topdag as td
+from topdag.asking import Asked
+from topdag.report import gathering, write_page
 from topdag.report.gathering import Missing, gather
+from topdag.runs import Run
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +45,25 @@ def test_too_many_variables_for_sums(tmp_path: Path) -> None:
     assert len(page.values["edges"]) == 24
 
 
+@pytest.mark.parametrize(("n", "best", "listed"), [(8, 500, 500), (30, 500, 1000), (70, 1000, 1000)])
+def test_time_goes_to_questions_that_can_use_it(
+    monkeypatch: pytest.MonkeyPatch, n: int, best: float, listed: float
+) -> None:
+    """Neither question takes any time here, so each is given its share of all of it."""
+    given = {}
+
+    def refused(what: str, run: Run) -> None:
+        given[what] = run.time_limit
+        raise td.ScoreError(f"no {what}")
+
+    monkeypatch.setattr(gathering, "best_of", lambda _, run: refused("best", run))
+    monkeypatch.setattr(gathering, "list_of", lambda *arguments: refused("list", arguments[-1]))
+    table = td.Table(np.random.default_rng(1).integers(0, 2, (20, n)))
+    found = gather(Asked(table, td.BIC(), 2), 5, Run(time_limit=1000))
+    assert given == {"best": pytest.approx(best, rel=0.1), "list": pytest.approx(listed, rel=0.1)}
+    assert isinstance(found.edges, Missing) == (n > 26)
+
+
 def test_constraints_that_sums_do_not_understand(tmp_path: Path) -> None:
     known = td.Constraints(ancestors=[("asia", "dysp")])
     page = page_of(tmp_path, td.score(td.example_table(), td.BDeu(), constraints=known), k=3)
@@ -59,10 +81,6 @@ def test_no_network_is_possible(tmp_path: Path) -> None:
 def test_an_interruption_keeps_what_is_known(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: td.Scores, is_empty: bool
 ) -> None:
-    from topdag.asking import Asked
-    from topdag.report import gathering, write_page
-    from topdag.runs import Run
-
     def interrupted(*_: object, **__: object) -> None:
         raise td.Interrupted("", td.k_best_classes(scores, 3, time_limit=0 if is_empty else None))
 

@@ -30,7 +30,8 @@ ROOMS = {
     "building": "columns continuous discretize errors messages",
     "table": "building columns continuous discretize errors frames messages",
     "frames": "building columns discretize errors messages table",
-    "reading": "building columns continuous discretize errors file_kinds frames messages table",
+    "text_cells": "columns errors file_kinds messages",
+    "reading": "building columns continuous discretize errors file_kinds frames messages table text_cells",
     # pictures
     "layouts": "",
     "routes": "layouts",
@@ -45,7 +46,7 @@ ROOMS = {
     "classes": "_core drawing errors graphs plots",
     "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
     "row_coding": "columns errors frames messages table",
-    "fitting": "decomposable errors graphs messages parameters score_kinds score_making table",
+    "fitting": "continuous_kinds decomposable errors graphs messages parameters score_kinds score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
@@ -53,16 +54,17 @@ ROOMS = {
     "score_files": "errors family_lists",
     "stores": "_core family_lists",
     "decomposable": "_core discretize errors messages table",
-    "continuous_kinds": "_core decomposable errors messages table",
+    "number_columns": "_core messages table",
+    "continuous_kinds": "_core decomposable errors messages number_columns table",
     "score_kinds": "_core continuous_kinds decomposable errors parameters table",
     "components": "_core family_lists stores",
     "results": "drawing graphs priors score_kinds",
     "runs": "displays errors memory results",
     "engines": "_core continuous_kinds errors runs score_kinds",
-    "memory": "",
+    "memory": "errors",
     "displays": "memory results",
     "order_search": "_core runs stores",
-    "continuous_scoring": "_core continuous_kinds decomposable engines errors runs stores table",
+    "continuous_scoring": "_core continuous_kinds decomposable engines errors number_columns runs stores table",
     "scoring": "_core continuous_kinds continuous_scoring engines errors runs score_kinds stores table",
     "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
@@ -158,7 +160,8 @@ ROOMS = {
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "
     "search_results",
     "alternatives": "_core errors graphs lattices runs scores",
-    "comparing": "classes errors graphs lists messages scores",
+    "comparing": "classes errors graphs messages scores",
+    "summaries": "comparing lists messages",
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
     "list_averaging": "_core class_edges errors features graphs lists scores",
@@ -173,7 +176,7 @@ ROOMS = {
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
-    "fitted_regressions": "continuous_kinds errors graphs score_making table",
+    "fitted_regressions": "continuous_kinds errors graphs number_columns score_making table",
     "continuous_checks": "continuous_kinds errors table",
     "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
     # networks for other programs
@@ -193,21 +196,22 @@ ROOMS = {
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in
-    "estimator_base": "columns discretize errors frames messages score_kinds table",
-    "structure_learner": "building constraints discretize errors estimator_base list_questions messages priors "
-    "questions results score_kinds score_making sums table",
-    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages questions "
-    "score_kinds score_making table",
+    "estimator_base": "columns constraints discretize errors frames messages priors questions results score_kinds "
+    "score_making scores table",
+    "structure_learner": "building constraints discretize estimator_base list_questions messages priors score_kinds "
+    "sums table",
+    "tan_classifier": "building classifiers columns discretize errors estimator_base fitting messages score_kinds "
+    "table",
     # one page with all of them: asks, and shows
-    "report": "asking classes comparing constraints drawing errors graphs list_averaging list_lattices "
+    "report": "asking classes comparing constraints drawing engines errors graphs list_averaging list_lattices "
     "list_questions lists posteriors priors questions results runs score_kinds score_making "
     "scores sums table topdag writing",
     # the command line: knows everything, computes nothing, and nothing knows it
-    "commands": "_core asking checking cli comparing constraint_files constraints discretize displays engines "
-    "errors example files fitting graphs keeping list_files list_lattices list_questions lists "
+    "commands": "_core asking checking cli comparing constraint_files constraints continuous_kinds discretize displays "
+    "engines errors example files fitting graphs keeping list_files list_lattices list_questions lists "
     "messages network_files parameters plain_names planning posterior_files posteriors priors "
     "questions reading report results rule_text rules runs samples sampling score_kinds "
-    "score_making scores sums table writing",
+    "score_making scores summaries sums table writing",
     "cli": "topdag commands discretize errors",
     "__main__": "cli",
 }
@@ -409,7 +413,7 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "continuous", "building", "table", "frames", "reading"]
-    ground += ["file_kinds", "layouts", "routes", "drawing", "plots", "separation", "graphs"]
+    ground += ["file_kinds", "text_cells", "layouts", "routes", "drawing", "plots", "separation", "graphs"]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}
 

@@ -21,8 +21,8 @@ def executed(notebook: dict[str, Any]) -> dict[str, Any]:
 
     bare = {**notebook, "cells": [_without_outputs(cell) for cell in notebook["cells"]]}
     content = nbformat.reads(json.dumps(bare), as_version=4)
-    client = NotebookClient(content, timeout=SECONDS_PER_CELL, kernel_name="python3")
-    client.execute()
+    options = {"kernel_name": "python3", "coalesce_streams": True}  # one print can arrive in two pieces
+    NotebookClient(content, timeout=SECONDS_PER_CELL, **options).execute()
     return plain(json.loads(nbformat.writes(content)))
 
 

@@ -171,12 +171,15 @@ inline void tick(Limits& limits, const nb::object& on_tick) {
                 known(limits.bound.load()));
 }
 
-// Memory errors become Python's own here: other extension modules in the process may translate C++'s in their way.
-[[noreturn]] inline void raise_in_python(const std::exception_ptr& failure) {
+// Memory errors become topdag's own here: other extension modules in the process may translate C++'s in their way.
+[[noreturn]] inline void raise_in_python(const std::exception_ptr& failure, Phase phase) {
     try {
         std::rethrow_exception(failure);
-    } catch (const std::bad_alloc&) {
-        PyErr_NoMemory();
+    } catch (const std::bad_alloc& refused) {
+        const auto* array = dynamic_cast<const NoRoom*>(&refused);
+        const nb::object error = nb::module_::import_("topdag.memory")
+                                     .attr("out_of_memory")(phase_name(phase), array == nullptr ? 0 : array->bytes);
+        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
         throw nb::python_error();
     }
 }
@@ -230,7 +233,7 @@ auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
         worker.join();
     }
     if (interruption) std::rethrow_exception(interruption);
-    if (failure) raise_in_python(failure);
+    if (failure) raise_in_python(failure, limits.phase.load());
     return std::move(*result);
 }
 

@@ -12,6 +12,12 @@
 
 namespace topdag {
 
+// The system refused an array of so many bytes.
+struct NoRoom : std::bad_alloc {
+    explicit NoRoom(std::size_t asked) : bytes(asked) {}
+    std::size_t bytes;
+};
+
 template <class Number>
 class BigArrayOf {
 public:
@@ -32,7 +38,7 @@ private:
         const std::size_t bytes = size * sizeof(Number);
         const std::size_t alignment = bytes >= page ? page : 64;
         void* memory = std::aligned_alloc(alignment, (bytes + alignment) / alignment * alignment);
-        if (memory == nullptr) throw std::bad_alloc();
+        if (memory == nullptr) throw NoRoom(bytes);
 #if defined(__linux__)
         // Only a wish: fewer page faults and look-ups where the system grants it.
         if (bytes >= page) madvise(memory, bytes, MADV_HUGEPAGE);

@@ -9,13 +9,15 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # typing takes 15 ms to load, in which Ctrl-C would not be heard yet; see __main__.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from topdag.alternatives import EdgeAlternatives, edge_alternatives
     from topdag.classes import EquivalenceClass
     from topdag.classifiers import k_dependence, naive_bayes, tan
-    from topdag.comparing import Comparison, ListSummary, compare, summary
+    from topdag.comparing import Comparison, compare
     from topdag.constrained_scores import Constrained, constrained_fit
     from topdag.constraint_files import constraints_from, read_constraints
     from topdag.constraints import Constraints
@@ -91,6 +93,7 @@ if TYPE_CHECKING:
     from topdag.score_making import score
     from topdag.scores import Scores
     from topdag.structure_learner import StructureLearner
+    from topdag.summaries import ListSummary, summary
     from topdag.sums import (
         edge_posteriors,
         log_evidence,
@@ -109,7 +112,7 @@ _PLACES = {
     "alternatives": "EdgeAlternatives edge_alternatives",
     "classes": "EquivalenceClass",
     "classifiers": "k_dependence naive_bayes tan",
-    "comparing": "Comparison ListSummary compare summary",
+    "comparing": "Comparison compare",
     "constraint_files": "constraints_from read_constraints",
     "constraints": "Constraints",
     "constrained_scores": "Constrained constrained_fit",
@@ -153,6 +156,7 @@ _PLACES = {
     "score_making": "score",
     "scores": "Scores",
     "structure_learner": "StructureLearner",
+    "summaries": "ListSummary summary",
     "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
     "table": "Table",
     "tan_classifier": "TANClassifier",

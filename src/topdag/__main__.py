@@ -1,6 +1,12 @@
 """``topdag`` and ``python -m topdag``: the command line, opened so that Ctrl-C is heard from the first moment on."""
 
+from __future__ import annotations
+
 import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 INTERRUPTED = 130
 
@@ -8,12 +14,26 @@ INTERRUPTED = 130
 def main() -> int:
     """Runs the command line and returns its exit code."""
     try:
-        from topdag.cli import main as run
-
-        return run()
+        return loaded()()
     except KeyboardInterrupt:
         print("topdag: interrupted before anything was known", file=sys.stderr)
         return INTERRUPTED
+
+
+def loaded() -> Callable[[], int]:
+    """The command line. Ctrl-C waits until it is loaded: in the middle, NumPy makes an ImportError of it."""
+    import signal
+
+    heard = []
+    before = signal.getsignal(signal.SIGINT)
+    if callable(before):  # else Ctrl-C is ignored, as in the background of a script
+        signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    from topdag.cli import main as run
+
+    signal.signal(signal.SIGINT, before)
+    if heard:
+        raise KeyboardInterrupt
+    return run
 
 
 if __name__ == "__main__":

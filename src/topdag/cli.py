@@ -16,7 +16,7 @@ from topdag.commands.command import Command, Exit, UsageError, exit_codes
 from topdag.commands.show import WIDTH, mention, say
 from topdag.commands.values import RULES as RULES_HERE
 from topdag.discretize import CONTINUOUS_SCORES, RULES
-from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError
+from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -61,8 +61,8 @@ def told(argv: Sequence[str] | None) -> int:
         return ended.code if isinstance(ended.code, int) else Exit.FINE
     except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
         return failed(in_options(str(error)), Exit.BAD_INPUT)
-    except MemoryError as error:  # TooLarge is one
-        return failed(in_options(str(error)) or "out of memory; see topdag plan", Exit.TOO_LARGE)
+    except MemoryError as error:
+        return failed(what_did_not_fit(error), Exit.TOO_LARGE)
     except KeyboardInterrupt:
         return failed("interrupted before anything was known", Exit.INTERRUPTED)
     except BrokenPipeError:
@@ -98,6 +98,13 @@ def run(args: argparse.Namespace) -> Exit:
 def failed(message: str, code: Exit) -> Exit:
     mention(f"topdag: {message}")
     return code
+
+
+def what_did_not_fit(error: MemoryError) -> str:
+    if isinstance(error, TooLarge):
+        return in_options(str(error))
+    said = f": {error}" if str(error) else ""
+    return f"the system gave no more memory{said}; topdag plan says what would fit"
 
 
 def in_options(message: str) -> str:

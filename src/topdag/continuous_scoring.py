@@ -7,10 +7,11 @@ import math
 import numpy as np
 
 from topdag import _core
-from topdag.continuous_kinds import GaussianScore, MixedBIC, degenerate_in_words, numbers_of, scatter_of
+from topdag.continuous_kinds import GaussianScore, MixedBIC
 from topdag.decomposable import coded
 from topdag.engines import family_bytes, set_bytes
 from topdag.errors import ScoreError
+from topdag.number_columns import degenerate_in_words, numbers_of, scatter_of
 from topdag.runs import Run, shown_bytes
 from topdag.stores import Floats, MixedStore, SetStore
 from topdag.table import Table

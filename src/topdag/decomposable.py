@@ -34,7 +34,7 @@ class ScoreKind:
 
     def require_columns(self, table: Table) -> None:
         """Raises ScoreError where this score is not for such columns."""
-        require_states(table, repr(self))
+        require_states(table, repr(self), f"score with {CONTINUOUS_SCORES}")
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""
@@ -46,14 +46,22 @@ class ScoreKind:
         return self
 
 
-def require_states(table: Table, asked_by: str) -> None:
-    """Raises ScoreError where a column is continuous."""
-    if table.continuous:
-        raise ScoreError(
-            f"{asked_by} needs states, but {listing(table.continuous)} "
-            f"{'is' if len(table.continuous) == 1 else 'are'} continuous. Cut such columns with discretize= when "
-            f"making the table, or score with {CONTINUOUS_SCORES}."
-        )
+def require_states(table: Table, asked_by: str, or_else: str = "") -> None:
+    """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
+    if not table.continuous:
+        return
+    hints = ["cut such columns with discretize= when making the table"]
+    whole = [
+        name for name, cells in zip(table.continuous, table.numbers, strict=True) if (np.floor(cells) == cells).all()
+    ]
+    if whole:
+        hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
+    if or_else:
+        hints.append(or_else)
+    raise ScoreError(
+        f"{asked_by} needs states, but {listing(table.continuous)} "
+        f"{'is' if len(table.continuous) == 1 else 'are'} continuous: {', or '.join(hints)}."
+    )
 
 
 def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:

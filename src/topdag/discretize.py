@@ -143,14 +143,17 @@ def is_whole(column: Column) -> bool:
     return bool(np.all(np.floor(column.values) == column.values))
 
 
-def refuse_floats(names: Sequence[str], whole: Collection[str]) -> None:
-    """An error if there are names; it tells which of these columns could be integers."""
+def refuse_floats(names: Sequence[str], whole: Collection[str], *, can_stay: bool = True) -> None:
+    """An error if there are names; it tells which of these columns could be integers, and which scores take numbers
+    where columns can stay numbers."""
     if not names:
         return
-    hints = [f"cut {'it' if len(names) == 1 else 'them'} with discretize={RULES}"]
+    it = "it" if len(names) == 1 else "them"
+    hints = [f"cut {it} with discretize={RULES}"]
     if convertible := [name for name in names if name in whole]:
         hints.append(f"convert {listing(convertible)}, all whole numbers, to integers")
-    hints.append(f"keep {'it' if len(names) == 1 else 'them'} as numbers, by scoring with {CONTINUOUS_SCORES}")
+    if can_stay:
+        hints.append(f"keep {it} as numbers, by scoring with {CONTINUOUS_SCORES}")
     hold = "column {} holds" if len(names) == 1 else "columns {} hold"
     raise TableError(f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}")
 

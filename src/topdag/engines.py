@@ -60,6 +60,7 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
 
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
+    _require_few_numbers(n, kind)
     _require_searchable(n)
     if everything or not isinstance(kind, SetScore):
         require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
@@ -114,6 +115,15 @@ def _require_searchable(n: int) -> None:
         raise TooLarge(
             f"{n} variables: at most {WIDE_LIMIT} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
             "example those that depend on others by definition."
+        )
+
+
+def _require_few_numbers(n: int, kind: ScoreKind) -> None:
+    if kind.numbers is not None and n > SEARCH_LIMIT:
+        most = SEARCH_LIMIT if isinstance(kind, GaussianScore) else LATTICE_LIMIT
+        raise TooLarge(
+            f"{n} variables: {kind!r} takes at most {most}. Leave out {n - most} columns, or cut the numbers into "
+            f"states with discretize=; with BIC or AIC up to {WIDE_LIMIT} variables can be searched."
         )
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.columns import MISSING, Codes, Column, array_columns
+from topdag.constraints import Constraints
 from topdag.discretize import (
     Discretize,
     check_finite,
@@ -23,10 +24,15 @@ from topdag.discretize import (
     refuse_floats,
     rules_by_column,
 )
-from topdag.errors import TableError
+from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.messages import closest, listing, place_in_frame
+from topdag.priors import Prior
+from topdag.questions import best_network
+from topdag.results import Status
 from topdag.score_kinds import KINDS_BY_NAME, ScoreKind
-from topdag.table import is_frame
+from topdag.score_making import score
+from topdag.scores import Scores
+from topdag.table import Table, is_frame
 
 
 class _NeedsScikitLearn:
@@ -49,6 +55,44 @@ def _bases() -> tuple[Any, Any]:
 Estimator: Any
 Classifier: Any
 Estimator, Classifier = _bases()
+
+
+class Learner(Estimator):  # type: ignore[misc]
+    """What looks for the best network of a table, within its limits."""
+
+    time_limit: float | None
+    memory_limit: int | str | None
+    threads: int | None
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return {"memory_limit": self.memory_limit, "threads": self.threads}
+
+    def _learn(
+        self,
+        table: Table,
+        kind: ScoreKind,
+        constraints: Constraints | None,
+        *,
+        max_parents: int | None = None,
+        prior: Prior | None = None,
+    ) -> Scores:
+        """Scores the table and keeps the best network, as ``answer_`` and ``network_``; without one, an error."""
+        scores = score(table, kind, constraints=constraints, max_parents=max_parents, **self._limits)
+        self.answer_ = best_network(scores, prior=prior, time_limit=self.time_limit, **self._limits)
+        if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
+            raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
+        if self.answer_.network is None:
+            raise OutOfTime(f"time_limit={self.time_limit} came before any network was found")
+        self.network_ = self.answer_.network
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
 
 NAMES_ELSEWHERE = {"bic-d": "bic", "aic-d": "aic", "mdl": "bic"}
 """As pgmpy and others call the same scores."""
@@ -134,7 +178,7 @@ def learned_codings(columns: Sequence[Column], discretize: Discretize) -> list[F
     columns = with_whole_numbers(columns, discretize)
     floats = [column.name for column in columns if column.is_float]
     rules = rules_by_column(discretize, [column.name for column in columns], floats)
-    refuse_floats([name for name in floats if name not in rules], ())
+    refuse_floats([name for name in floats if name not in rules], (), can_stay=False)
     return [_learned_coding(column, rules.get(column.name)) for column in columns]
 
 

@@ -31,8 +31,9 @@ FINEST_GRID = 40
 
 
 def write_scores(path: FilePath, scores: Scores) -> None:
-    """Writes scores: .npz keeps everything, .jkl (GOBNILP) and .pss (URLearning) list the families; .gz compresses."""
-    kind = ending_of(path, (".npz", ".jkl", ".pss"), "scores")
+    """Writes scores: .npz keeps everything, .jkl (GOBNILP) and .pss (URLearning) list the families; a further .gz
+    compresses these two."""
+    kind = ending_of_scores(path)
     if kind != ".npz" and scores.rest is not None:
         said = "; ".join(scores.rest.lines(scores.scored_names))
         raise FileError(f"{os.fspath(path)}: a list of families cannot say this; write .npz: {said}")
@@ -51,7 +52,7 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
     ``keep`` says more ("all", KBest(k) or Within(factor)). A .npz file says it itself.
     """
     keep_epsilon(keep)
-    kind = ending_of(path, (".npz", ".jkl", ".pss"), "scores")
+    kind = ending_of_scores(path)
     if kind == ".npz":
         return _read_npz(path)
     lists = read_jkl(path) if kind == ".jkl" else read_pss(path)
@@ -59,6 +60,14 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
         return scores_from_lists(lists, keep=keep)
     except ScoreError as error:
         raise FileError(f"{path}: {error}") from error
+
+
+def ending_of_scores(path: FilePath) -> str:
+    """What the name says that the file holds; an error if that is no scores."""
+    kind = ending_of(path, (".npz", ".jkl", ".pss"), "scores")
+    if kind == ".npz" and os.fspath(path).lower().endswith(".gz"):
+        raise FileError(f"{os.fspath(path)}: a .npz file is never gzipped; its name must end in .npz")
+    return kind
 
 
 def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[str, ...]]]]]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.continuous_kinds import MixedBIC, numbers_of, rows_by_state
+from topdag.continuous_kinds import MixedBIC
 from topdag.errors import ScoreError
 from topdag.graphs import Network
+from topdag.number_columns import numbers_of, rows_by_state
 from topdag.score_making import as_table
 from topdag.table import Table
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from topdag.continuous_kinds import MixedBIC
 from topdag.decomposable import require_states
 from topdag.errors import NetworkError
 from topdag.graphs import Network, require_known
@@ -16,6 +17,8 @@ from topdag.parameters import MOST_CELLS, FittedNetwork, Probabilities
 from topdag.score_kinds import BDeu
 from topdag.table import Table
 
+NUMBERS_INSTEAD = "fit numbers with topdag.regressions in Python"
+
 
 def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
@@ -23,9 +26,9 @@ def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwor
 
     if ess != 0:
         BDeu(ess)  # refuses what is not an equivalent sample size
-    table = as_table(source)
+    table = as_table(source, MixedBIC())  # so that numbers are refused in words of our own
     require_known(network.names, table.names)
-    require_states(table, "fit")
+    require_states(table, "fit", NUMBERS_INSTEAD)
     tables, notes = {}, []
     for name in network.names:
         counts = family_counts(table, table.index(name), [table.index(parent) for parent in network.parents[name]])

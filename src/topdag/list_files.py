@@ -12,13 +12,12 @@ the structures can skip the first line.
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
 import os
 from collections.abc import Iterator, Mapping
 from itertools import chain
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import numpy as np
 
@@ -28,7 +27,7 @@ from topdag.lists import BestList, ClassList, NetworkList
 from topdag.priors import OrderModular, prior_to_dict
 from topdag.score_kinds import kind_to_dict
 from topdag.scores import Scores
-from topdag.writing import write_whole
+from topdag.writing import write_as_named
 
 FilePath = str | os.PathLike[str]
 SUFFIXES = (".jsonl", ".jsonl.gz")
@@ -43,11 +42,7 @@ def write_list(path: FilePath, found: NetworkList | ClassList) -> None:
         for line in lines:
             file.write(f"{line}\n".encode())
 
-    def write_packed(file: IO[bytes]) -> None:
-        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:
-            write(cast(IO[bytes], packed))
-
-    write_whole(path, write_packed if os.fspath(path).lower().endswith(".gz") else write)
+    write_as_named(path, write)
 
 
 def read_list(path: FilePath) -> NetworkList | ClassList:

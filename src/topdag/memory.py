@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+from topdag.errors import TooLarge
+
 UNITS = {
     "": 1,
     "B": 1,
@@ -38,8 +40,20 @@ def shown_bytes(size: float) -> str:
 
 def available_memory() -> int:
     """Bytes that can be taken now, as far as the system tells; without any limit where it does not."""
-    found = [_meminfo_available(), _cgroup_left()]
+    found = [_meminfo_available(), _cgroup_left(), _address_space_left()]
     return min((size for size in found if size is not None), default=sys.maxsize)
+
+
+def out_of_memory(phase: str, asked: int) -> TooLarge:
+    """What to raise when the system refused the core memory, whatever was planned; ``asked``: bytes, 0 if unknown.
+
+    The core calls it."""
+    more, free = f"{shown_bytes(asked)} more" if asked else "more memory", shown_bytes(available_memory())
+    return TooLarge(
+        f"The system did not give {more} while {phase}; now that this is over, {free} are free. "
+        "Leave out variables, set max_parents, or close other programs; a memory_limit of what is free refuses at once "
+        "what does not fit, and says what would."
+    )
 
 
 def peak_memory() -> int:
@@ -66,6 +80,18 @@ def _meminfo_available() -> int | None:
     except OSError:
         return None
     return int(match[1]) * 1024 if match else None
+
+
+def _address_space_left() -> int | None:
+    """What a limit on this process leaves, such as that of ulimit -v."""
+    try:
+        import resource
+
+        limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (ImportError, OSError, ValueError):
+        return None
+    return None if limit == resource.RLIM_INFINITY else max(0, limit - mapped)
 
 
 def _cgroup_left() -> int | None:

@@ -15,7 +15,7 @@ from topdag.graphs import Network
 from topdag.net_format import net_text, read_net_text
 from topdag.network_parts import ReadVariable, fitted_of, network_of
 from topdag.parameters import FITTED_FORMAT, FittedNetwork
-from topdag.writing import FilePath, ending_of, write_whole
+from topdag.writing import FilePath, ending_of, write_as_named
 from topdag.xdsl import read_xdsl, xdsl_text
 from topdag.xmlbif import read_xmlbif, xmlbif_text
 
@@ -40,9 +40,7 @@ def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
         content = network_text(network, ending).encode()
     except ValueError as error:  # a name or a state that the format cannot hold
         raise FileError(f"{path}: {error}") from error
-    if str(path).lower().endswith(".gz"):
-        content = gzip.compress(content, mtime=0)  # the same network makes the same file
-    write_whole(path, lambda file: file.write(content))
+    write_as_named(path, lambda file: file.write(content))
 
 
 def network_text(network: Network | FittedNetwork, ending: str) -> str:

@@ -11,6 +11,8 @@ from topdag.drawing import LINE_HEIGHT, Drawing, Edge, shown
 
 PIXELS_PER_INCH = 100.0
 INK, LINE, FILL, ACCENT = "#1d2430", "#5b6472", "#f6f8fb", "#1f4e8c"
+INCHES_PER_LETTER = 0.14
+"""Of wide ones, so that labels leave the map room; in a figure too small for them matplotlib would warn."""
 MOST_NUMBERS = 20
 """Up to so many variables a heat map has its numbers written in."""
 
@@ -84,14 +86,15 @@ def plot_heat(
 ) -> Any:
     """Draws probabilities as a heat map and returns the axes."""
     plt = pyplot()
-    n = len(names)
+    n, ticks = len(names), [_tick(name) for name in names]
     if axes is None:
-        side = max(3.0, 0.42 * n + 1.6)
-        axes = plt.subplots(figsize=(side + 0.6, side), layout="constrained")[1]
+        label = INCHES_PER_LETTER * max(map(len, ticks))  # on the left, and slanting over the right edge
+        inches = (max(3.6, 0.42 * n + 1.7 * label + 0.8), max(3.0, 0.42 * n + 0.7 * label + 1.2))
+        axes = plt.subplots(figsize=inches, layout="constrained")[1]
     masked = np.ma.masked_array(matrix, np.eye(n, dtype=bool))
     image = axes.imshow(masked, cmap="Blues", vmin=0.0, vmax=1.0)
-    axes.set_xticks(range(n), [_tick(name) for name in names], rotation=45, ha="left", rotation_mode="anchor")
-    axes.set_yticks(range(n), [_tick(name) for name in names])
+    axes.set_xticks(range(n), ticks, rotation=45, ha="left", rotation_mode="anchor")
+    axes.set_yticks(range(n), ticks)
     for label in (*axes.get_xticklabels(), *axes.get_yticklabels()):
         label.set_parse_math(False)
     axes.xaxis.tick_top()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from topdag import _core
-from topdag.continuous_kinds import GaussianBIC, GaussianScore, MixedBIC
+from topdag.continuous_kinds import GaussianPart, GaussianScore, MixedBIC
 from topdag.continuous_scoring import fill_minors, fill_mixed
 from topdag.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
 from topdag.errors import ScoreError, TooLarge
@@ -90,7 +90,7 @@ def within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> Sc
     """The same score by its plainer name, where all these columns are of one sort."""
     n_continuous = sum(not table.states[v] for v in columns)
     if n_continuous == len(columns):
-        return GaussianBIC()
+        return GaussianPart()
     return kind if n_continuous else BIC()
 
 

@@ -7,20 +7,16 @@ from typing import Any
 from topdag.building import Options
 from topdag.constraints import Constraints
 from topdag.discretize import Discretize
-from topdag.errors import ConstraintError, OutOfTime
-from topdag.estimator_base import Estimator, columns_from, kind_called, with_whole_numbers
+from topdag.estimator_base import Learner, columns_from, kind_called, with_whole_numbers
 from topdag.list_questions import k_best_networks
 from topdag.messages import place_in_frame
 from topdag.priors import Prior
-from topdag.questions import best_network
-from topdag.results import Status
 from topdag.score_kinds import ScoreKind
-from topdag.score_making import score
 from topdag.sums import edge_posteriors
 from topdag.table import is_frame, table_of_columns
 
 
-class StructureLearner(Estimator):  # type: ignore[misc]
+class StructureLearner(Learner):
     """The best network of a frame or array, as a scikit-learn estimator.
 
     ``scoring_method`` is "bdeu", "bic", "aic", "k2", "fnml", "qnml", "bds", or for numbers "bge", "gaussian-bic",
@@ -73,15 +69,8 @@ class StructureLearner(Estimator):  # type: ignore[misc]
         kind = kind_called(self.scoring_method)
         options = Options(self.discretize, self.missing, continuous=kind.numbers)
         self.table_ = table_of_columns(columns, options, place_in_frame)
-        shared: dict[str, Any] = {"memory_limit": self.memory_limit, "threads": self.threads}
-        self.scores_ = score(self.table_, kind, constraints=self.constraints, max_parents=self.max_parents, **shared)
-        asked: dict[str, Any] = {**shared, "prior": self.prior, "time_limit": self.time_limit}
-        self.answer_ = best_network(self.scores_, **asked)
-        if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
-            raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
-        if self.answer_.network is None:
-            raise OutOfTime(f"time_limit={self.time_limit} came before any network was found")
-        self.network_ = self.answer_.network
+        self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
+        asked: dict[str, Any] = {**self._limits, "prior": self.prior, "time_limit": self.time_limit}
         if self.k is not None:
             self.networks_ = k_best_networks(self.scores_, self.k, **asked)
         if self.posteriors:
@@ -90,7 +79,5 @@ class StructureLearner(Estimator):  # type: ignore[misc]
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
         tags.input_tags.allow_nan = self.missing != "error"
         return tags

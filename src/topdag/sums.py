@@ -225,6 +225,15 @@ def score_for_sums(
     return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)
 
 
+def require_summable(n: int) -> None:
+    """Raises TooLarge where no memory would do."""
+    if n > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
+            "average over a list of networks."
+        )
+
+
 def _require_room(
     names: Sequence[str],
     columns: Sequence[int],
@@ -243,11 +252,7 @@ def _require_room(
             f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
             "edges, or take another prior."
         )
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
-            "average over a list of networks."
-        )
+    require_summable(n)
     what = f"The sum over all {'orders' if over_orders else 'networks'} of {n} variables"
 
     def needed(m: int) -> float:

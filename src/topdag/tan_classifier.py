@@ -11,10 +11,10 @@ from topdag.building import Options
 from topdag.classifiers import k_dependence
 from topdag.columns import MISSING, Codes, Column
 from topdag.discretize import Discretize
-from topdag.errors import OutOfTime, TableError
+from topdag.errors import TableError
 from topdag.estimator_base import (
     Classifier,
-    Estimator,
+    Learner,
     coded_classes,
     columns_from,
     kind_called,
@@ -22,15 +22,13 @@ from topdag.estimator_base import (
 )
 from topdag.fitting import expected_probabilities, family_counts, fit_network
 from topdag.messages import place_in_frame
-from topdag.questions import best_network
 from topdag.score_kinds import BDeu, ScoreKind
-from topdag.score_making import score
 from topdag.table import table_of_columns
 
 Floats = NDArray[np.float64]
 
 
-class TANClassifier(Classifier, Estimator):  # type: ignore[misc]
+class TANClassifier(Classifier, Learner):  # type: ignore[misc]
     """The best tree-augmented naive Bayes classifier of a table, with proof.
 
     Every feature has the class and at most ``k`` other features as parents, or no parents at all, so that features
@@ -78,14 +76,7 @@ class TANClassifier(Classifier, Estimator):  # type: ignore[misc]
         self.codings_ = learned_codings(columns, self.discretize)
         coded = [coding.column(column) for coding, column in zip(self.codings_, columns, strict=True)]
         table = table_of_columns([*coded, class_column], Options(), place_in_frame)
-        limits: dict[str, Any] = {"memory_limit": self.memory_limit, "threads": self.threads}
-        kind, known = kind_called(self.scoring_method), k_dependence(self.class_name_, self.k)
-        self.answer_ = best_network(
-            score(table, kind, constraints=known, **limits), time_limit=self.time_limit, **limits
-        )
-        if self.answer_.network is None:
-            raise OutOfTime(f"time_limit={self.time_limit} came before any network was found")
-        self.network_ = self.answer_.network
+        self._learn(table, kind_called(self.scoring_method), k_dependence(self.class_name_, self.k))
         self.fitted_ = fit_network(self.network_, table, self.ess)
         class_at = table.index(self.class_name_)
         counts = (family_counts(table, x, [class_at]) for x in range(class_at))
@@ -134,12 +125,6 @@ class TANClassifier(Classifier, Estimator):  # type: ignore[misc]
         found[is_strange] = by_class_alone.T[own[is_strange]]
         found[own == MISSING] = 1.0
         return np.asarray(np.log(found))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        return tags
 
 
 def _checked_labels(labels: Any, columns: list[Column]) -> NDArray[Any]:

@@ -6,7 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, cast
 
 from topdag.errors import FileError, why_not_opened
 
@@ -26,6 +26,19 @@ def write_whole(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
     finally:
         with contextlib.suppress(OSError):
             draft.unlink()
+
+
+def write_as_named(path: FilePath, write: Callable[[IO[bytes]], object]) -> None:
+    """Like ``write_whole``; what a name ending in .gz promises to be gzipped is."""
+    if not os.fspath(path).lower().endswith(".gz"):
+        return write_whole(path, write)
+    import gzip
+
+    def write_packed(file: IO[bytes]) -> None:
+        with gzip.GzipFile("", "wb", 6, file, mtime=0) as packed:  # no time: the same content makes the same file
+            write(cast(IO[bytes], packed))
+
+    return write_whole(path, write_packed)
 
 
 def ending_of(path: FilePath, allowed: tuple[str, ...], what: str) -> str:

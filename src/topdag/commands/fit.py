@@ -9,6 +9,7 @@ from topdag.commands.convert import FORMATS, add_plain_names, plain_if_asked, wr
 from topdag.commands.options import add_reading, table_from
 from topdag.commands.show import labelled, mention, say
 from topdag.commands.values import number
+from topdag.continuous_kinds import MixedBIC
 from topdag.fitting import fit_network
 from topdag.network_files import read_network, write_network
 from topdag.score_kinds import BDeu
@@ -50,7 +51,8 @@ def fit(args: Namespace) -> Exit:
     target = None if args.output is None else writable_network(args.output, (args.file, args.network))
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")
-    fitted = fit_network(read_network(args.network), table_from(args, BDeu()), args.ess)
+    kind = MixedBIC() if args.discretize is None else BDeu()  # numbers that nothing cuts are refused by the fit
+    fitted = fit_network(read_network(args.network), table_from(args, kind), args.ess)
     made = plain_if_asked(fitted, args)
     if not args.quiet:
         for note in fitted.notes:

@@ -15,12 +15,13 @@ from topdag.commands.show import (
     score_lines,
     table_in_words,
 )
-from topdag.comparing import compare, edge_text, summary, wrapped
+from topdag.comparing import compare, edge_text, wrapped
 from topdag.graphs import Network
 from topdag.lists import ClassList, NetworkList
 from topdag.messages import plural
 from topdag.results import Status
 from topdag.runs import Run, shown_bytes
+from topdag.summaries import summary
 from topdag.table import Table
 
 LIMITS = {"time_limit": "the time limit", "memory_limit": "the memory limit"}

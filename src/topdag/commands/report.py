@@ -27,6 +27,7 @@ from topdag.commands.options import (
 )
 from topdag.commands.show import labelled, mention, progress_line, say
 from topdag.commands.values import seconds, whole
+from topdag.engines import LATTICE_LIMIT, SEARCH_LIMIT
 from topdag.report import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
 from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
 from topdag.results import Status
@@ -48,7 +49,8 @@ ENDING = f"""\
 costs:
   Those of topdag best, topdag list --classes and topdag paths together; on two cores 8 variables take a
   second, 17 two, 20 half a minute or less. A --time-limit is shared: half of what is left for the best network,
-  half of the rest for the list. Without one, probabilities are summed up to {MOST_TO_SUM} variables; beyond
+  half of the rest for the list, or all where nothing can come after it (no list above {SEARCH_LIMIT} variables, no
+  sums above {LATTICE_LIMIT}). Without one, probabilities are summed up to {MOST_TO_SUM} variables; beyond
   they are averages over the list, and the page says so. A page always comes out: what could not be had
   is left out, and the page says why.
 

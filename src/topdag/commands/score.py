@@ -25,7 +25,7 @@ from topdag.commands.show import family_text, labelled, mention, network_text, p
 from topdag.commands.values import keep
 from topdag.engines import BLOCK_LIMIT
 from topdag.errors import FileError, ScoreError
-from topdag.files import write_scores
+from topdag.files import ending_of_scores, write_scores
 from topdag.graphs import Network
 from topdag.keeping import KBest, Keep, Within
 from topdag.network_files import read_network
@@ -101,6 +101,7 @@ def score_table(args: Namespace) -> Exit:
 def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
     if not is_score_file(args.output):
         raise UsageError(f"-o {args.output}: the name must end in {', '.join(SCORE_FILES)}")
+    ending_of_scores(args.output)
     target = writable(args.output, inputs=(args.file,))
     table = table_from(args)
     with progress_line(quiet=args.quiet) as on_progress:
@@ -124,7 +125,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
 
 def _usual_keep(target: Path, table: Table) -> Keep:
     """Lists are read back as kept for the best network, so they need not hold more; nor can they of wide tables."""
-    holds_all = target.name.lower().removesuffix(".gz").endswith(".npz") and table.n_variables <= BLOCK_LIMIT
+    holds_all = ending_of_scores(target) == ".npz" and table.n_variables <= BLOCK_LIMIT
     return "all" if holds_all else "best"
 
 

@@ -20,7 +20,7 @@ from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, shown_bytes
 from topdag.score_kinds import BIC, ScoreKind
 from topdag.table import Table
-from topdag.writing import write_whole
+from topdag.writing import write_as_named
 
 WIDTH = 100
 WIDEST_FAMILY = 64
@@ -51,7 +51,7 @@ def discard_stdout() -> None:
 
 
 def write_text(target: Path, text: str) -> None:
-    write_whole(target, lambda file: file.write(text.encode()))
+    write_as_named(target, lambda file: file.write(text.encode()))
 
 
 def as_json(content: Mapping[str, Any]) -> str:

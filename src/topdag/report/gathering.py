@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from topdag.asking import Asked
 from topdag.constraints import Constraints
+from topdag.engines import LATTICE_LIMIT, SEARCH_LIMIT
 from topdag.errors import ConstraintError, Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.list_averaging import edge_matrix, path_matrix
 from topdag.list_lattices import Wanted
@@ -24,14 +25,14 @@ from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.score_making import compiled_for, score_within, scored_columns
 from topdag.scores import Scores
-from topdag.sums import network_posteriors
+from topdag.sums import network_posteriors, require_summable
 from topdag.table import Table
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 """Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:
 about ten seconds."""
 SHARE_OF_TIME = 0.5
-"""Of what is left of the time, for each question but the last."""
+"""Of what is left of the time, for each question but the last that such a table allows."""
 INTERRUPTED = "it was interrupted"
 
 Floats = NDArray[np.float64]
@@ -87,9 +88,9 @@ def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> 
     found = _about(asked) if known is None else known
     gathering = _Gathering(asked, k, run, found)
     if isinstance(found.best, Missing):
-        found.best = gathering.ask(gathering.best, SHARE_OF_TIME)
+        found.best = gathering.ask(gathering.best, SHARE_OF_TIME if gathering.n_variables <= SEARCH_LIMIT else 1.0)
     if isinstance(found.listed, Missing):
-        found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME)
+        found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.n_variables <= LATTICE_LIMIT else 1.0)
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
     found.is_interrupted = gathering.interrupted
@@ -111,6 +112,14 @@ class _Gathering:
     def __init__(self, asked: Asked, k: int, run: Run, found: Gathered) -> None:
         self.asked, self.k, self.run, self.found = asked, k, run, found
         self.interrupted = False
+
+    @property
+    def n_variables(self) -> int:
+        """Those that take part."""
+        asked = self.asked
+        if asked.scores is not None:
+            return len(asked.scores.columns)
+        return len(self.found.names) if asked.table is None else len(scored_columns(asked.table))
 
     def ask(self, question: Callable[[Run], Result], share: float) -> Result | Missing:
         """The answer, or why there is none."""
@@ -161,9 +170,8 @@ class _Gathering:
             note_sums(self.found, found)
 
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
-        scores = self._scores()
-        n = len(scores.columns)
-        most = MOST_TO_SUM
+        n, most = self.n_variables, MOST_TO_SUM
+        require_summable(n)
         if isinstance(self.asked.prior, OrderModular):
             most = MOST_ORDER_PATHS if paths else MOST_TO_SUM_ORDERS
         if run.time_limit is None and n > most:
@@ -172,7 +180,7 @@ class _Gathering:
                 f"use at most {most} variables"
             )
         return network_posteriors(
-            scores,
+            self._scores(),
             prior=self.asked.prior,
             paths=paths,
             parent_sets_of=(),

@@ -87,7 +87,7 @@ def _drawing(found: Gathered) -> Drawing | None:
 def _summary(found: Gathered, weights: Weights) -> Html:
     every = (_table_tile(found), _best_tile(found), _list_tile(found, weights), _edge_tile(found))
     tiles = [tile for tile in every if tile]
-    return tag("div", *(tag("div", tag("b", big), tag("span", small)) for big, small in tiles), class_="tiles")
+    return tag("div", *(tag("div", tag("b", big), " ", tag("span", small)) for big, small in tiles), class_="tiles")
 
 
 def _table_tile(found: Gathered) -> tuple[str, str]:
