@@ -123,7 +123,7 @@ def prove_best(
     known.raise_bound(root.bound)
     if known.incumbent is None and known.most == math.inf:
         return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
-    search = _Search(store, run, root, known, resumed, rows)
+    search = PartSearch(store, run, root, known, resumed, rows)
     search.dives = dives
     finished = search.run(on_split)
     if finished:
@@ -137,7 +137,7 @@ class _Stopped(Exception):
     """The clock ran out."""
 
 
-class _Search:
+class PartSearch:
     """The parts still open, and the one linear program they share."""
 
     def __init__(
@@ -255,12 +255,18 @@ class _Search:
             is_cut = self._cut(solution, rows, is_narrower=bool(decisions))
             if is_priced and not (is_cut and self._still_gains(bounds, patience)):
                 break
+        if self.is_settled(allowed, solution):
+            return
         edge = self._edge_to_split(allowed, solution.weights)
         if edge is None:
             self.known.offer(float(self.families.costs[allowed].sum()), masks_in(self.families.parents[allowed]))
             return
         question = None if rows is None else rows.to_decide(self.families, solution.weights)
         self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
+
+    def is_settled(self, allowed: Marks, solution: Solution) -> bool:
+        """Whether all that is asked for of these families is known, so that they need not be split."""
+        return False
 
     def _still_gains(self, bounds: list[float], patience: int) -> bool:
         """Whether the last rounds closed enough of the gap."""

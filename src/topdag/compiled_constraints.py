@@ -148,6 +148,13 @@ class Rest:
         parents = named_parents(masks, names)
         return all(rule.holds(parents) for rule in self.rules)
 
+    def have_paths(self, parents: Masks) -> Truths:
+        """Which of these networks, a row of masks each, have all paths that must be."""
+        found = np.ones(len(parents), bool)
+        for begin, end in self.paths:
+            found &= _reached(parents, begin) >> np.uint64(end) & np.uint64(1) != 0
+        return found
+
 
 @dataclass(frozen=True)
 class CompiledConstraints:
@@ -272,6 +279,17 @@ def _order_is_certain(closure: Closure) -> bool:
     everything = with_pairs([closure.may(x) for x in range(closure.n)], closure.precedence)
     reached = transitive(everything)
     return not any(reached[a] >> b & 1 for a, b in closure.precedence)
+
+
+def _reached(parents: Masks, begin: int) -> Masks:
+    """In each of many networks what a variable leads to, and itself."""
+    reached = np.full(len(parents), 1 << begin, dtype=np.uint64)
+    while True:
+        before = reached.copy()
+        for x in range(parents.shape[1]):
+            reached |= (parents[:, x] & reached != 0).astype(np.uint64) << np.uint64(x)
+        if (reached == before).all():
+            return reached
 
 
 def _all(truths: Sequence[Truths], n: int) -> Truths:

@@ -14,11 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from topdag.constrained_best import LARGEST_REACH, NOTHING_MET, best_by_rows, can_be_listed
+from topdag.constrained_best import LARGEST_REACH, NOTHING_MET, TOO_FAR, best_by_rows, can_be_listed
 from topdag.engines import SMALL
 from topdag.feasibility import nothing_obeys
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
+from topdag.row_listing import list_by_rows
 from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
 from topdag.scores import Scores
@@ -225,9 +226,24 @@ def search_constrained(
         found = _best(scores, list_part, run)
         if found.limit != NOTHING_MET:
             return found
+    elif most > 1:
+        listed = listed_by_rows(scores, run, most=most, epsilon=epsilon)
+        if listed is not None:
+            return listed
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         return _split(scores, list_part, run, most=most, epsilon=epsilon)
     return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
+
+
+def listed_by_rows(
+    scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False
+) -> Found | None:
+    """As ``list_by_rows``; None where splitting is faster, or knows of families that are in no list."""
+    if scores.store.n <= SMALL or not can_be_listed(scores):
+        return None
+    found = list_by_rows(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
+    is_whole = isinstance(scores.store, ListStore) or found.limit not in (NOTHING_MET, TOO_FAR)
+    return found if is_whole else None
 
 
 def _best(scores: Scores, list_part: List, run: Run) -> Found:
@@ -272,7 +288,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         if found.limit is not None or search.has_all:
             return found
         if reach == LARGEST_REACH:
-            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
+            return replace(found, limit=TOO_FAR)
         reach = min(LARGEST_REACH, search.next_reach(best, reach))
 
 
