@@ -129,8 +129,8 @@ ROOMS = {
     "placed_lists": "_core family_lists stores",
     "ideal_lattices": "_core engines runs scores",
     "lists": "_core classes frame_making graphs priors results scores",
-    "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search "
-    "placed_lists relaxation runs score_kinds score_making scores searching stores",
+    "list_lattices": "_core block_lattice engines errors family_program ideal_lattices keeping lattices lists "
+    "order_search placed_lists relaxation runs score_kinds score_making scores searching stores",
     "list_questions": "_core asking constrained_lists errors family_lists graphs keeping list_lattices lists "
     "order_prior order_questions priors results runs score_making scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
@@ -145,13 +145,16 @@ ROOMS = {
     "obeying": "compiled_constraints family_program mending relaxation runs stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
+    "part_listing": "_core family_program order_search runs stores",
+    "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_program keeping part_listing "
+    "relaxation runs scores search_results stores",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
     "score_kinds score_making scores stores",
     "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
     "search_results stores",
     "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
-    "constrained_search": "constrained_best engines feasibility part_bounds part_stores rule_splits runs scores "
-    "search_results stores wider_lists",
+    "constrained_search": "constrained_best engines feasibility part_bounds part_stores row_listing rule_splits runs "
+    "scores search_results stores wider_lists",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "

@@ -124,9 +124,11 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
         key = None if graph is None else (tuple(graph.parents), tuple(graph.neighbours))
         places.setdefault(key, place)
     chosen = np.array(list(places.values()), dtype=np.int64)
-    floor = float(networks.scores[chosen[-1]]) if len(chosen) == most else networks.floor
-    proof = networks.proof
-    if len(chosen) == most and proof.status is Status.STOPPED:
+    proof, floor = networks.proof, networks.floor
+    is_whole = len(chosen) == most and networks.scores[chosen[-1]] >= floor
+    if is_whole:
+        floor = float(networks.scores[chosen[-1]])
+    if is_whole and proof.status is Status.STOPPED:
         proof = replace(proof, status=Status.PROVED, limit=None, gap=0.0)
     return ClassList(networks.source, networks.scores[chosen], networks.parents[chosen], floor, proof, networks.stats)
 
