@@ -146,8 +146,8 @@ ROOMS = {
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
     "part_listing": "_core family_program order_search runs stores",
-    "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_program keeping part_listing "
-    "relaxation runs scores search_results stores",
+    "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_program keeping list_lattices "
+    "part_listing relaxation runs scores search_results stores",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
     "score_kinds score_making scores stores",
     "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "

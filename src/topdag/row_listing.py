@@ -20,6 +20,7 @@ from topdag.compiled_constraints import CompiledConstraints
 from topdag.constrained_best import LARGEST_REACH, TOO_FAR, BestByRows, families_left
 from topdag.family_program import Families, Marks, Solution, spread_of
 from topdag.keeping import MOST_IN_A_LIST
+from topdag.list_lattices import further_reach
 from topdag.part_listing import Cheapest, Priced
 from topdag.relaxation import Known, solve_root
 from topdag.runs import Run
@@ -27,14 +28,12 @@ from topdag.scores import Scores
 from topdag.search_results import Found, Network
 from topdag.stores import Floats, ListStore
 
-NEAR = 3.0
+NEAR = 1.5
 """A part is listed when its bound is no more than so many nats below what the best network costs,"""
 MOST_SETS = 200_000
 """orders of its networks that are in question pass no more sets than this,"""
 MOST_LISTED = 20_000
 """and there are no more of them."""
-FURTHER = 2.0
-"""How many times further behind the best network lists of k reach when they lack some."""
 ROUNDING = 1e-6
 """Scores of a network from different lists differ by less."""
 BY_ROWS = "branch and cut with rows and listing"
@@ -156,7 +155,7 @@ class _RowListing:
                 return self.found
             if slack == furthest:
                 return replace(self.found, limit=TOO_FAR)
-            slack *= FURTHER
+            slack = further_reach(slack, len(self.found.networks), self.most)
 
     @property
     def _spread(self) -> float:
