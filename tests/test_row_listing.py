@@ -132,3 +132,34 @@ def test_rows_and_splitting_agree(seed: int, monkeypatch: pytest.MonkeyPatch, re
             assert all(known.allows(found.network(place)) for place in range(len(found)))
         assert found.stats.engine == BY_ROWS
         assert not len(found) or found.floor == pytest.approx(wanted.floor, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_classes_count_for_their_members_that_obey(seed: int) -> None:
+    """So that averages over all classes are those over all networks that obey."""
+    table = sampled_table(4, 60, seed)
+    known = drawn_constraints(table.names, 600 + seed)
+    scores = td.score(table, td.BDeu(), constraints=known)
+    classes, networks = td.classes_within(scores, 1e12), td.networks_within(scores, 1e12)
+    assert classes.n_networks == len(networks) and sum(classes.sizes) >= len(networks)
+    obeying = [sum(known.allows(member) for member in own.members()) for own in classes]
+    assert list(classes.obeying) == obeying and min(obeying, default=1) >= 1
+    if not len(networks):
+        return
+    weights = np.exp(classes.scores) * obeying
+    assert classes.shares == pytest.approx(weights / weights.sum())
+    assert td.edge_matrix(classes) == pytest.approx(td.edge_matrix(networks))
+    for a, b in known.ancestors:
+        assert td.posterior(classes, td.path(a, b)).value == pytest.approx(1.0)
+    a, b = table.names[:2]
+    assert td.posterior(classes, td.edge(a, b)).value == pytest.approx(td.posterior(networks, td.edge(a, b)).value)
+
+
+def test_shares_of_classes_are_not_told_where_members_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = sampled_table(4, 60, 1)
+    scores = td.score(table, td.BDeu(), constraints=td.Constraints(ancestors=[table.names[:2]]))
+    classes = td.k_best_classes(scores, 20)
+    monkeypatch.setattr("topdag.lists.MOST_LOOKED_AT", 5)
+    with pytest.raises(td.TooLarge, match="members of these classes obey"):
+        _ = classes.shares
+    assert all(math.isnan(row["share"]) for row in classes.to_dicts())

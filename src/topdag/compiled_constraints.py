@@ -217,6 +217,13 @@ class CompiledConstraints:
     def is_closed_under_removal(self) -> bool:
         return self.rest.is_closed_under_removal and all(own.is_closed_under_removal for own in self.families)
 
+    def admit(self, networks: Masks) -> Truths:
+        """Which of these networks, a row of masks each, obey."""
+        found = _all([own.admit(networks[:, x]) for x, own in enumerate(self.families)], len(networks))
+        found[found] = self.rest.have_paths(networks[found])
+        found[found] = [self.rest.allows(masks, self.names) for masks in networks[found].tolist()]
+        return found
+
     def allows(self, masks: Sequence[int]) -> bool:
         return all(own.admits(mask) for own, mask in zip(self.families, masks, strict=True)) and self.rest.allows(
             masks, self.names
