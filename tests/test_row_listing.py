@@ -12,7 +12,7 @@ from strategies import sampled_table, stored
 from test_row_search import drawn_constraints
 
 import topdag as td
-from topdag import _core, constrained_search, row_listing, score_making
+from topdag import _core, constrained_best, constrained_search, row_listing, score_making
 from topdag.engines import Choice, Engine
 from topdag.pruning import listed_store
 from topdag.results import Status
@@ -163,3 +163,21 @@ def test_shares_of_classes_are_not_told_where_members_are_too_many(monkeypatch: 
     with pytest.raises(td.TooLarge, match="members of these classes obey"):
         _ = classes.shares
     assert all(math.isnan(row["share"]) for row in classes.to_dicts())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same best network and list, from families in lists too."""
+    table = sampled_table(7 + seed % 3, 150, seed)
+    known = drawn_constraints(table.names, 650 + seed)
+    dense = td.score(table, td.BIC(), constraints=known)
+    best, true = td.best_network(dense), td.k_best_networks(dense, 8)
+    monkeypatch.setattr(constrained_best, "WEAK", -1.0)
+    monkeypatch.setattr(constrained_search, "SMALL", 0)
+    listed = replace(dense, store=td.score(table, td.BIC(), keep="best").store, automatic=True, keep="best")
+    for scores in (dense, listed):
+        found = td.best_network(scores)
+        assert found.proof.status is best.proof.status and found.score == pytest.approx(best.score, abs=1e-6)
+        near = td.k_best_networks(scores, 8)
+        assert near.proof.status is true.proof.status
+        assert list(near.scores) == pytest.approx(list(true.scores), abs=1e-6)

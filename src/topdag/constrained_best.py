@@ -31,6 +31,11 @@ NEAR_REACH, FURTHER = 8.0, 4.0
 FEW_CLIMBS = 100
 NOTHING_MET = "no network that obeys was met"
 """A limit after which tables over all sets can still be searched by splitting."""
+WEAK_RELAXATION = "the relaxation is weak"
+"""A limit like that, met after a first look where the relaxation without constraints stays this far from the best network met:"""
+WEAK = 20.0
+MOST_SPLIT = 23
+"""Up to this many variables; with more, parts on tables over all sets take longer than some seconds each."""
 
 
 def can_be_listed(scores: Scores) -> bool:
@@ -40,9 +45,10 @@ def can_be_listed(scores: Scores) -> bool:
     return scores.keep == "all"
 
 
-def best_by_rows(scores: Scores, run: Run, first: Found | None = None) -> Found:
-    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already."""
-    search = BestByRows(scores, run)
+def best_by_rows(scores: Scores, run: Run, first: Found | None = None, *, may_be_split: bool = True) -> Found:
+    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already;
+    ``may_be_split``: a weak relaxation is a limit, where there are few variables."""
+    search = BestByRows(scores, run, may_be_split=may_be_split)
     if first is not None:
         search.found = replace(first, limit=None)
     try:
@@ -62,9 +68,10 @@ class BestByRows:
     """``found`` is true at any moment. ``most``: networks that need not obey are worth no more, infinite where nobody
     asks; ``root``: the last relaxation of those that obey, or of all, None before there is one."""
 
-    def __init__(self, scores: Scores, run: Run) -> None:
+    def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True) -> None:
         assert scores.compiled is not None
         self.scores, self.known, self.run = scores, scores.compiled, run
+        self.may_be_split = may_be_split and scores.store.n <= MOST_SPLIT
         self.found = Found()
         self.clauses = Clauses(self.known)
         self.root: Relaxation | None = None
@@ -92,12 +99,18 @@ class BestByRows:
         if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all obeys
             return self.found
         root = self._first_look(short, relaxed, most)
+        if self.may_be_split and self._is_weak(relaxed) and self.found.limit is None:
+            return replace(self.found, limit=WEAK_RELAXATION)
         if not self.found.networks and self.found.limit is None:
             if nothing_obeys(self.scores, self.run):
                 return replace(self.found, bound=-math.inf)
             if not self.lists.is_from_table:
                 return replace(self.found, limit=NOTHING_MET)
         return self._on_longer_lists(short, root, most)
+
+    def _is_weak(self, relaxed: Relaxation) -> bool:
+        met = relaxed.incumbent
+        return met is not None and met.cost - relaxed.bound > WEAK and not self.run.is_over
 
     def _on_longer_lists(self, short: ListStore, root: Relaxation, most: float) -> Found:
         """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag.constrained_best import WEAK_RELAXATION
 from topdag.constrained_search import Listed, listed_by_rows, search_constrained
 from topdag.errors import Interrupted
 from topdag.keeping import MOST_IN_A_LIST
@@ -90,7 +91,7 @@ def list_classes(
     found = None
     if needs_splitting(scores):
         found = listed_by_rows(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
-    if found is None:
+    if found is None or found.limit == WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
     classes = _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
     if found.limit == "Ctrl-C":
