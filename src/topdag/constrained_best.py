@@ -32,7 +32,7 @@ FEW_CLIMBS = 100
 NOTHING_MET = "no network that obeys was met"
 """A limit after which tables over all sets can still be searched by splitting."""
 WEAK_RELAXATION = "the relaxation is weak"
-"""A limit like that, met after a first look where the relaxation without constraints stays this far from the best network met:"""
+"""A limit like that, after a first look: the relaxation without constraints is so many nats from a network it met."""
 WEAK = 20.0
 MOST_SPLIT = 23
 """Up to this many variables; with more, parts on tables over all sets take longer than some seconds each."""
