@@ -150,8 +150,8 @@ ROOMS = {
     "part_listing relaxation runs scores search_results stores",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
     "score_kinds score_making scores stores",
-    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
-    "search_results stores",
+    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs score_kinds "
+    "scores search_results stores",
     "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
     "constrained_search": "constrained_best engines errors feasibility part_bounds part_stores row_listing rule_splits "
     "runs score_making scores search_results stores wider_lists",

@@ -18,6 +18,7 @@ from topdag.pruning import listed_store
 from topdag.results import Status
 from topdag.row_listing import BY_ROWS, list_by_rows
 from topdag.runs import Run
+from topdag.search_results import Found
 from topdag.stores import families_of
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
@@ -181,3 +182,33 @@ def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: p
         near = td.k_best_networks(scores, 8)
         assert near.proof.status is true.proof.status
         assert list(near.scores) == pytest.approx(list(true.scores), abs=1e-6)
+
+
+def costly_path(n: int = 8) -> td.Scores:
+    table = sampled_table(n, 150, 3)
+    pairs = [(table.names[-1], table.names[0]), (table.names[4], table.names[1])]
+    return td.score(table, td.BIC(), constraints=td.Constraints(ancestors=pairs))
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_a_list_that_is_stopped_has_the_best_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = costly_path()
+    best = td.best_network(scores)
+    monkeypatch.setattr(row_listing.ListingSearch, "run", lambda _: False)
+    for found in (td.k_best_networks(scores, 5), td.networks_within(scores, 20), td.k_best_classes(scores, 5)):
+        assert found.proof.status is Status.STOPPED and found.proof.limit == "time_limit"
+        assert len(found) == 1 and found.scores[0] == pytest.approx(best.score, abs=1e-6)
+        assert found.floor == pytest.approx(best.score, abs=1e-6) and found.proof.gap == 0.0
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_a_list_that_is_stopped_has_what_was_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the floor, so that nothing is claimed of it."""
+    scores = costly_path()
+    best = td.k_best_networks(scores, 1)
+    masks, value = tuple(best.parents[0].tolist()), float(best.scores[0])
+    met = Found({masks: value}, value + 5.0, "time_limit")
+    monkeypatch.setattr(constrained_best.BestByRows, "go", lambda _: met)
+    for found in (td.k_best_networks(scores, 3), td.classes_within(scores, 2), td.classes_within(scores, 2, at_most=1)):
+        assert found.proof.status is Status.STOPPED and len(found) == 1
+        assert found.floor == found.proof.bound == value + 5.0 and found.proof.gap == 5.0

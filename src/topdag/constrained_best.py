@@ -19,6 +19,7 @@ from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.row_lists import RowLists, useful_parents
 from topdag.row_search import RowSearch
 from topdag.runs import Run
+from topdag.score_kinds import SetScore
 from topdag.scores import Scores
 from topdag.search_results import Found, Network
 from topdag.stores import ListStore
@@ -71,7 +72,8 @@ class BestByRows:
     def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True) -> None:
         assert scores.compiled is not None
         self.scores, self.known, self.run = scores, scores.compiled, run
-        self.may_be_split = may_be_split and scores.store.n <= MOST_SPLIT
+        has_tables = not isinstance(scores.store, ListStore) or isinstance(scores.kind, SetScore)
+        self.may_be_split = may_be_split and has_tables and scores.store.n <= MOST_SPLIT
         self.found = Found()
         self.clauses = Clauses(self.known)
         self.root: Relaxation | None = None
