@@ -131,9 +131,9 @@ ROOMS = {
     "score_making scores searching stores weighted_scores wider_lists",
     "placed_lists": "_core family_lists stores",
     "ideal_lattices": "_core engines runs scores",
-    "lists": "_core classes frame_making graphs priors results scores",
-    "list_lattices": "_core block_lattice engines errors ideal_lattices keeping lattices lists order_search "
-    "placed_lists relaxation runs score_kinds score_making scores searching stores",
+    "lists": "_core classes errors frame_making graphs priors results scores",
+    "list_lattices": "_core block_lattice engines errors family_program ideal_lattices keeping lattices lists "
+    "order_search placed_lists relaxation runs score_kinds score_making scores searching stores",
     "list_questions": "_core asking constrained_lists errors family_lists graphs keeping list_lattices lists "
     "order_prior order_questions priors results runs score_making scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
@@ -148,23 +148,26 @@ ROOMS = {
     "obeying": "compiled_constraints family_program mending relaxation runs stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
+    "part_listing": "_core family_program order_search runs stores",
+    "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_program keeping list_lattices "
+    "part_listing relaxation runs scores search_results stores",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
     "score_kinds score_making scores stores",
-    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs scores "
-    "search_results stores",
+    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs score_kinds "
+    "scores search_results stores",
     "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
-    "constrained_search": "constrained_best engines feasibility part_bounds part_stores rule_splits runs scores "
-    "search_results stores wider_lists",
+    "constrained_search": "constrained_best engines errors feasibility part_bounds part_stores row_listing rule_splits "
+    "runs score_making scores search_results stores wider_lists",
     "part_stores": "pruning rule_splits stores",
-    "part_bounds": "_core engines lattices rule_splits runs stores",
-    "constrained_lists": "_core constrained_search errors keeping list_lattices lists results runs scores "
-    "search_results",
+    "part_bounds": "_core engines errors lattices rule_splits runs stores",
+    "constrained_lists": "_core constrained_best constrained_search errors keeping list_lattices lists results runs "
+    "scores search_results",
     "alternatives": "_core errors graphs lattices runs scores",
     "comparing": "classes errors graphs messages scores",
     "summaries": "comparing lists messages",
     "class_edges": "errors",
     "features": "_core class_edges errors graphs separation",
-    "list_averaging": "_core class_edges errors features graphs lists scores",
+    "list_averaging": "class_edges errors features graphs lists scores",
     "prediction": "columns decomposable errors graphs list_averaging messages row_coding score_kinds table",
     "samples": "errors graphs priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",

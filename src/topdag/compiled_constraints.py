@@ -148,6 +148,13 @@ class Rest:
         parents = named_parents(masks, names)
         return all(rule.holds(parents) for rule in self.rules)
 
+    def have_paths(self, parents: Masks) -> Truths:
+        """Which of these networks, a row of masks each, have all paths that must be."""
+        found = np.ones(len(parents), bool)
+        for begin, end in self.paths:
+            found &= _reached(parents, begin) >> np.uint64(end) & np.uint64(1) != 0
+        return found
+
 
 @dataclass(frozen=True)
 class CompiledConstraints:
@@ -209,6 +216,13 @@ class CompiledConstraints:
     @property
     def is_closed_under_removal(self) -> bool:
         return self.rest.is_closed_under_removal and all(own.is_closed_under_removal for own in self.families)
+
+    def admit(self, networks: Masks) -> Truths:
+        """Which of these networks, a row of masks each, obey."""
+        found = _all([own.admit(networks[:, x]) for x, own in enumerate(self.families)], len(networks))
+        found[found] = self.rest.have_paths(networks[found])
+        found[found] = [self.rest.allows(masks, self.names) for masks in networks[found].tolist()]
+        return found
 
     def allows(self, masks: Sequence[int]) -> bool:
         return all(own.admits(mask) for own, mask in zip(self.families, masks, strict=True)) and self.rest.allows(
@@ -272,6 +286,17 @@ def _order_is_certain(closure: Closure) -> bool:
     everything = with_pairs([closure.may(x) for x in range(closure.n)], closure.precedence)
     reached = transitive(everything)
     return not any(reached[a] >> b & 1 for a, b in closure.precedence)
+
+
+def _reached(parents: Masks, begin: int) -> Masks:
+    """In each of many networks what a variable leads to, and itself."""
+    reached = np.full(len(parents), 1 << begin, dtype=np.uint64)
+    while True:
+        before = reached.copy()
+        for x in range(parents.shape[1]):
+            reached |= (parents[:, x] & reached != 0).astype(np.uint64) << np.uint64(x)
+        if (reached == before).all():
+            return reached
 
 
 def _all(truths: Sequence[Truths], n: int) -> Truths:

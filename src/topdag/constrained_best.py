@@ -12,24 +12,31 @@ import math
 from dataclasses import replace
 
 from topdag.clauses import Clauses
-from topdag.family_program import Families, best_scores
+from topdag.family_program import Families, Marks, best_scores
 from topdag.feasibility import nothing_obeys
 from topdag.pruning import listed_store
 from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.row_lists import RowLists, useful_parents
 from topdag.row_search import RowSearch
 from topdag.runs import Run
+from topdag.score_kinds import SetScore
 from topdag.scores import Scores
 from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 
 LARGEST_REACH = 690.0
 """How far behind the best network without constraints families are looked for, in nats."""
+TOO_FAR = f"{LARGEST_REACH:g} nats behind the best network without constraints"
 NEAR_REACH, FURTHER = 8.0, 4.0
 """Where no network that obeys is known: so far at first, and then so many times further."""
 FEW_CLIMBS = 100
 NOTHING_MET = "no network that obeys was met"
 """A limit after which tables over all sets can still be searched by splitting."""
+WEAK_RELAXATION = "the relaxation is weak"
+"""A limit like that, after a first look: the relaxation without constraints is so many nats from a network it met."""
+WEAK = 20.0
+MOST_SPLIT = 23
+"""Up to this many variables; with more, parts on tables over all sets take longer than some seconds each."""
 
 
 def can_be_listed(scores: Scores) -> bool:
@@ -39,9 +46,10 @@ def can_be_listed(scores: Scores) -> bool:
     return scores.keep == "all"
 
 
-def best_by_rows(scores: Scores, run: Run, first: Found | None = None) -> Found:
-    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already."""
-    search = _BestByRows(scores, run)
+def best_by_rows(scores: Scores, run: Run, first: Found | None = None, *, may_be_split: bool = True) -> Found:
+    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already;
+    ``may_be_split``: a weak relaxation is a limit, where there are few variables."""
+    search = BestByRows(scores, run, may_be_split=may_be_split)
     if first is not None:
         search.found = replace(first, limit=None)
     try:
@@ -57,14 +65,19 @@ class _Unconstrained(Known):
         super().climb(climbs or FEW_CLIMBS)
 
 
-class _BestByRows:
-    """``found`` is true at any moment."""
+class BestByRows:
+    """``found`` is true at any moment. ``most``: networks that need not obey are worth no more, infinite where nobody
+    asks; ``root``: the last relaxation of those that obey, or of all, None before there is one."""
 
-    def __init__(self, scores: Scores, run: Run) -> None:
+    def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True) -> None:
         assert scores.compiled is not None
         self.scores, self.known, self.run = scores, scores.compiled, run
+        has_tables = not isinstance(scores.store, ListStore) or isinstance(scores.kind, SetScore)
+        self.may_be_split = may_be_split and has_tables and scores.store.n <= MOST_SPLIT
         self.found = Found()
         self.clauses = Clauses(self.known)
+        self.root: Relaxation | None = None
+        self.most = math.inf
         self.lists = RowLists(scores, useful_parents(self.known, self.clauses.between), run)
 
     def go(self) -> Found:
@@ -74,23 +87,32 @@ class _BestByRows:
             return replace(self.found, limit="time_limit")
         is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
         if is_whole or self.known.rest.is_closed_under_removal:
-            found = RowSearch(short, self.known, self.clauses, self.run).go()
+            search = RowSearch(short, self.known, self.clauses, self.run)
+            found = search.go()
+            self.root = search.root
             self._take(found)
             return replace(self.found, bound=max(found.bound, self._value), limit=found.limit)
         return self._on_growing_lists(short)
 
     def _on_growing_lists(self, short: ListStore) -> Found:
         relaxed, most = self._without_constraints(short)
+        self.root, self.most = relaxed, most
         self.found.bound = min(self.found.bound, most)
         if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all obeys
             return self.found
         root = self._first_look(short, relaxed, most)
+        if self.may_be_split and self._is_weak(relaxed) and self.found.limit is None:
+            return replace(self.found, limit=WEAK_RELAXATION)
         if not self.found.networks and self.found.limit is None:
             if nothing_obeys(self.scores, self.run):
                 return replace(self.found, bound=-math.inf)
             if not self.lists.is_from_table:
                 return replace(self.found, limit=NOTHING_MET)
         return self._on_longer_lists(short, root, most)
+
+    def _is_weak(self, relaxed: Relaxation) -> bool:
+        met = relaxed.incumbent
+        return met is not None and met.cost - relaxed.bound > WEAK and not self.run.is_over
 
     def _on_longer_lists(self, short: ListStore, root: Relaxation, most: float) -> Found:
         """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""
@@ -104,8 +126,7 @@ class _BestByRows:
             if self._value >= most - reach:
                 return self.found
             if reach == LARGEST_REACH:
-                limit = self.found.limit or f"{reach:g} nats behind the best network without constraints"
-                return replace(self.found, limit=limit)
+                return replace(self.found, limit=self.found.limit or TOO_FAR)
         return replace(self.found, limit=self.found.limit or "time_limit")
 
     @property
@@ -135,7 +156,8 @@ class _BestByRows:
         found = search.look(relaxed)
         self._take(found)
         self.found.limit = found.limit
-        return relaxed if search.root is None else search.root
+        self.root = relaxed if search.root is None else search.root
+        return self.root
 
     @property
     def _start(self) -> Network | None:
@@ -145,7 +167,9 @@ class _BestByRows:
         """On the families of these lists that a better network than the best one met may have."""
         start = self._start
         store = wide if start is None else _left(wide, root, start, self._value)
-        found = RowSearch(store, self.known, self.clauses, self.run, start, most).go(wanted, root)
+        search = RowSearch(store, self.known, self.clauses, self.run, start, most)
+        found = search.go(wanted, root)
+        self.root = search.root or root
         self._take(found)
         self.found.limit = found.limit
         self.found.bound = max(found.bound, wanted, self._value)
@@ -161,7 +185,17 @@ def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> Li
     own = families.places(start)
     is_listed = own.sum() == families.n
     cost = families.costs[own].sum() if is_listed else best_scores(wide).sum() - value
-    kept = own | (bounds_by(root, families) <= cost)
+    return _only(wide, families, own | (bounds_by(root, families) <= cost))
+
+
+def families_left(wide: ListStore, root: Relaxation, lowest: float) -> ListStore:
+    """Without families that no network worth ``lowest`` has, by the multipliers of a relaxation."""
+    families = Families.of_store(wide)
+    return _only(wide, families, bounds_by(root, families) <= best_scores(wide).sum() - lowest)
+
+
+def _only(wide: ListStore, families: Families, kept: Marks) -> ListStore:
+    """All of them when some variable would have none."""
     spans = list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
     if not all(kept[a:b].any() for a, b in spans):
         return wide

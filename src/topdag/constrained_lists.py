@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.constrained_search import Listed, search_constrained
+from topdag.constrained_best import WEAK_RELAXATION
+from topdag.constrained_search import Listed, listed_by_rows, search_constrained
 from topdag.errors import Interrupted
 from topdag.keeping import MOST_IN_A_LIST
-from topdag.list_lattices import Lattices, Wanted, within_memory
+from topdag.list_lattices import Lattices, Wanted, needs_splitting, within_memory
 from topdag.lists import ClassList, NetworkList, grid_epsilon
 from topdag.results import Proof, Stats, Status
 from topdag.runs import Run
@@ -33,14 +34,22 @@ MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
 
 def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
     """The best networks that obey; on Ctrl-C raises Interrupted with those known by then."""
-    epsilon = math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
+    epsilon = _epsilon(wanted, scores)
     found = search_constrained(
         scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
     )
-    networks = _network_list(found, scores, wanted, epsilon, run, stats)
+    networks = _network_list(found, scores, wanted.most, epsilon, run, stats)
     if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(networks)} found", networks)
+        raise _interrupted(networks, run)
     return networks
+
+
+def _interrupted(found: NetworkList | ClassList, run: Run) -> Interrupted:
+    return Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(found)} found", found)
+
+
+def _epsilon(wanted: Wanted, scores: Scores) -> float:
+    return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
 
 
 def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None:
@@ -74,8 +83,24 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None
             return Listed(values.tolist(), masks, is_whole=n_found < size)
 
 
-def list_classes(list_networks: Callable[[Wanted], NetworkList], wanted: Wanted) -> ClassList:
+def list_classes(
+    scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run, stats: MakeStats
+) -> ClassList:
     """The best classes of which some member obeys; each stands with such a member."""
+    epsilon = _epsilon(wanted, scores)
+    found = None
+    if needs_splitting(scores):
+        found = listed_by_rows(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
+    if found is None or found.limit == WEAK_RELAXATION:
+        return _classes_of_lists(list_networks, wanted)
+    classes = _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
+    if found.limit == "Ctrl-C":
+        raise _interrupted(classes, run)
+    return classes
+
+
+def _classes_of_lists(list_networks: Callable[[Wanted], NetworkList], wanted: Wanted) -> ClassList:
+    """From lists of networks, ever longer while they have too few classes."""
     most = min(MOST_IN_A_LIST, max(FIRST_NETWORKS, MORE_NETWORKS * wanted.most))
     while True:
         try:
@@ -100,33 +125,35 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
         key = None if graph is None else (tuple(graph.parents), tuple(graph.neighbours))
         places.setdefault(key, place)
     chosen = np.array(list(places.values()), dtype=np.int64)
-    floor = float(networks.scores[chosen[-1]]) if len(chosen) == most else networks.floor
-    proof = networks.proof
-    if len(chosen) == most and proof.status is Status.STOPPED:
+    proof, floor = networks.proof, networks.floor
+    is_whole = len(chosen) == most and networks.scores[chosen[-1]] >= floor
+    if is_whole:
+        floor = float(networks.scores[chosen[-1]])
+    if is_whole and proof.status is Status.STOPPED:
         proof = replace(proof, status=Status.PROVED, limit=None, gap=0.0)
     return ClassList(networks.source, networks.scores[chosen], networks.parents[chosen], floor, proof, networks.stats)
 
 
-def _network_list(
-    found: Found, scores: Scores, wanted: Wanted, epsilon: float, run: Run, stats: MakeStats
-) -> NetworkList:
-    best = found.best(wanted.most)
+def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: Run, stats: MakeStats) -> NetworkList:
+    """A search that was stopped tells of the best network it met, be it below the floor."""
+    best = found.best(most)
     values, masks = _arrays(best, len(scores.columns))
     floor = found.bound
     if found.limit is None:
-        floor = float(values[-1]) if len(best) == wanted.most else -math.inf
-        if len(best) < wanted.most and epsilon < math.inf and best:
+        floor = float(values[-1]) if len(best) == most else -math.inf
+        if len(best) < most and epsilon < math.inf and best:
             floor = float(values[0]) - epsilon
     elif epsilon < math.inf and len(values):
         floor = max(floor, float(values[0]) - epsilon)
-    inside = values >= floor
+    inside = (values >= floor) | (np.arange(len(values)) == 0)
     values, masks = values[inside], masks[inside]
     top = float(values[0]) if len(values) else -math.inf
     status = Status.STOPPED if found.limit is not None else Status.PROVED if len(values) else Status.INFEASIBLE
     bound = max(top, found.bound) if status is Status.STOPPED else top
     gap = 0.0 if status is not Status.STOPPED else bound - top
     proof = Proof(status, bound, gap, found.limit, scores.describe_space())
-    made = stats(scores, run, "splitting and listing", {"parts": found.parts})
+    work = {"parts": found.parts, "rows": found.rows} if found.rows else {"parts": found.parts}
+    made = stats(scores, run, found.engine or "splitting and listing", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 
 

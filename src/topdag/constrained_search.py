@@ -14,13 +14,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 
-from topdag.constrained_best import LARGEST_REACH, NOTHING_MET, best_by_rows, can_be_listed
+from topdag.constrained_best import LARGEST_REACH, NOTHING_MET, TOO_FAR, WEAK_RELAXATION, best_by_rows, can_be_listed
 from topdag.engines import SMALL
+from topdag.errors import TooLarge
 from topdag.feasibility import nothing_obeys
 from topdag.part_bounds import PartBounds, bounds_of
 from topdag.part_stores import restricted
+from topdag.row_listing import list_by_rows
 from topdag.rule_splits import Part, broken_clauses, parts_of
 from topdag.runs import Run
+from topdag.score_making import scored_again
 from topdag.scores import Scores
 from topdag.search_results import Found, Network
 from topdag.stores import ListStore
@@ -167,7 +170,7 @@ class ConstrainedSearch:
         left = -math.inf  # what is not listed, or not yet taken, is worth no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
             if self.rest.allows(masks, self.names):
-                self._offer(masks, value)
+                self.offer(masks, value)
             elif broken is None:
                 broken, left = masks, value
         if listed.is_whole or (broken is None and len(listed.values) >= self.most):
@@ -189,7 +192,7 @@ class ConstrainedSearch:
             choices.append(sorted(parts, key=lambda item: -item[0]))
         return min(choices, key=lambda parts: [bound for bound, _ in parts])
 
-    def _offer(self, masks: Network, value: float) -> None:
+    def offer(self, masks: Network, value: float) -> None:
         if masks in self.found.networks:
             return
         self.found.networks[masks] = value
@@ -223,11 +226,44 @@ def search_constrained(
             return found  # else no list has a network that obeys, but all families are at hand
     elif most == 1 and can_be_listed(scores):
         found = _best(scores, list_part, run)
+        if found.limit == WEAK_RELAXATION:
+            split = _on_all_sets(scores, list_part, run, found, most=1)
+            return split or best_by_rows(scores, run, found, may_be_split=False)
         if found.limit != NOTHING_MET:
             return found
+    elif most > 1:
+        listed = listed_by_rows(scores, run, most=most, epsilon=epsilon)
+        if listed is not None and listed.limit == WEAK_RELAXATION:
+            listed = _on_all_sets(scores, list_part, run, listed, most=most, epsilon=epsilon)
+        if listed is not None:
+            return listed
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         return _split(scores, list_part, run, most=most, epsilon=epsilon)
     return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
+
+
+def _on_all_sets(
+    scores: Scores, list_part: List, run: Run, first: Found, *, most: int, epsilon: float = math.inf
+) -> Found | None:
+    """By splitting on tables over all sets; None where these do not fit. ``first``: what was met already."""
+    try:
+        every = scored_again(scores, run, "all") if isinstance(scores.store, ListStore) else scores
+    except TooLarge:
+        return None
+    if every is None:
+        return replace(first, limit="time_limit")
+    return _split(every, list_part, run, most=most, epsilon=epsilon, met=tuple(first.networks))
+
+
+def listed_by_rows(
+    scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False
+) -> Found | None:
+    """As ``list_by_rows``; None where splitting is faster, or knows of families that are in no list."""
+    if scores.store.n <= SMALL or not can_be_listed(scores):
+        return None
+    found = list_by_rows(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
+    is_whole = isinstance(scores.store, ListStore) or found.limit not in (NOTHING_MET, TOO_FAR)
+    return found if is_whole else None
 
 
 def _best(scores: Scores, list_part: List, run: Run) -> Found:
@@ -247,10 +283,13 @@ def _split(
     most: int,
     epsilon: float = math.inf,
     most_parts: float = math.inf,
+    met: Sequence[Network] = (),
 ) -> Found:
-    """On the scores as they are."""
+    """On the scores as they are; ``met``: networks that obey."""
     lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
     search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest, most_parts=most_parts)
+    for masks in met:
+        search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
     found = search.go()
     if found.limit is None and not search.has_all:
         found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
@@ -272,7 +311,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         if found.limit is not None or search.has_all:
             return found
         if reach == LARGEST_REACH:
-            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
+            return replace(found, limit=TOO_FAR)
         reach = min(LARGEST_REACH, search.next_reach(best, reach))
 
 

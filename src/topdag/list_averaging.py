@@ -13,7 +13,6 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag import _core
 from topdag.class_edges import EdgeCounts, components
 from topdag.errors import NetworkError, ScoreError, TooLarge
 from topdag.features import Feature
@@ -40,8 +39,6 @@ class HeldAsMasks(Protocol):
 Averaged = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
 MOST_MEMBERS = 2_000_000
-AT_ONCE = 1 << 16
-"""Members of classes that are looked at together."""
 SLACK = 1e-6
 """Scores are rounded to a grid: their sum may pass the evidence by so much, in logs."""
 
@@ -83,7 +80,7 @@ def posterior(
 
     ``evidence``: the log of the sum of all networks' weights; with it the answer has a ``coverage`` and an interval
     that holds the exact posterior. ``weights``, for lists of classes: "networks" lets a class count for each of its
-    members, "classes" once.
+    members (under constraints, each that obeys), "classes" once.
 
     >>> from topdag import BDeu, example_table, k_best_classes, path, score
     >>> classes = k_best_classes(score(example_table(), BDeu()), 100)
@@ -125,7 +122,9 @@ def edge_matrix(averaged: Averaged, *, weights: str = "networks") -> Floats:
         masks = _sampled(averaged)[1]
         return _directed_matrix(masks, np.full(len(masks), 1 / len(masks)))
     shares = _shares(averaged, weights)
-    if isinstance(averaged, ClassList):
+    if isinstance(averaged, ClassList) and averaged.source.compiled is not None and averaged.parents.shape[1]:
+        found = np.sum([_directed_matrix(masks, own) for own, masks in _weighted_members(averaged, shares)], axis=0)
+    elif isinstance(averaged, ClassList):
         directed, undirected = averaged.edge_masks
         found = _directed_matrix(directed, shares) + _undirected_matrix(undirected, shares)
     else:
@@ -149,14 +148,14 @@ def path_matrix(averaged: BestList[Any]) -> Floats:
 
 
 def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, NDArray[np.uint64]]]:
-    """The networks of a list, many at a time, with the share of each; of classes, all members alike."""
+    """The networks of a list, many at a time, with the share of each; of classes, all members that obey alike."""
     if not isinstance(averaged, ClassList) or not averaged.parents.shape[1]:
         yield shares, averaged.parents
         return
     _require_few(averaged.n_networks, "paths")
-    for places, masks in _members(averaged, list(range(len(averaged)))):
-        sizes = np.array([float(averaged.sizes[place]) for place in places])
-        yield shares[places] / sizes, masks
+    sizes = np.array([float(size) for size in averaged.obeying])
+    for places, masks in averaged.members(range(len(averaged))):
+        yield shares[places] / sizes[places], masks
 
 
 def close_under_paths(columns: list[NDArray[Any]]) -> None:
@@ -238,7 +237,7 @@ def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
         return averaged.scores
     if weights == "classes":
         return averaged.scores
-    return np.asarray(averaged.scores + np.log([float(size) for size in averaged.sizes]))
+    return np.asarray(averaged.scores + np.log([float(size) for size in averaged.obeying]))
 
 
 def _values(averaged: BestList[Any], feature: Feature) -> Floats:
@@ -273,36 +272,20 @@ def _class_means(classes: ClassList, feature: Feature) -> Floats:
     unknown = np.flatnonzero(np.isnan(values)).tolist()
     _require_few(sum(classes.sizes[place] for place in unknown), feature)
     values[unknown] = 0.0
-    for places, masks in _members(classes, unknown):
+    sizes = np.array([float(size) for size in classes.obeying])
+    for places, masks in classes.members(unknown):
         found = _column_values(feature, classes.names, _all_columns(classes, masks))
-        sizes = np.array([float(classes.sizes[place]) for place in places])
-        values += np.bincount(places, found / sizes, minlength=len(values))
+        values += np.bincount(places, found / sizes[places], minlength=len(values))
     return values
 
 
 def _known_shares(classes: ClassList, feature: Feature) -> Floats:
-    """Of each class, what its edges tell; NaN where they do not."""
+    """Of each class, what its edges tell; NaN where they do not, as where constraints allow some members only."""
     found = np.full(len(classes), np.nan)
-    if feature.shares_in_classes is not None:
+    if feature.shares_in_classes is not None and classes.source.compiled is None:
         directed, undirected = (_all_columns(classes, masks) for masks in classes.edge_masks)
         found[:] = feature.shares_in_classes(classes.names, directed, undirected)
     return found
-
-
-def _members(classes: ClassList, places: list[int]) -> Iterator[tuple[list[int], NDArray[np.uint64]]]:
-    """The members of the classes at these places, each with its place, many at a time."""
-    of, rows = list[int](), list[list[int]]()
-    directed, undirected = classes.edge_masks
-    for place in places:
-        walk = _core.Members(_core.MixedGraph(directed[place].tolist(), undirected[place].tolist()))
-        while (masks := walk.next()) is not None:
-            of.append(place)
-            rows.append(masks)
-            if len(rows) == AT_ONCE:
-                yield of, np.array(rows, dtype=np.uint64)
-                of, rows = [], []
-    if rows:
-        yield of, np.array(rows, dtype=np.uint64)
 
 
 def _require_few(members: int, feature: Feature | str) -> None:

@@ -8,12 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 
-import numpy as np
-
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, require_narrow, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
+from topdag.family_program import spread_of
 from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.keeping import MOST_IN_A_LIST, Within
 from topdag.lattices import lattice_of
@@ -132,15 +131,12 @@ class Lattices:
 
     @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best: how far the families of each variable lie apart, in sum. Infinite
-        when not all that are allowed have been scored."""
+        """No network is further behind the best; infinite when not all families that are allowed have been scored."""
         store = self.scores.store
         assert isinstance(store, ListStore)
         if self.scores.automatic and self.scores.max_parents != 0:
             return math.inf
-        begins = store.lists.offsets[:-1].astype(np.int64)
-        spreads = np.maximum.reduceat(store.rounded, begins) - np.minimum.reduceat(store.rounded, begins)
-        return float(spreads.sum())
+        return spread_of(store)
 
     def _sparse_lattice(self) -> Prepared | None:
         wide = self._wide_enough()

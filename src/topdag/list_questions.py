@@ -222,7 +222,7 @@ class _Reading(Generic[AnyList]):
         def list_networks(wanted: Wanted) -> NetworkList:
             return list_of(NetworkList, self.asked, wanted, self.run)
 
-        return cast(AnyList, list_classes(list_networks, self.wanted))
+        return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
 
     def _by_orders(self) -> AnyList:
         if self.make is not NetworkList:

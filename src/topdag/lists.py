@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.classes import EquivalenceClass
+from topdag.errors import TooLarge
 from topdag.frame_making import frame_of
 from topdag.graphs import Network
 from topdag.priors import Prior
@@ -21,6 +22,11 @@ from topdag.scores import Scores
 
 Item = TypeVar("Item")
 Masks = NDArray[np.uint64]
+
+AT_ONCE = 1 << 16
+"""Members of classes that are looked at together."""
+MOST_LOOKED_AT = 500_000
+"""Members of classes under constraints."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +114,20 @@ class BestList(Sequence[Item], Generic[Item]):
     def _weights(self) -> NDArray[np.float64]:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
+    @property
+    def shares_if_known(self) -> NDArray[np.float64]:
+        """As ``shares``; NaN where too much would have to be counted."""
+        try:
+            return self.shares
+        except TooLarge:
+            return np.full(len(self), np.nan)
+
     def to_dicts(self) -> Iterator[dict[str, Any]]:
         """One row per item: rank, score, factor behind the best, share, and each variable's parents by name.
 
-        Under a prior ``score`` counts it, and ``data score`` does not.
+        Under a prior ``score`` counts it, and ``data score`` does not. The share is NaN where it is not known.
         """
-        factors, shares = self.factors, self.shares
+        factors, shares = self.factors, self.shares_if_known
         for place in range(len(self)):
             network = self.network(place)
             parents = {f"parents of {name}": ", ".join(its) for name, its in network.parents.items()}
@@ -169,8 +183,56 @@ class ClassList(BestList[EquivalenceClass]):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many networks each class has."""
+        """How many networks each class has, whether they obey constraints or not."""
         return self._classes[2]
+
+    @cached_property
+    def obeying(self) -> tuple[int, ...]:
+        """How many networks of each class obey the constraints; without constraints, all of them.
+
+        They are looked at one by one; raises TooLarge where there are more than a few hundred thousand.
+        """
+        if self.source.compiled is None or not self.parents.shape[1]:
+            return self.sizes
+        counts = np.zeros(len(self), dtype=np.int64)
+        for places, _ in self.members(range(len(self))):
+            counts += np.bincount(places, minlength=len(self))
+        return tuple(counts.tolist())
+
+    def members(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int64], Masks]]:
+        """The networks of the classes at these places that obey, a row of ``parents`` each, many at a time, with the
+        place of each."""
+        if self.source.compiled is not None:
+            self._require_few(sum(self.sizes[place] for place in places))
+        directed, undirected = self.edge_masks
+        of, rows = list[int](), list[list[int]]()
+        for place in places:
+            walk = _core.Members(_core.MixedGraph(directed[place].tolist(), undirected[place].tolist()))
+            while (masks := walk.next()) is not None:
+                of.append(place)
+                rows.append(masks)
+                if len(rows) == AT_ONCE:
+                    yield self._those_that_obey(of, rows)
+                    of, rows = [], []
+        if rows:
+            yield self._those_that_obey(of, rows)
+
+    def _those_that_obey(self, places: list[int], rows: list[list[int]]) -> tuple[NDArray[np.int64], Masks]:
+        of, networks, known = np.array(places, dtype=np.int64), np.array(rows, dtype=np.uint64), self.source.compiled
+        if known is None:
+            return of, networks
+        obey = known.admit(networks)
+        if self.source.max_parents is not None:
+            obey &= (np.bitwise_count(networks) <= self.source.max_parents).all(axis=1)
+        return of[obey], networks[obey]
+
+    def _require_few(self, members: int) -> None:
+        if members > MOST_LOOKED_AT:
+            raise TooLarge(
+                f"Which of {members:,} members of these classes obey the constraints would have to be seen one by one; "
+                f"at most {MOST_LOOKED_AT:,} are. Shorten the list, or ask for networks: networks_within lists just "
+                "those that obey."
+            )
 
     @property
     def edge_masks(self) -> tuple[Masks, Masks]:
@@ -190,12 +252,13 @@ class ClassList(BestList[EquivalenceClass]):
 
     @property
     def n_networks(self) -> int:
-        """How many networks the list covers."""
-        return sum(self.sizes)
+        """How many networks the list covers; under constraints those that obey."""
+        return sum(self.obeying)
 
     def _weights(self) -> NDArray[np.float64]:
-        """All networks equally likely before: a class counts for each of its members."""
-        return np.asarray(super()._weights() * np.array([float(size) for size in self.sizes]))
+        """All networks equally likely before: a class counts for each of its members, under constraints for each that
+        obeys."""
+        return np.asarray(super()._weights() * np.array([float(size) for size in self.obeying]))
 
 
 def grid_epsilon(factor: float, grid: int) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topdag.compiled_constraints import CompiledConstraints, has_cycle
-from topdag.family_program import Families
+from topdag.family_program import Families, spread_of
 from topdag.mending import Mending
 from topdag.relaxation import Incumbent, Known
 from topdag.runs import Run
@@ -21,8 +21,7 @@ class Obeying(Known):
         super().__init__(store, run)
         self.known, self.rest, self.names = known, known.rest, known.names
         self._mending: Mending | None = None
-        families = Families.of_store(store)
-        self.most = float(np.maximum.reduceat(families.costs, families.offsets[:-1]).sum())
+        self.most = spread_of(store)
         self._wait, self._skipped = 0, 0
 
     def offer(self, cost: float, masks: list[int]) -> bool:

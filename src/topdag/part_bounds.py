@@ -11,10 +11,14 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.engines import SMALL
+from topdag.errors import TooLarge
 from topdag.lattices import lattice_of
 from topdag.rule_splits import Literal, Meets
 from topdag.runs import Run
-from topdag.stores import Store
+from topdag.stores import ListStore, Store
+
+MOST_WITH_TABLES = 23
+"""Up to this many variables tables over all sets tell the bounds in a few seconds."""
 
 
 class PartBounds(Protocol):
@@ -54,8 +58,11 @@ def bounds_of(store: Store, run: Run) -> PartBounds | None:
     On longer lists bounds by the relaxation were tried: they cost more than the parts they saved.
     """
     n = store.n
-    if n > SMALL:
+    if n > (SMALL if isinstance(store, ListStore) else MOST_WITH_TABLES):
         return NoBounds()
-    lattice = lattice_of(store, run)
+    try:
+        lattice = lattice_of(store, run)
+    except TooLarge:
+        return NoBounds()
     found = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.on_tick)
     return None if found is None else EdgeBounds(found[0].reshape(n, n), found[1].reshape(n, n))

@@ -90,6 +90,21 @@ class RowLists:
             )
         return self._listed([reach if own else TIES_GO_TOO for own in self.useful])
 
+    def for_lists(self, slack: float, reach: float) -> ListStore | None:
+        """All families of networks that obey and are at most ``slack`` nats behind the best that does; none of these
+        is further than ``reach`` behind the best of all. None when the time is up."""
+        store = self.scores.store
+        if isinstance(store, ListStore) and not self.scores.automatic:
+            return store
+        if not self.is_from_table:
+            return self._listed([reach if own else slack for own in self.useful])
+        near = None if all(self.useful) else self._anew(slack)
+        wide = self._anew(reach) if any(self.useful) else near
+        if wide is None or (near is None and not all(self.useful)):
+            return None
+        chosen = [wide if own or near is None else near for own in self.useful]
+        return listed_store(self.names, [families_of(own, x) for x, own in enumerate(chosen)])
+
     def with_one_more(self, short: ListStore) -> ListStore:
         """Besides, the best of the short list with one more useful parent each."""
         if self.is_from_table and not isinstance(self.scores.kind, SetScore):

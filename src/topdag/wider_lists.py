@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from topdag.constrained_best import FURTHER, LARGEST_REACH, NEAR_REACH, can_be_listed
+from topdag.constrained_best import FURTHER, LARGEST_REACH, NEAR_REACH, TOO_FAR, can_be_listed
 from topdag.engines import SMALL
 from topdag.feasibility import nothing_obeys
 from topdag.keeping import Within
@@ -70,7 +70,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
         if reach == 0 and not found.networks and nothing_obeys(scores, run):
             return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
-            return replace(found, limit=f"{reach:g} nats behind the best network without constraints")
+            return replace(found, limit=TOO_FAR)
         reach = _next_reach(reach, best - value)
         listed = widened(scores, reach, run, listed=True)
     return replace(found, limit="time_limit")

@@ -76,7 +76,7 @@ def table_lines(found: NetworkList | ClassList, most: int) -> list[str]:
         "rank": [str(place + 1) for place in range(shown)],
         **_score_columns(found, shown),
         "factor": [factor_text(value) for value in found.factors[:shown].tolist()],
-        "share": [share_text(value) for value in found.shares[:shown].tolist()],
+        "share": [share_text(value) for value in found.shares_if_known[:shown].tolist()],
     }
     if isinstance(found, ClassList):
         columns["size"] = [f"{size:,}" for size in found.sizes[:shown]]
@@ -102,6 +102,8 @@ def factor_text(factor: float) -> str:
 
 
 def share_text(share: float) -> str:
+    if math.isnan(share):
+        return "?"
     return f"{share:.2%}" if share >= 1e-4 else "<0.01%"
 
 

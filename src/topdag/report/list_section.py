@@ -10,7 +10,7 @@ from topdag.classes import EquivalenceClass
 from topdag.comparing import compare, marks_of
 from topdag.drawing import Drawing, by_place, edge_svg, shown
 from topdag.graphs import Network
-from topdag.lists import BestList
+from topdag.lists import BestList, ClassList
 from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing
 from topdag.report.markup import Html, count, named, number, paragraph, percent, rows, section, tag
@@ -166,11 +166,16 @@ def _facts(
     if isinstance(item, EquivalenceClass):
         facts.append(("Size", count(item.size, "network")))
         if weights.allowed and weights.allowed[place] != item.size:
-            facts.append((f"Of these with at most {found.max_parents} parents each", f"{weights.allowed[place]:,}"))
+            facts.append((f"Of these {_allowed_words(found)}", f"{weights.allowed[place]:,}"))
         facts.append(("Edges", f"{len(item.directed)} with a direction, {len(item.undirected)} without"))
     else:
         facts.append(("Edges", f"{item.n_edges}"))
     return facts
+
+
+def _allowed_words(found: Gathered) -> str:
+    constrained = isinstance(found.listed, ClassList) and found.listed.source.compiled is not None
+    return "that obey" if constrained else f"with at most {found.max_parents} parents each"
 
 
 def _told(best: Graph, own: Graph) -> list[Html]:
