@@ -3,6 +3,7 @@
 
 #include "../core/layered_scores.h"
 #include "../core/pruned_scores.h"
+#include "set_arrays.h"
 
 namespace topdag {
 
@@ -20,6 +21,23 @@ void check_question(const PyTable& table, const PruningQuestion& question, int m
 std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
     if (!found.finished && found.memory_needed == 0.0 && !found.is_dense) return std::nullopt;
     return found;
+}
+
+template <class Set>
+void bind_grid_scores(nb::module_& m, const char* name) {
+    m.def(
+        name,
+        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
+           const typename SetArrays<Set>::In& sets) {
+            check_question(t, question, static_cast<int>(8 * sizeof(Set)));
+            const std::vector<Set> listed = sets_from<Set>(sets);
+            for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
+            int grid = 0;
+            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
+            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
+        },
+        "table"_a, "question"_a, "formula"_a, "sets"_a,
+        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
 }
 
 }  // namespace
@@ -71,18 +89,8 @@ void bind_pruned_scores(nb::module_& m) {
             }));
         },
         "table"_a, "question"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
-    m.def(
-        "grid_scores",
-        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula, Masks sets) {
-            check_question(t, question);
-            std::vector<VarSet> listed(sets.data(), sets.data() + sets.shape(0));
-            for (VarSet set : listed) require(is_subset(set, all_of(t.view.n_variables())), "no such variable");
-            int grid = 0;
-            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
-            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
-        },
-        "table"_a, "question"_a, "formula"_a, "sets"_a,
-        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
+    bind_grid_scores<VarSet>(m, "grid_scores");
+    bind_grid_scores<WideSet>(m, "wide_grid_scores");
 }
 
 }  // namespace topdag

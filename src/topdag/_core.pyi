@@ -326,6 +326,11 @@ def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormul
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
 
+def wide_grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
+
 class ClusterFamilies:
     """Families of each variable, for cluster cuts."""
 
@@ -873,6 +878,11 @@ def finished_cases(candidates: Candidates, rules: CaseRules) -> list[tuple[list[
     """
 
 def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+    """
+    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
+    """
+
+def wide_path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
     """
     How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
     """

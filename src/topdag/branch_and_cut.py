@@ -28,7 +28,8 @@ from topdag.relaxation import (
     solve_root,
 )
 from topdag.runs import Run, available_memory
-from topdag.stores import NARROW, Floats, ListStore, masks_in
+from topdag.set_arrays import masks_in, members_of
+from topdag.stores import Floats, ListStore
 
 LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
 FIRST_PATIENCE = 20  # the first when so many rounds do
@@ -167,7 +168,7 @@ class _Search:
         self._newest: list[Part] = []  # a stack, used when the heap is full
         self.dives = False
         self._most_open = _most_open(run, self.families.size)
-        self._has_parent = _bits(self.families)
+        self._has_parent = members_of(self.families.parents, self.families.n)
         self._no_cuts = self.families.no_cuts()
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
@@ -287,7 +288,7 @@ class _Search:
         them: of 100 variables two nats of ten in five seconds, where forty parts gained less. And rows, ``own`` those
         that hold in this part, of all parts only unless it ``is_narrower``."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
-        rows = [] if own is None else own.broken(self.families, solution.weights, members.tolist())
+        rows = [] if own is None else own.broken(self.families, solution.weights, masks_in(members))
         self.program.drop_slack_cuts(SLACK_SOLVES)
         added = self.program.add_rows(rows, only_here=is_narrower) if rows else 0
         if len(ks):
@@ -316,14 +317,6 @@ class _Search:
         """By child and parent: the least cost of the families marked."""
         least: Floats = np.minimum.reduceat(np.where(marks, costs[:, np.newaxis], np.inf), self.families.offsets[:-1])
         return least
-
-
-def _bits(families: Families) -> NDArray[np.bool_]:
-    """By family and variable: whether it is a parent."""
-    words = families.parents.reshape(families.size, families.parents.ndim)
-    places = np.arange(families.n)
-    shifted = words[:, places // NARROW] >> (places % NARROW).astype(np.uint64)
-    return (shifted & np.uint64(1)).astype(np.bool_)
 
 
 def _most_open(run: Run, n_families: int) -> int:

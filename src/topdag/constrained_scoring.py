@@ -26,7 +26,17 @@ from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_between, families_of, slots_of
+from topdag.stores import (
+    FamilyStore,
+    ListStore,
+    ParentLimits,
+    SetStore,
+    Store,
+    families_between,
+    families_of,
+    rows_of,
+    slots_of,
+)
 from topdag.table import Table
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
@@ -151,9 +161,7 @@ def _joined(whole: PrunedScores, kept: Sequence[Families], run: Run) -> PrunedSc
     offsets = np.cumsum([0, *(len(own) for own, _ in kept)])
     rounded = scores.copy()
     grid = min(whole.grid, round_together([rounded], len(kept), run.threads))
-    lists = FamilyLists(
-        whole.store.lists.names, offsets, masks[:, np.newaxis], rounded if grid < whole.grid else scores
-    )
+    lists = FamilyLists(whole.store.lists.names, offsets, rows_of(masks), rounded if grid < whole.grid else scores)
     store = ListStore(len(kept), lists, lists.scores)
     return replace(whole, store=store, grid=grid, kept=lists.n_families)
 

@@ -61,7 +61,7 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
     _require_searchable(n)
-    if everything or not isinstance(kind, SetScore):
+    if everything or not isinstance(kind.unconstrained, SetScore):
         require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
@@ -122,7 +122,7 @@ def require_narrow(n: int, what: str) -> None:
     if n > SEARCH_LIMIT:
         raise TooLarge(
             f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT}, the best network can "
-            "be found, without constraints and prior, with BIC or AIC or a limit on parents."
+            "be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
         )
 
 

@@ -22,6 +22,7 @@ from topdag.score_kinds import kind_from_dict, kind_to_dict
 from topdag.score_making import check_max_parents, scores_from_lists
 from topdag.scores import Scores
 from topdag.scoring import LARGEST_SCORE
+from topdag.set_arrays import masks_in, sizes_of, sort_keys
 from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_of
 from topdag.table import Table
 from topdag.writing import FilePath, ending_of, write_whole
@@ -75,8 +76,9 @@ def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[s
 
 def _families(scores: Scores, masks: Any, values: Any) -> Iterator[tuple[float, tuple[str, ...]]]:
     names = list(scores.scored_names)
-    for at in np.lexsort((masks, np.bitwise_count(masks), -values)):
-        mask = int(masks[at])
+    numbers = masks_in(masks)
+    for at in np.lexsort((*sort_keys(masks), sizes_of(masks), -values)).tolist():
+        mask = numbers[at]
         yield float(values[at]), tuple(name for i, name in enumerate(names) if mask >> i & 1)
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.continuous_kinds import GaussianScore, PenalisedGaussian
@@ -15,6 +16,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import AIC, BIC, BDeu, ScoreKind, SetScore, coded
+from topdag.set_arrays import Sets
 from topdag.stores import ListStore
 from topdag.table import Table
 
@@ -136,6 +138,14 @@ def pruning_question(
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
     )
+
+
+def grid_scores(
+    view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
+) -> tuple[int, NDArray[np.float64]]:
+    """The grid's exponent, and the scores of sets on the grid of this question."""
+    find = _core.grid_scores if sets.ndim == 1 else _core.wide_grid_scores
+    return find(view, question, formula, np.ascontiguousarray(sets))
 
 
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
