@@ -18,6 +18,13 @@ void check_question(const PyTable& table, const PruningQuestion& question, int m
     for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
 }
 
+void check_must(int n, const std::vector<WideSet>& must, int max_parents) {
+    require(must.empty() || static_cast<int>(must.size()) == n, "one set a variable");
+    for (int x = 0; x < static_cast<int>(must.size()); ++x)
+        require(is_subset(must[x], all_of<WideSet>(n) & ~only<WideSet>(x)) && size_of(must[x]) <= max_parents,
+                "parents that must be");
+}
+
 std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
     if (!found.finished && found.memory_needed == 0.0 && !found.is_dense) return std::nullopt;
     return found;
@@ -80,15 +87,17 @@ void bind_pruned_scores(nb::module_& m) {
         "None when stopped.");
     m.def(
         "score_layers",
-        [](const PyTable& t, const PruningQuestion& question, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
             check_question(t, question, 128);
+            const std::vector<WideSet> must = sets_from<WideSet>(must_in);
+            check_must(t.view.n_variables(), must, question.max_parents);
             require(question.k == 0, "k better subsets are not counted in layers");
             return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return score_layers(t.view, question, threads, limits);
+                return score_layers(t.view, question, must, threads, limits);
             }));
         },
-        "table"_a, "question"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+        "table"_a, "question"_a, "must"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
     bind_grid_scores<VarSet>(m, "grid_scores");
     bind_grid_scores<WideSet>(m, "wide_grid_scores");
 }

@@ -318,7 +318,7 @@ class PrunedFamilies:
 def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
     """None when stopped."""
 
-def score_layers(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
     """None when stopped."""
 
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:

@@ -38,7 +38,12 @@ class FamilyRules:
     @property
     def is_closed_under_removal(self) -> bool:
         """Whether every subset of allowed parents is allowed too, so that smaller parent sets may stand for larger."""
-        only_less = self.must == 0 and self.least == 0 and self.among is None
+        return self.must == 0 and self.is_closed_above_must
+
+    @property
+    def is_closed_above_must(self) -> bool:
+        """Whether every subset of allowed parents that holds ``must`` is allowed too."""
+        only_less = self.least <= self.must.bit_count() and self.among is None
         return only_less and all(holds_with_less(rule) for rule in self.rules)
 
     @property

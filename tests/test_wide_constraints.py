@@ -1,0 +1,307 @@
+"""Constraints on more than 64 variables: what fewer of them say, placed among others, and what brute force says."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import sampled_table, table_of
+from test_row_search import drawn_constraints
+
+import topdag as td
+from topdag import _core, constrained_scoring
+from topdag.compiled_constraints import FamilyRules
+from topdag.pruned_scoring import PrunedScores, Pruning, grid_scores, pruning_question, score_pruned
+from topdag.rule_splits import Counts, Meets
+from topdag.runs import Run
+from topdag.score_kinds import coded
+from topdag.set_arrays import (
+    as_set,
+    distinct,
+    equals,
+    is_empty,
+    is_in,
+    masks_in,
+    meets,
+    members_of,
+    search_keys,
+    set_array,
+    sizes_of,
+    sorted_sets,
+)
+from topdag.stores import families_of
+
+N = 68
+MOST = 2
+SEEN = 7
+"""So many columns are of interest; the others stand between them."""
+
+
+def spread(seed: int) -> list[int]:
+    """Where they stand: some in the first word of sets, some in the second."""
+    draw = random.Random(seed)
+    return sorted([*draw.sample(range(64), SEEN - 3), *draw.sample(range(64, N), 3)])
+
+
+class Padded:
+    """A table alone, and among columns that have no edges."""
+
+    def __init__(self, seed: int, rows: int = 60) -> None:
+        self.alone = sampled_table(SEEN, rows, seed)
+        codes = np.repeat(self.alone.codes, self.alone.weights, axis=1)
+        places, rng = spread(seed), np.random.default_rng(seed)
+        wide = rng.integers(0, 2, (N, codes.shape[1]))
+        wide[:, :2] = [0, 1]  # both states occur
+        wide[places] = codes
+        names = [f"other {v}" for v in range(N)]
+        for place, name in zip(places, self.alone.names, strict=True):
+            names[place] = name
+        self.wide = td.Table(dict(zip(names, wide.astype(str), strict=True)))
+        self.others = [name for name in names if name.startswith("other")]
+
+    def best(self, kind: Any, known: td.Constraints) -> tuple[td.Answer, td.Answer, float]:
+        """Alone, among the others, and what the others score."""
+        without = td.Constraints(roots=self.others, leaves=self.others)
+        alone = td.best_network(td.score(self.alone, kind, constraints=known, max_parents=MOST))
+        wide = td.best_network(td.score(self.wide, kind, constraints=known & without, max_parents=MOST))
+        return alone, wide, sum(kind.local(self.wide, self.wide.index(name), []) for name in self.others)
+
+
+def require_same(padded: Padded, kind: Any, known: td.Constraints) -> td.Status:
+    alone, wide, others = padded.best(kind, known)
+    assert wide.proof.status is alone.proof.status
+    if alone.network is not None:
+        assert wide.network is not None and known.allows(wide.network)
+        assert wide.score == pytest.approx(alone.score + others, abs=1e-6)
+    return wide.proof.status
+
+
+LOCAL: dict[str, dict[str, Any]] = {
+    "forbidden": {"forbidden_edges": [("V0", "V1"), ("V5", "V6"), ("V6", "V5")]},
+    "required": {"required_edges": [("V0", "V5"), ("V6", "V5"), ("V4", "V1")]},
+    "roots and leaves": {"roots": ["V6", "V2"], "leaves": ["V0"]},
+    "numbers": {"max_parents": {"V0": 1}, "min_parents": {"V5": 1}, "exact_parents": {"V6": 2}},
+    "tiers": {"tiers": [["V6", "V0"], ["V1", "V2", "V5"], ["V3", "V4"]], "edges_within_tiers": False},
+    "sets": {"allowed_parent_sets": {"V6": [["V0"], ["V0", "V5"], ["V3"]]}, "fixed_parents": {"V1": ["V4", "V5"]}},
+    "allowed": {"allowed_parents": {"V6": ["V0", "V5"]}},
+    "groups": {"groups": {"late": ["V5", "V6"]}, "forbidden_edges": [("late", "*")]},
+    "rules of one": {"rules": ["parents(V6) == 0 or V0->V6", "if V2->V3 then V4->V3"]},
+    "with one's own": {"required_edges": [("V5", "V0")], "max_parents": {"V0": 1}, "min_parents": {"V0": 1}},
+}
+ACROSS: dict[str, dict[str, Any]] = {
+    "precedence": {"precedence": [("V6", "V0"), ("V0", "V5"), ("V5", "V1")]},
+    "adjacency": {"required_adjacencies": [("V0", "V6"), ("V1", "V5")], "forbidden_adjacencies": [("V2", "V6")]},
+    "ancestors": {"ancestors": [("V6", "V0"), ("V5", "V1")]},
+    "not ancestors": {"not_ancestors": [("V0", "V6"), ("V1", "V5"), ("V5", "V0")]},
+    "rules": {"rules": ["V0->V6 or V6->V5", "if V2->V3 then parents(V6) == 2", "not (V5->V6 and V1->V0)"]},
+    "together": {"ancestors": [("V6", "V2")], "precedence": [("V2", "V0")], "required_edges": [("V5", "V6")]},
+}
+
+
+@pytest.mark.parametrize("known", [*LOCAL.values(), *ACROSS.values()], ids=[*LOCAL, *ACROSS])
+@pytest.mark.parametrize("kind", [td.BIC(), td.BDeu()], ids=repr)
+def test_each_kind_says_the_same_among_more_columns(kind: Any, known: dict[str, Any]) -> None:
+    assert require_same(Padded(3), kind, td.Constraints(**known)) is td.Status.PROVED
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_random_constraints_say_the_same_among_more_columns(seed: int) -> None:
+    padded = Padded(seed)
+    require_same(padded, td.BIC(), drawn_constraints(padded.alone.names, 700 + seed))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_nothing_obeys(seed: int) -> None:
+    """Three variables need parents among themselves, in an order that some two of them forbid."""
+    known = td.Constraints(
+        allowed_parents={"V0": ["V5", "V6"], "V5": ["V0", "V6"], "V6": ["V0", "V5"]},
+        rules=["V5->V0 or V6->V0", "V0->V5 or V6->V5", "V0->V6 or V5->V6"],
+    )
+    assert require_same(Padded(seed), td.BIC(), known) is td.Status.INFEASIBLE
+
+
+# ---- All columns may have edges
+
+
+@pytest.mark.parametrize("keep", ["best", td.Within(8.0)])
+def test_allowed_families_are_those_that_dominance_leaves(keep: Any) -> None:
+    """Of every parent set, each scored by itself."""
+    table = sampled_table(67, 60, 5)
+    known = td.Constraints(
+        required_edges=[("V66", "V1"), ("V3", "V65")],
+        max_parents={"V2": 1},
+        rules=["parents(V4) != 1"],
+        forbidden_edges=[("V65", "V2")],
+        min_parents={"V64": 1},
+    )
+    scores = td.score(table, td.BIC(), constraints=known, max_parents=MOST, keep=keep)
+    reach = 0.0 if keep == "best" else math.log(keep.factor)
+    for name in ("V1", "V65", "V2", "V4", "V64"):
+        every = allowed_families(table, name, known)
+        kept = {frozenset(parents): value for parents, value in scores.families(name)}
+        for own, value in every.items():
+            below = max((v for other, v in every.items() if other < own), default=-math.inf)
+            if abs(below - reach - value) > 1e-6:
+                assert (own in kept) is (below < value + reach), (name, own)
+            if own in kept:
+                assert kept[own] == pytest.approx(value, abs=1e-6)
+        assert kept.keys() <= every.keys()
+
+
+def allowed_families(table: td.Table, name: str, known: td.Constraints) -> dict[frozenset[str], float]:
+    columns, x = tuple(range(table.n_variables)), table.index(name)
+    rules = known.compiled(table.names, columns).families[x]
+    others = [v for v in columns if v != x]
+    pairs = [(u, v) for u in others for v in others if u < v]
+    sets = [(), *((v,) for v in others), *pairs]
+    allowed = [own for own in sets if rules.admits(sum(1 << v for v in own))]
+    return {frozenset(table.names[v] for v in own): td.BIC().local(table, x, list(own)) for own in allowed}
+
+
+def scored_by(layers: bool, monkeypatch: pytest.MonkeyPatch, table: td.Table, kind: Any, **more: Any) -> td.Scores:
+    def whole(*args: Any) -> PrunedScores | None:
+        return score_pruned(*args[:6], layers=layers, must=args[6])
+
+    monkeypatch.setattr(constrained_scoring, "score_worth_keeping", whole)
+    return td.score(table, kind, **more)
+
+
+@pytest.mark.parametrize("kind", [td.BIC(), td.AIC(), td.BDeu(), td.K2(), td.qNML()], ids=repr)
+@pytest.mark.parametrize("keep", ["best", td.Within(20.0)], ids=str)
+def test_layers_that_know_of_required_edges_keep_what_a_walk_keeps(
+    kind: Any, keep: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for seed, states in ((1, (2, 2)), (2, (2, 4))):
+        table = sampled_table(24, 150, seed, states=states)
+        v = table.names
+        required = [(v[0], v[1]), (v[7], v[1]), (v[3], v[2]), (v[20], v[9]), (v[9], v[21]), (v[2], v[23])]
+        known = td.Constraints(required_edges=required, max_parents={v[2]: 2}, forbidden_edges=[(v[5], v[1])])
+        more = {"constraints": known, "keep": keep, "max_parents": 3}
+        layers, walked = (scored_by(way, monkeypatch, table, kind, **more) for way in (True, False))
+        assert layers.grid == walked.grid
+        assert layers.store.lists.same_as(walked.store.lists)
+        assert layers.report.by_layers and not walked.report.by_layers
+
+
+def test_required_parents_that_cost_more_than_layers_can_hold() -> None:
+    """Sixteen parents of two states: 65,536 cells for 60 rows."""
+    table = sampled_table(66, 60, 1)
+    known = td.Constraints(
+        required_edges=[(f"V{v}", "V65") for v in range(16)], allowed_parents={"V65": table.names[:17]}
+    )
+    answer = td.best_network(td.score(table, td.BIC(), constraints=known))
+    assert answer.proof.status is td.Status.PROVED
+    assert set(answer.network.parents["V65"]) == set(table.names[:16])
+
+
+def test_true_knowledge_of_a_random_network_is_obeyed_and_proved() -> None:
+    truth = td.random_network(70, arcs=70, max_parents=2, seed=2)
+    edges = list(truth.network.edges)[:12]
+    order = truth.network.order()
+    known = td.Constraints(
+        required_edges=edges[:6],
+        required_adjacencies=edges[6:9],
+        ancestors=edges[9:],
+        precedence=[(order[0], order[40]), (order[5], order[60])],
+        not_ancestors=[(order[-1], order[0])],
+    )
+    table = truth.sample(80, seed=2)
+    free = td.best_network(td.score(table, td.BIC(), max_parents=MOST))
+    answer = td.best_network(td.score(table, td.BIC(), max_parents=MOST, constraints=known))
+    assert answer.proof.status is free.proof.status is td.Status.PROVED
+    assert known.allows(answer.network) and known.allows(truth.network)
+    assert answer.score <= free.score
+
+
+# ---- Arrays of sets
+
+MASKS = st.lists(st.integers(0, 2**128 - 1) | st.integers(0, 2**64 - 1), min_size=1, max_size=12)
+
+
+@given(MASKS, st.integers(0, 2**128 - 1))
+def test_arrays_of_sets_do_what_numbers_do(masks: list[int], one: int) -> None:
+    for n in (128, 64):
+        own, other = [mask & (1 << n) - 1 for mask in masks], one & (1 << n) - 1
+        sets = set_array(own, n)
+        assert masks_in(sets) == own
+        assert masks_in(sets | as_set(other, sets)) == [mask | other for mask in own]
+        assert is_empty(sets & ~as_set(other, sets)).tolist() == [mask & ~other == 0 for mask in own]
+        assert meets(sets, other).tolist() == [mask & other != 0 for mask in own]
+        assert equals(sets, own[0]).tolist() == [mask == own[0] for mask in own]
+        assert sizes_of(sets).tolist() == [mask.bit_count() for mask in own]
+        assert members_of(sets, n).tolist() == [[bool(mask >> v & 1) for v in range(n)] for mask in own]
+        assert masks_in(sorted_sets(sets)) == sorted(own)
+        assert masks_in(distinct(sets)) == sorted(set(own))
+        assert is_in(sets, set_array([other, own[0]], n)).tolist() == [mask in (other, own[0]) for mask in own]
+        at = np.searchsorted(search_keys(sorted_sets(sets)), search_keys(sets))
+        assert masks_in(sorted_sets(sets)[at]) == own
+
+
+@given(MASKS, st.integers(0, 2**128 - 1), st.integers(0, 5))
+def test_literals_read_wide_sets(masks: list[int], one: int, count: int) -> None:
+    sets = set_array(masks, 128)
+    assert Meets(0, one, negated=True).admit(sets).tolist() == [mask & one == 0 for mask in masks]
+    rule = td.n_parents("x") >= count
+    assert Counts(0, rule).admit(sets).tolist() == [mask.bit_count() >= count for mask in masks]
+    names = tuple(f"V{v}" for v in range(128))
+    rules = FamilyRules(one & 3, one | 3, 0, 128, frozenset(masks), (), names)
+    assert rules.admit(sets).tolist() == [not (one & 3) & ~mask and not mask & ~(one | 3) for mask in masks]
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 2**32))
+def test_paths_on_wide_sets_are_those_on_narrow_ones(seed: int) -> None:
+    """Six variables at other places: the same flow."""
+    rng = np.random.default_rng(seed)
+    places = sorted(rng.choice(128, 6, replace=False).tolist())
+    children, weights = rng.integers(0, 6, 12), rng.random(12)
+    parents = [int(rng.integers(0, 64)) & ~(1 << int(x)) for x in children]
+    between = int(rng.integers(0, 64)) | 0b100001
+
+    def moved(mask: int) -> int:
+        return sum(1 << place for v, place in enumerate(places) if mask >> v & 1)
+
+    narrow = _core.path_flow(6, children, set_array(parents, 6), weights, 0, 5, between, 0.9)
+    wide = _core.wide_path_flow(
+        128,
+        np.array(places)[children],
+        set_array([moved(mask) for mask in parents], 128),
+        weights,
+        places[0],
+        places[5],
+        moved(between),
+        0.9,
+    )
+    assert wide[0] == pytest.approx(narrow[0]) and wide[1] == moved(narrow[1])
+    assert [wide[2][place] for place in places] == pytest.approx(narrow[2])
+
+
+@pytest.mark.parametrize("kind", [td.BIC(), td.BDeu(), td.qNML()], ids=repr)
+def test_sets_score_the_same_as_wide_ones(kind: Any) -> None:
+    rng = np.random.default_rng(1)
+    table = table_of(rng.integers(0, 3, (9, 70)), [3] * 9, rng.integers(1, 4, 70).tolist())
+    columns = tuple(range(9))
+    question = pruning_question(table, columns, kind, 3, Pruning(), Run())
+    masks = [int(mask) for mask in rng.integers(0, 2**9, 40)]
+    narrow, wide = (
+        grid_scores(coded(table, columns), question, kind.joint(table.n_rows), set_array(masks, n)) for n in (9, 128)
+    )
+    assert narrow[0] == wide[0] and narrow[1].tolist() == wide[1].tolist()
+
+
+def test_families_of_wide_lists_have_all_parents(tmp_path: Any) -> None:
+    codes = np.random.default_rng(3).integers(0, 2, (70, 90))
+    codes[69] = codes[0] ^ codes[66]
+    scores = td.score(table_of(codes, [2] * 70), td.BIC(), max_parents=2)
+    best = dict(scores.families("V69"))
+    assert max(best, key=best.__getitem__) == ("V0", "V66")
+    assert families_of(scores.store, 69)[0].shape == (len(best), 2)
+    path = tmp_path / "wide.pss"
+    td.write_scores(scores, path)
+    again = dict(td.read_scores(path).families("V69"))
+    assert again.keys() == best.keys()
