@@ -41,7 +41,7 @@ def as_set(mask: int, sets: Sets) -> Any:
 
 def is_empty(sets: Sets) -> Marks:
     """Which of the sets have no member."""
-    return np.asarray(sets == 0 if sets.ndim == 1 else (sets == 0).all(axis=1))
+    return np.asarray((sets if sets.ndim == 1 else sets[:, 0] | sets[:, 1]) == 0)
 
 
 def meets(sets: Sets, mask: int) -> Marks:
@@ -57,7 +57,7 @@ def equals(sets: Sets, mask: int) -> Marks:
 def sizes_of(sets: Sets) -> NDArray[np.int64]:
     """How many members each has."""
     counts = np.bitwise_count(sets).astype(np.int64)
-    return counts if sets.ndim == 1 else np.asarray(counts.sum(axis=1))
+    return counts if sets.ndim == 1 else np.asarray(counts[:, 0] + counts[:, 1])
 
 
 def members_of(sets: Sets, n: int) -> Marks:
