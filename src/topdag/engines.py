@@ -93,12 +93,17 @@ def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Ch
     """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
     _require_searchable(n)
     if wanted is not None:
-        if wanted not in (Engine.SEARCH, Engine.CUTS):
-            require_narrow(n, f"engine={wanted.value!r}")
+        require_takes(wanted, n)
         return Choice(wanted, "asked for")
     if listed and n > SMALL:
         return Choice(Engine.SEARCH, "families are listed, and few of the sets matter")
     return _all_sets(n, f"a table over {2**n:,} sets is small" if n <= SMALL else "every set may matter")
+
+
+def require_takes(engine: Engine, n: int) -> None:
+    """Raises TooLarge where an engine that was asked for takes fewer variables."""
+    if engine not in (Engine.SEARCH, Engine.CUTS):
+        require_narrow(n, f"engine={engine.value!r}")
 
 
 def named_engine(name: str) -> Engine:

@@ -13,7 +13,15 @@ from topdag.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.branching import search_by_cycles
 from topdag.constrained_search import Listed, search_constrained
 from topdag.decomposable import NotAllowed
-from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
+from topdag.engines import (
+    ON_LISTS,
+    Engine,
+    engine_for_best,
+    named_engine,
+    plan_lattice,
+    require_takes,
+    scores_by_lists,
+)
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
@@ -156,6 +164,8 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
 def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once; on Ctrl-C raises Interrupted with it."""
     wanted = asked.wanted_engine
+    if wanted is not None:
+        require_takes(wanted, len(scores.columns))
     for what, is_given in (
         ("engine", wanted is not None and not _takes_constraints(wanted, scores)),
         ("checkpoint", asked.checkpoint is not None),

@@ -27,11 +27,11 @@ def set_array(masks: Sequence[int], n: int) -> Sets:
 
 
 def masks_in(sets: Sets) -> list[int]:
-    """The sets of such an array as numbers."""
+    """The sets of such an array, or rows of words, as numbers."""
     if sets.ndim == 1:
         masks: list[int] = sets.tolist()
         return masks
-    return [low | high << NARROW for low, high in sets.tolist()]
+    return [sum(word << NARROW * place for place, word in enumerate(row)) for row in sets.tolist()]
 
 
 def as_set(mask: int, sets: Sets) -> Any:
