@@ -112,9 +112,12 @@ class FamilyWalk:
         """The sets with one more parent all of whose subsets of this size are in the level, and that may matter; and
         the most that an allowed subset of each scores, from the same of the level."""
         added = [v for v in range(len(self.columns)) if self.rules.may >> v & 1 and not self.rules.must >> v & 1]
-        must, keys = as_set(self.rules.must, level), search_keys(level)
-        larger = [level[~meets(level & ~must, -1 << v & self._everyone)] | as_set(1 << v, level) for v in added]
+        slack = self._slack
+        growing = level[self._may_grow(level, best, slack)]
+        larger = [self._with_one_more(growing, v) for v in added]
+        self._require_few(self.n_scored + sum(map(len, larger)))
         candidates = sorted_sets(np.concatenate(larger)) if larger else self._sets([])
+        keys = search_keys(level)
         is_open, below = np.ones(len(candidates), bool), np.full(len(candidates), -math.inf)
         for v in added:
             has = np.flatnonzero(meets(candidates, 1 << v))
@@ -123,22 +126,42 @@ class FamilyWalk:
             is_open[has] &= is_empty(level[at] ^ subsets)
             below[has] = np.maximum(below[has], best[at])
         candidates, below = candidates[is_open], below[is_open]
-        stay = ~self._beaten(candidates, self._most_beyond(candidates) + self._slack, below)
+        stay = ~self._beaten(candidates, self._most_beyond(candidates) + slack, below)
         return candidates[stay], below[stay]
+
+    def _may_grow(self, level: Sets, best: Values, slack: float) -> NDArray[np.bool_]:
+        """Which sets get more parents: not those that with any other cost more than they can explain."""
+        if self.keep.k is not None:
+            return np.ones(len(level), bool)
+        least = min((arity for v, arity in enumerate(self.arities) if v != self.x), default=1)
+        return ~self._beaten(level, self._most_for(self._cells(level) * least) + slack, best)
+
+    def _with_one_more(self, sets: Sets, v: int) -> Sets:
+        """Those that have been given none after v, with v: so each larger set is made once."""
+        has_later = meets(sets & ~as_set(self.rules.must, sets), -1 << v & self._everyone)
+        return sets[~has_later] | as_set(1 << v, sets)
 
     # ---- What a set or its supersets can reach
 
     def _most_beyond(self, sets: Sets) -> Values:
         """No family with these parents or more scores more; infinite where nothing is known."""
-        q = np.ones(len(sets))
-        for v, arity in enumerate(self.arities):
-            q *= np.where(meets(sets, 1 << v), float(arity), 1.0)
         if isinstance(self.kind, BDeu):
             return -self._occurring(sets) * math.log(self.arities[self.x])
+        return self._most_for(self._cells(sets))
+
+    def _cells(self, sets: Sets) -> Values:
+        cells = np.ones(len(sets))
+        for arity in sorted(set(self.arities)):
+            alike = sum(1 << v for v, own in enumerate(self.arities) if own == arity)
+            cells *= np.power(float(arity), sizes_of(sets & as_set(alike, sets)))
+        return cells
+
+    def _most_for(self, cells: Values) -> Values:
+        """No family whose parents have so many cells, or more, scores more, by its penalty."""
         weight = self.kind.least_penalty(self.table.n_rows, 2)  # of one free parameter
-        if weight <= 0:
-            return np.full(len(sets), math.inf)
-        return self.most_likely - weight * (self.arities[self.x] - 1) * q
+        if weight <= 0 or isinstance(self.kind, BDeu):
+            return np.full(len(cells), math.inf)
+        return self.most_likely - weight * (self.arities[self.x] - 1) * cells
 
     def _most_likely(self) -> float:
         formula = _core.SetFormula(_core.CellKind.N_LOG_N)
@@ -170,11 +193,7 @@ class FamilyWalk:
         ``below``: the most that such a subset of each scores.
         """
         self.n_scored += len(sets)
-        if self.n_scored > MOST_SETS:
-            raise ScoreError(
-                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} obey the constraints. Give "
-                "max_parents, such as max_parents=3, or allowed_parents of it."
-            )
+        self._require_few(self.n_scored)
         if not sets.size:
             return np.empty(0)
         scores = self._scored(sets)
@@ -185,6 +204,13 @@ class FamilyWalk:
         self.kept_masks = np.concatenate([self.kept_masks, sets[stay]])
         self.kept_scores = np.concatenate([self.kept_scores, scores[stay]])
         return scores
+
+    def _require_few(self, n_sets: int) -> None:
+        if n_sets > MOST_SETS:
+            raise ScoreError(
+                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} obey the constraints. Give "
+                "max_parents, such as max_parents=3, or allowed_parents of it."
+            )
 
     def _beaten(self, sets: Sets, scores: Values, below: Values) -> NDArray[np.bool_]:
         """Which families with such scores can go for the sake of allowed ones with fewer parents."""

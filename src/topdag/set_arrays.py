@@ -46,6 +46,10 @@ def is_empty(sets: Sets) -> Marks:
 
 def meets(sets: Sets, mask: int) -> Marks:
     """Which of the sets have a member in common with this one."""
+    if sets.ndim == 2 and not mask >> NARROW:
+        return np.asarray(sets[:, 0] & np.uint64(mask) != 0)
+    if sets.ndim == 2 and not mask & _WORD:
+        return np.asarray(sets[:, 1] & np.uint64(mask >> NARROW) != 0)
     return ~is_empty(sets & as_set(mask, sets))
 
 
