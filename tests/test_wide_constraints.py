@@ -34,6 +34,7 @@ from topdag.set_arrays import (
     set_array,
     sizes_of,
     sorted_sets,
+    with_added,
 )
 from topdag.stores import families_of
 
@@ -242,7 +243,7 @@ def test_arrays_of_sets_do_what_numbers_do(masks: list[int], one: int) -> None:
         own, other = [mask & (1 << n) - 1 for mask in masks], one & (1 << n) - 1
         sets = set_array(own, n)
         assert masks_in(sets) == own
-        assert masks_in(sets | as_set(other, sets)) == [mask | other for mask in own]
+        assert masks_in(with_added(sets, other)) == [mask | other for mask in own]
         assert is_empty(sets & ~as_set(other, sets)).tolist() == [mask & ~other == 0 for mask in own]
         assert meets(sets, other).tolist() == [mask & other != 0 for mask in own]
         assert equals(sets, own[0]).tolist() == [mask == own[0] for mask in own]

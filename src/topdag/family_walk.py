@@ -30,6 +30,7 @@ from topdag.set_arrays import (
     sizes_of,
     sort_keys,
     sorted_sets,
+    with_added,
 )
 from topdag.table import Table
 
@@ -139,7 +140,7 @@ class FamilyWalk:
     def _with_one_more(self, sets: Sets, v: int) -> Sets:
         """Those that have been given none after v, with v: so each larger set is made once."""
         has_later = meets(sets & ~as_set(self.rules.must, sets), -1 << v & self._everyone)
-        return sets[~has_later] | as_set(1 << v, sets)
+        return with_added(sets[~has_later], 1 << v)
 
     # ---- What a set or its supersets can reach
 
@@ -235,7 +236,7 @@ class FamilyWalk:
         """Local scores on the grid that pruned scoring of the same question uses."""
         below = self.kind.below(self.table.n_rows, self.arities[self.x])
         joint = self.kind.joint(self.table.n_rows)
-        _, with_x = self._grid_scores(joint, sets | as_set(1 << self.x, sets))
+        _, with_x = self._grid_scores(joint, with_added(sets, 1 << self.x))
         _, without = self._grid_scores(joint if below is None else below, sets)
         return np.asarray(with_x - without)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.set_arrays import as_set, is_empty, masks_in, sort_keys
+from topdag.set_arrays import is_empty, masks_in, sort_keys, with_added
 from topdag.stores import ListStore, families_of, rows_of
 
 
@@ -57,7 +57,7 @@ def placed_lists(store: ListStore, before: tuple[int, ...]) -> PlacedLists:
     masks, scores, parents = [], [], []
     for x, early in enumerate(before):
         own, values = families_of(store, x)
-        placed = own | as_set(early, own)
+        placed = with_added(own, early)
         best = np.lexsort((*sort_keys(own), -values, *sort_keys(placed)))
         best = best[np.append(True, ~is_empty(placed[best[1:]] ^ placed[best[:-1]]))]
         masks.append(placed[best])

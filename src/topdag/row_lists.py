@@ -25,7 +25,7 @@ from topdag.runs import Run
 from topdag.score_kinds import AIC, BIC, SetScore, coded
 from topdag.score_making import scored_again
 from topdag.scores import Scores
-from topdag.set_arrays import as_set, distinct, is_in, masks_in, search_keys, sizes_of
+from topdag.set_arrays import distinct, is_in, masks_in, search_keys, sizes_of, with_added
 from topdag.stores import Floats, ListStore, families_of
 
 Masks = NDArray[np.uint64]
@@ -108,7 +108,7 @@ class RowLists:
 
     def _extended(self, x: int, masks: Masks, values: Floats) -> Masks:
         best = masks[np.argsort(-values, kind="stable")[:MOST_EXTENDED]]
-        more = [best | as_set(1 << u, best) for u in bits(self.useful[x])]
+        more = [with_added(best, 1 << u) for u in bits(self.useful[x])]
         own = distinct(np.concatenate(more)) if more else masks[:0]
         own = own[~is_in(own, masks)]
         limit = self.scores.max_parents
@@ -123,7 +123,7 @@ class RowLists:
         kind, table = self.scores.kind, self.scores.table
         assert isinstance(kind, SetScore) and table is not None
         joint = kind.joint(table.n_rows)
-        with_child = self._set_scores(joint, [own | as_set(1 << x, own) for x, own in enumerate(families)])
+        with_child = self._set_scores(joint, [with_added(own, 1 << x) for x, own in enumerate(families)])
         below = [kind.below(table.n_rows, int(table.arities[column])) for column in self.scores.columns]
         without = (
             self._set_scores(joint, families)

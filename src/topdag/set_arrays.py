@@ -39,6 +39,11 @@ def as_set(mask: int, sets: Sets) -> Any:
     return np.uint64(mask) if sets.ndim == 1 else np.array([mask & _WORD, mask >> NARROW], dtype=np.uint64)
 
 
+def with_added(sets: Sets, mask: int) -> Sets:
+    """Each with the members of this one."""
+    return np.asarray(sets | as_set(mask, sets))
+
+
 def is_empty(sets: Sets) -> Marks:
     """Which of the sets have no member."""
     return np.asarray((sets if sets.ndim == 1 else sets[:, 0] | sets[:, 1]) == 0)
