@@ -107,8 +107,8 @@ public:
     LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, int threads,
                   Limits& limits)
         : question_(question), threads_(threads), limits_(limits), n_(table.n_variables()),
-          order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_), must_(n_, 0),
-          alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
+          order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
+          must_(n_, 0), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
         const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid_.largest() + 1.0)));
         units_in_one_ = std::ldexp(1.0, unit_bits);
         scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
