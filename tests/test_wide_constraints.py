@@ -207,3 +207,15 @@ def test_true_knowledge_of_a_random_network_is_obeyed_and_proved() -> None:
     assert answer.proof.status is td.Status.PROVED and known.allows(answer.network)
     early = td.best_network(scores, time_limit=0.0)
     assert early.proof.status is td.Status.STOPPED and early.proof.bound >= answer.score
+
+
+@pytest.mark.parametrize("n", [30, 70])
+def test_scores_from_a_file_know_that_constraints_may_need_more_families(n: int, tmp_path: Any) -> None:
+    """Lists of the best families lack an edge between these two, which must be."""
+    table = td.random_network(n, arcs=n // 2, max_parents=1, seed=3).sample(80, seed=3)
+    known = td.Constraints(required_adjacencies=[("V2", f"V{n - 2}")])
+    scores = td.score(table, td.BIC(), max_parents=1, constraints=known)
+    td.write_scores(tmp_path / "scores.npz", scores)
+    read = td.best_network(td.read_scores(tmp_path / "scores.npz"))
+    assert read.proof.status is td.Status.PROVED and known.allows(read.network)
+    assert read.score == td.best_network(scores).score

@@ -182,6 +182,9 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
     if kind is not None:
         kind, known = together(kind, known)
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
+    compiled = None if known is None else known.compiled(names, columns)
+    # Such constraints may need what was pruned, so it was pruned for the table, and a question may score again.
+    is_automatic = compiled is not None and keep != "all" and not compiled.rest.is_closed_under_removal
     return Scores(
         names=names,
         kind=kind,
@@ -193,7 +196,8 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
         grid=header["grid"],
         notes=tuple(header["notes"]),
         constraints=known,
-        compiled=None if known is None else known.compiled(names, columns),
+        compiled=compiled,
+        automatic=is_automatic and table is not None,
         left_out=bool(header.get("left_out", False)),
     )
 
