@@ -219,3 +219,5 @@ def test_scores_from_a_file_know_that_constraints_may_need_more_families(n: int,
     read = td.best_network(td.read_scores(tmp_path / "scores.npz"))
     assert read.proof.status is td.Status.PROVED and known.allows(read.network)
     assert read.score == td.best_network(scores).score
+    early = td.best_network(scores, start=read.network, time_limit=0.0)
+    assert known.allows(early.network) and early.score == pytest.approx(read.score, abs=1e-9)
