@@ -21,6 +21,8 @@ STEPS = 10**7
 SECONDS = 60.0
 """For one search; the paper gave none, but its longest took 907 s."""
 MEMORY = 2 * 10**9
+MOST_BRANCHED = 64
+"""Branching on cycles takes so many variables."""
 ORDERS = 1000
 # data set: paper's steps, seconds, scores kept
 TABLE_1 = {
@@ -69,6 +71,9 @@ TABLE_4: dict[tuple[int, int], tuple[float, float, int, float, float] | None] = 
     (100, 100): (0.5, 9.05, 2201, 47.5, 23.5),
     (100, 500): (1.4, 1370.4, 726, 50.2, 33.0),
 }
+RANDOM_SECONDS = 120.0
+LIMITS = {(70, 500): 5, (100, 500): 4}
+"""On parents, by variables and rows, where counting all sets that can pay would take minutes or more memory."""
 MOST_PARENTS = 3
 """Of random networks: with at most 3n arcs, as in the paper, and tables that 500 rows say something about."""
 
@@ -122,12 +127,13 @@ def branched(store: Any, most: float, seconds: float) -> dict[str, Any]:
     return {"score": score, "gap": gap, "seconds": seconds, "steps": steps, "proved": found.finished}
 
 
-def proved(scores: Any, engine: str | None = None) -> dict[str, Any]:
+def proved(scores: Any, engine: str | None = None, most_seconds: float = 600.0) -> dict[str, Any]:
     import topdag as td
 
-    answer, seconds = timed(lambda: td.best_network(scores, engine=engine, time_limit=600))
+    answer, seconds = timed(lambda: td.best_network(scores, engine=engine, time_limit=most_seconds))
     status, used = answer.proof.status.name, answer.stats.engine
-    return {"score": answer.score, "gap": answer.proof.gap, "status": status, "engine": used, "seconds": seconds}
+    found = {"score": answer.score, "gap": answer.proof.gap, "status": status, "engine": used, "seconds": seconds}
+    return found | {"peak": answer.stats.peak_memory}
 
 
 def search(name: str, most_seconds: float = SECONDS) -> dict[str, Any]:
@@ -194,12 +200,14 @@ def random_network(n: int, rows: int, seed: int = 1, most_seconds: float = SECON
 
     most = sum(min(place, MOST_PARENTS) for place in range(n))
     fitted = td.random_network(n, arcs=min(2 * n, most), max_parents=MOST_PARENTS, seed=seed)
-    table = fitted.sample(rows, seed=seed)
+    table, limit = fitted.sample(rows, seed=seed), LIMITS.get((n, rows))
     result = {}
     for way, known in (("free", None), ("known", true_constraints(fitted.network, n // 2, seed))):
-        scores, scored = timed(lambda known=known: pruned(table, constraints=known))
-        own = branched(scores.store, sum(scores.store.best_scores), most_seconds)
-        result[way] = {"kept": scores.n_families, "scored": scored, "branching": own, "search": proved(scores)}
+        scores, scored = timed(lambda known=known: pruned(table, constraints=known, max_parents=limit))
+        most = sum(scores.store.best_scores)
+        own = branched(scores.store, most, most_seconds) if n <= MOST_BRANCHED else None
+        best = proved(scores, most_seconds=RANDOM_SECONDS)
+        result[way] = {"kept": scores.n_families, "scored": scored, "branching": own, "search": best}
     return result
 
 
@@ -220,6 +228,10 @@ def true_constraints(network: Any, count: int, seed: int) -> Any:
 def shown(own: dict[str, Any]) -> str:
     ended = "proved" if own["proved"] else f"gap {own['gap']:.2f} %"
     return f"{own['score']:.1f}, {ended}, {own['seconds']:.2f} s, {own['steps']:,} steps"
+
+
+def branching_shown(own: dict[str, Any]) -> str:
+    return "" if own["branching"] is None else f"branching {shown(own['branching'])}; "
 
 
 def table_1(_: float) -> None:
@@ -266,22 +278,20 @@ def table_3(seconds: float) -> None:
 
 
 def table_4(seconds: float) -> None:
-    from topdag.engines import SEARCH_LIMIT
-
     print("\nTable 4: random networks, 2 edges a variable, two states; free, and with n/2 true constraints on edges.")
     print("The paper's, with parameter constraints too, in brackets.")
     for (n, rows), paper in TABLE_4.items():
         theirs = "" if paper is None else " ({} %, {} s, {} kept; gain {} % of time, {} % kept)".format(*paper)
-        print(f"  {n} variables, {rows} rows{theirs}", flush=True)
-        if n > SEARCH_LIMIT:
-            print(f"    not run: constraints are for at most {SEARCH_LIMIT} variables; see python -m bench wide")
-            continue
+        limit = f", at most {LIMITS[n, rows]} parents" if (n, rows) in LIMITS else ""
+        print(f"  {n} variables, {rows} rows{limit}{theirs}", flush=True)
         r = in_fresh_process("bench.branching", what="random", n=n, rows=rows, most_seconds=seconds)
         for way in ("free", "known"):
             own, best = r[way], r[way]["search"]
             print(
                 f"    {way:5} kept {own['kept']:,} scored in {own['scored']:.2f} s; "
-                f"branching {shown(own['branching'])}; topdag {best['status']} {best['seconds']:.2f} s",
+                f"{branching_shown(own)}topdag {best['score']:.1f}, {best['status']}, "
+                f"gap {100 * best['gap'] / abs(best['score']):.2f} %, {best['seconds']:.2f} s, "
+                f"{best['peak'] / 1e6:,.0f} MB",
                 flush=True,
             )
         print(f"    gain  {gains(r)}", flush=True)
@@ -293,8 +303,10 @@ def gains(r: dict[str, Any]) -> str:
     def gain(count: Callable[[dict[str, Any]], float]) -> str:
         return f"{100 * (1 - count(r['known']) / max(count(r['free']), 1e-9)):.1f} %"
 
-    steps, kept = gain(lambda own: own["branching"]["steps"]), gain(lambda own: own["kept"])
-    branching, topdag = gain(lambda own: own["branching"]["seconds"]), gain(lambda own: own["search"]["seconds"])
+    kept, topdag = gain(lambda own: own["kept"]), gain(lambda own: own["search"]["seconds"])
+    if r["free"]["branching"] is None:
+        return f"{topdag} of topdag's time, {kept} kept"
+    steps, branching = gain(lambda own: own["branching"]["steps"]), gain(lambda own: own["branching"]["seconds"])
     return f"{branching} of branching's time, {steps} of its steps, {topdag} of topdag's time, {kept} kept"
 
 

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import sampled_table, table_of
-from test_pruned_scoring import EPSILONS, KINDS, families_in, pruned, scored_columns, tables_that_vary, truth
+from test_pruned_scoring import EPSILONS, KINDS, every_set, families_in, pruned, scored_columns, tables_that_vary, truth
 
 import topdag as td
 from topdag.errors import TooLarge
-from topdag.pruned_scoring import ALL_RULES, RULES, PrunedScores, Pruning, score_pruned
+from topdag.pruned_scoring import ALL_RULES, RULES, PrunedScores, Pruning, may_be_in_layers, score_pruned
 from topdag.runs import Run
 from topdag.score_kinds import SetScore
+from topdag.stores import SetStore
 
 by_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
 
@@ -32,6 +33,38 @@ def test_layers_keep_what_scoring_everything_would_keep(kind: SetScore, data: st
         grid, kept = truth(table, kind, Pruning(epsilon), limit, rules)
         assert (found.grid, families_in(found)) == (grid, kept)
         assert found.limit >= max(mask.bit_count() for _, mask in kept)
+
+
+@by_kind
+@settings(max_examples=10)
+@given(st.data())
+def test_layers_compare_only_families_that_hold_what_must_be(kind: SetScore, data: st.DataObject) -> None:
+    table = data.draw(tables_that_vary(variables=(2, 6)))
+    columns, limit = scored_columns(table), data.draw(st.sampled_from([None, None, 1, 2, 3]))
+    n = len(columns)
+    rules = data.draw(st.sampled_from([ALL_RULES, ALL_RULES, 0]))
+    drawn = [data.draw(st.integers(0, 2**n - 1)) & ~(1 << x) for x in range(n)]
+    fits = [mask.bit_count() <= (n if limit is None else limit) for mask in drawn]
+    must = [mask if fits[x] and may_be_in_layers(table, columns, kind, x, mask) else 0 for x, mask in enumerate(drawn)]
+    for epsilon in EPSILONS:
+        keep = Pruning(epsilon)
+        found = score_pruned(table, columns, kind, limit, keep, Run(), rules=rules, layers=True, must=must)
+        grid, store = every_set(table, kind, keep, limit, rules)
+        assert found is not None and found.by_layers
+        assert (found.grid, families_in(found)) == (grid, kept_among(store, must, epsilon))
+
+
+def kept_among(store: SetStore, must: list[int], epsilon: float) -> dict[tuple[int, int], float]:
+    """By comparing all families that hold what must be."""
+    kept = {}
+    for x, least in enumerate(must):
+        sets = [mask for mask in range(2**store.n) if not mask >> x & 1 and not least & ~mask]
+        scores = {mask: value for mask in sets if (value := store.value(x, mask)) > -math.inf}
+        for mask, value in scores.items():
+            below = [v for other, v in scores.items() if other != mask and not other & ~mask]
+            if not any(v >= value if epsilon < 0 else v > value + epsilon for v in below):
+                kept[x, mask] = value
+    return kept
 
 
 @pytest.mark.parametrize("kind", [td.BIC(), td.AIC(), td.BDeu(), td.K2(), td.qNML()], ids=repr)

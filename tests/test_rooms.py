@@ -52,12 +52,13 @@ ROOMS = {
     # scores
     "family_lists": "errors",
     "score_files": "errors family_lists",
-    "stores": "_core family_lists",
+    "set_arrays": "",
+    "stores": "_core family_lists set_arrays",
     "decomposable": "_core discretize errors messages table",
     "number_columns": "_core messages table",
     "continuous_kinds": "_core decomposable errors messages number_columns table",
     "score_kinds": "_core continuous_kinds decomposable errors parameters table",
-    "components": "_core family_lists stores",
+    "components": "_core family_lists set_arrays stores",
     "results": "drawing graphs priors score_kinds",
     "runs": "displays errors memory results",
     "engines": "_core continuous_kinds errors runs score_kinds",
@@ -69,7 +70,7 @@ ROOMS = {
     "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
-    "pruned_scoring": "_core continuous_kinds errors family_lists runs score_kinds stores table",
+    "pruned_scoring": "_core continuous_kinds errors family_lists runs score_kinds set_arrays stores table",
     "continuous_lists": "_core continuous_kinds errors family_lists pruned_scoring runs score_kinds stores table",
     # what is known
     "rules": "errors",
@@ -78,7 +79,7 @@ ROOMS = {
     "statements": "constraints errors graphs parameter_constraints rules",
     "closure": "rules statements",
     "conflicts": "closure errors statements",
-    "compiled_constraints": "closure rules statements",
+    "compiled_constraints": "closure rules set_arrays statements",
     "text_reading": "errors",
     "parameter_text": "errors parameter_constraints text_reading",
     "constraint_values": "errors parameter_constraints parameter_text rule_text rules",
@@ -93,16 +94,17 @@ ROOMS = {
     "constrained_likelihood": "errors isotonic parameter_regions",
     "constrained_scores": "constrained_likelihood decomposable errors fitting graphs parameter_constraints "
     "parameter_regions parameters score_kinds table",
-    "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring stores "
-    "table",
+    "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring "
+    "set_arrays stores table",
     # scores of what is allowed
-    "family_walk": "_core compiled_constraints errors parameter_scoring pruned_scoring runs score_kinds table",
+    "family_walk": "_core compiled_constraints errors parameter_scoring pruned_scoring runs score_kinds set_arrays "
+    "table",
     "constrained_scoring": "compiled_constraints continuous_lists engines errors family_lists family_walk "
     "parameter_scoring pruned_scoring pruning runs score_kinds scoring stores table",
     # scores with it
     "keeping": "errors pruned_scoring pruning runs",
-    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices priors pruned_scoring runs "
-    "score_kinds searching stores table",
+    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices priors pruned_scoring "
+    "runs score_kinds searching set_arrays stores table",
     "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists continuous_scoring "
     "engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading runs score_kinds scores "
     "scoring stores table",
@@ -110,17 +112,17 @@ ROOMS = {
     "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
-    "family_program": "_core runs stores",
-    "relaxation": "_core family_program runs stores",
+    "family_program": "_core runs set_arrays stores",
+    "relaxation": "_core family_program runs set_arrays stores",
     "search_parts": "family_program",
-    "branch_and_cut": "family_program relaxation runs search_parts stores",
+    "branch_and_cut": "family_program relaxation runs search_parts set_arrays stores",
     "branching": "_core case_rules compiled_constraints runs search_results stores",
     "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
     "search_results": "",
     "case_rules": "_core closure compiled_constraints rules",
-    "checkpoints": "errors relaxation search_parts stores writing",
+    "checkpoints": "errors relaxation search_parts set_arrays stores writing",
     "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
-    "relaxation runs search_parts stores",
+    "relaxation runs search_parts set_arrays stores",
     # questions
     "greedy": "",
     "asking": "_core constraints continuous_kinds engines graphs placed_lists priors results runs "
@@ -129,7 +131,7 @@ ROOMS = {
     "questions": "_core asking block_lattice branching constrained_search decomposable engines errors graphs "
     "greedy ideal_lattices keeping order_prior order_questions placed_lists priors results runs "
     "score_making scores searching stores weighted_scores wider_lists",
-    "placed_lists": "_core family_lists stores",
+    "placed_lists": "_core family_lists set_arrays stores",
     "ideal_lattices": "_core engines runs scores",
     "lists": "_core classes errors frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors family_program ideal_lattices keeping lattices lists "
@@ -140,19 +142,20 @@ ROOMS = {
     "prior_search priors relaxation results runs scores stores",
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
-    "rule_splits": "closure compiled_constraints rules statements",
-    "path_cuts": "_core family_program stores",
+    "rule_splits": "closure compiled_constraints rules set_arrays statements",
+    "path_cuts": "_core family_program set_arrays stores",
     "narrowing": "closure compiled_constraints statements",
-    "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules statements stores",
-    "mending": "_core closure compiled_constraints family_program path_cuts rule_splits statements stores",
-    "obeying": "compiled_constraints family_program mending relaxation runs stores",
+    "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules set_arrays "
+    "statements stores",
+    "mending": "_core closure compiled_constraints family_program path_cuts rule_splits set_arrays statements stores",
+    "obeying": "compiled_constraints family_program mending relaxation runs set_arrays stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
     "part_listing": "_core family_program order_search runs stores",
     "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_program keeping list_lattices "
     "part_listing relaxation runs scores search_results stores",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
-    "score_kinds score_making scores stores",
+    "score_kinds score_making scores set_arrays stores",
     "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs score_kinds "
     "scores search_results stores",
     "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
@@ -194,8 +197,8 @@ ROOMS = {
     "xmlbif": "errors graphs network_parts parameters state_words text_scanner xml_tree",
     "xdsl": "errors net_format network_parts parameters state_words text_scanner xml_tree",
     "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
-    "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds "
-    "score_making scores scoring stores table writing",
+    "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds score_making "
+    "scores scoring set_arrays stores table writing",
     "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in

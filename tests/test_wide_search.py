@@ -15,7 +15,8 @@ import topdag as td
 from topdag import _core
 from topdag.family_lists import FamilyLists
 from topdag.score_making import scores_from_lists
-from topdag.stores import ListStore, masks_in, set_array
+from topdag.set_arrays import masks_in, set_array
+from topdag.stores import ListStore
 
 Listed = list[tuple[int, list[int], float]]
 
@@ -145,7 +146,6 @@ def test_questions_for_fewer_variables_say_what_works() -> None:
         lambda: td.k_best_networks(table, 2),
         lambda: td.score(table, td.BIC(), keep="all"),
         lambda: td.score(table, td.BDs(), max_parents=2),
-        lambda: td.score(table, td.BIC(), constraints=td.Constraints(forbidden_edges=[("V0", "V1")])),
     ):
         with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 128, the best network"):
             ask()

@@ -3,6 +3,7 @@
 
 #include "../core/layered_scores.h"
 #include "../core/pruned_scores.h"
+#include "set_arrays.h"
 
 namespace topdag {
 
@@ -17,9 +18,33 @@ void check_question(const PyTable& table, const PruningQuestion& question, int m
     for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
 }
 
+void check_must(int n, const std::vector<WideSet>& must, int max_parents) {
+    require(must.empty() || static_cast<int>(must.size()) == n, "one set a variable");
+    for (int x = 0; x < static_cast<int>(must.size()); ++x)
+        require(is_subset(must[x], all_of<WideSet>(n) & ~only<WideSet>(x)) && size_of(must[x]) <= max_parents,
+                "parents that must be");
+}
+
 std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
     if (!found.finished && found.memory_needed == 0.0 && !found.is_dense) return std::nullopt;
     return found;
+}
+
+template <class Set>
+void bind_grid_scores(nb::module_& m, const char* name) {
+    m.def(
+        name,
+        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
+           const typename SetArrays<Set>::In& sets) {
+            check_question(t, question, static_cast<int>(8 * sizeof(Set)));
+            const std::vector<Set> listed = sets_from<Set>(sets);
+            for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
+            int grid = 0;
+            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
+            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
+        },
+        "table"_a, "question"_a, "formula"_a, "sets"_a,
+        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
 }
 
 }  // namespace
@@ -62,27 +87,19 @@ void bind_pruned_scores(nb::module_& m) {
         "None when stopped.");
     m.def(
         "score_layers",
-        [](const PyTable& t, const PruningQuestion& question, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
             check_question(t, question, 128);
+            const std::vector<WideSet> must = sets_from<WideSet>(must_in);
+            check_must(t.view.n_variables(), must, question.max_parents);
             require(question.k == 0, "k better subsets are not counted in layers");
             return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return score_layers(t.view, question, threads, limits);
+                return score_layers(t.view, question, must, threads, limits);
             }));
         },
-        "table"_a, "question"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
-    m.def(
-        "grid_scores",
-        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula, Masks sets) {
-            check_question(t, question);
-            std::vector<VarSet> listed(sets.data(), sets.data() + sets.shape(0));
-            for (VarSet set : listed) require(is_subset(set, all_of(t.view.n_variables())), "no such variable");
-            int grid = 0;
-            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
-            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
-        },
-        "table"_a, "question"_a, "formula"_a, "sets"_a,
-        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
+        "table"_a, "question"_a, "must"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+    bind_grid_scores<VarSet>(m, "grid_scores");
+    bind_grid_scores<WideSet>(m, "wide_grid_scores");
 }
 
 }  // namespace topdag

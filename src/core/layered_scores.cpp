@@ -104,9 +104,11 @@ using Layer = std::vector<std::vector<std::int32_t>>;
 
 class LayeredScorer {
 public:
-    LayeredScorer(const Table& table, const PruningQuestion& question, int threads, Limits& limits)
+    LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, int threads,
+                  Limits& limits)
         : question_(question), threads_(threads), limits_(limits), n_(table.n_variables()),
-          order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
+          order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
+          must_(n_, 0), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
         const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid_.largest() + 1.0)));
         units_in_one_ = std::ldexp(1.0, unit_bits);
         scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
@@ -118,6 +120,7 @@ public:
         for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
         result_.grid = grid_.exponent();
         result_.words = n_ <= 64 ? 1 : 2;
+        if (!must.empty()) place_must(must);
     }
 
     PrunedFamilies run() {
@@ -161,9 +164,24 @@ private:
             if (!has_memory(size)) return false;
             std::vector<Hopeful> hopeful = sweep<Counter>(size);
             if (limits_.stop.load() || !add_kept(hopeful)) return false;
-            if (size == 0) find_caps();
+            if (size > 0) continue;
+            for (int x = 0; x < n_; ++x)
+                alone_[x] = units_of(kept_[x].front().score - std::min(epsilon_, grid_.largest() * 2)) - 1;
+            find_caps();
         }
         return true;
+    }
+
+    void place_must(const std::vector<WideSet>& must) {
+        std::vector<int> place_of(n_);
+        for (int place = 0; place < n_; ++place) place_of[order_[place]] = place;
+        for (int x = 0; x < n_; ++x)
+            for (WideSet rest = must[x]; rest != 0; rest &= rest - 1)
+                must_[place_of[x]] |= only<WideSet>(place_of[first_of(rest)]);
+        for (int x = 0; x < n_; ++x) {
+            in_some_must_ |= must_[x];
+            if (must_[x] != 0) kept_[x].push_back({x, must_[x], family_score(x, must_[x])});
+        }
     }
 
     bool may_use(CutRule rule) const { return question_.rules >> static_cast<int>(rule) & 1; }
@@ -186,8 +204,9 @@ private:
 
     // ---- What may be left out
 
-    // A family (X, T) can go when the penalty of T alone is more than X can gain over having no parents, or when a
-    // parent Y costs more than its own entropy, which is all it can explain, whatever the other parents.
+    // A family (X, T) can go when the penalty of T alone is more than X can gain over having no parents but those that
+    // must be, or when a parent Y costs more than its own entropy, which is all it can explain, whatever the other
+    // parents; unless Y must be a parent.
     void find_caps() {
         if (!has_caps()) return;
         const double weight = question_.joint.penalty_weight;
@@ -196,13 +215,12 @@ private:
         for (int v = 0; v < n_; ++v) {
             const double arity = rows_.arity(v);
             if (arity < 2) continue;
-            const double alone = kept_[v].front().score;
             if (may_use(CutRule::penalty)) {
-                const double room = most_likely[v] - alone + epsilon_ + slack;
+                const double room = most_likely[v] - kept_[v].front().score + epsilon_ + slack;
                 caps_[v].as_child = room / (weight * (arity - 1)) * arity;
             }
-            if (may_use(CutRule::entropy)) {
-                const double entropy = -alone - weight * (arity - 1) + epsilon_ + slack;
+            if (may_use(CutRule::entropy) && !has(in_some_must_, v)) {
+                const double entropy = -family_score(v, 0) - weight * (arity - 1) + epsilon_ + slack;
                 caps_[v].in_parents = entropy / (weight * (arity - 1)) * arity;
                 caps_[v].as_parent = caps_[v].in_parents * 2.0;  // and r/(r-1) times more with a child of r states
             }
@@ -416,11 +434,12 @@ private:
         for (int i = 0; i < m; ++i) set |= only<WideSet>(prefix.members[i]);
         for (int i = 0; i <= m; ++i) {
             const int child = i < m ? prefix.members[i] : x;
+            const WideSet parents = set & ~only<WideSet>(child);
+            if (must_[child] != 0 && (!is_subset(must_[child], parents) || parents == must_[child])) continue;
             const std::size_t at = i < m ? rank(prefix, i, true) + static_cast<std::size_t>(x) : rank(prefix, m, false);
             const std::int32_t own = last_[below_of(child)][at];
             if (own == not_counted || value - own + slack_units < alone_[child]) continue;
             const double most = (value - own + slack_units) / units_in_one_;
-            const WideSet parents = set & ~only<WideSet>(child);
             if (!is_beaten(child, parents, most)) worker.hopeful.push_back({child, parents, 0.0});
         }
     }
@@ -467,13 +486,17 @@ private:
         return grid_.rounded(exact_sum(set, tables.of(cells)), penalties.of(formula, cells));
     }
 
+    double family_score(int x, WideSet parents) const {
+        const WideSet joint = parents | only<WideSet>(x);
+        return exact_score(question_.joint, joint) - exact_score(below(below_of(x)), parents);
+    }
+
     // Scores these families on the grid and keeps those that no kept one beats. As what beats a family that is left out
     // beats all that family beats, kept ones are enough to compare with.
     bool add_kept(std::vector<Hopeful>& hopeful) {
         parallel_for(hopeful.size(), threads_, limits_, [&](std::size_t i, int) {
             Hopeful& family = hopeful[i];
-            const WideSet joint = family.parents | only<WideSet>(family.x);
-            family.score = exact_score(question_.joint, joint) - exact_score(below(below_of(family.x)), family.parents);
+            family.score = family_score(family.x, family.parents);
         });
         if (limits_.stop.load()) return false;
         std::vector<Hopeful> good;
@@ -484,8 +507,6 @@ private:
             std::sort(families.begin(), families.end(), [](const Hopeful& a, const Hopeful& b) {
                 return a.score != b.score ? a.score > b.score : a.parents < b.parents;
             });
-        if (!hopeful.empty() && hopeful[0].parents == 0)
-            for (int x = 0; x < n_; ++x) alone_[x] = units_of(kept_[x].front().score - std::min(epsilon_, grid_.largest() * 2)) - 1;
         return true;
     }
 
@@ -530,7 +551,9 @@ private:
     ScoreGrid grid_;
     Ranks ranks_;
     std::vector<std::vector<Hopeful>> kept_;  // by place of the child, best first
-    std::vector<std::int32_t> alone_;         // by place: what a family must reach, in units: the child alone, less epsilon
+    std::vector<WideSet> must_;               // by place: parents in any case
+    WideSet in_some_must_ = 0;
+    std::vector<std::int32_t> alone_;  // by place: what a family must reach, in units: the smallest one, less epsilon
     std::vector<CellCaps> caps_;
     double most_as_child_ = infinite;
     double most_in_child_ = infinite;
@@ -548,8 +571,9 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, int threads, Limits& limits) {
-    return LayeredScorer(table, question, threads, limits).run();
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+                            int threads, Limits& limits) {
+    return LayeredScorer(table, question, must, threads, limits).run();
 }
 
 }  // namespace topdag

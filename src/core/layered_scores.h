@@ -5,14 +5,21 @@
 // parent sets stay open: independent-looking variables with few states.
 #pragma once
 
+#include <vector>
+
 #include "pruning_question.h"
 #include "run_limits.h"
 #include "table.h"
+#include "var_set.h"
 
 namespace topdag {
 
 // The families that score_pruned keeps, with the same scores; not for k better subsets. Sets are left out by size and
 // by the rules `penalty` and `entropy` with the empty set as the subset. Does not depend on `threads`.
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, int threads, Limits& limits);
+//
+// `must`: by variable what every parent set holds, at most max_parents, with a penalty that the grid foresees; empty:
+// nothing. Then that set stands for the empty one, and only families that hold it are kept and compared.
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+                            int threads, Limits& limits);
 
 }  // namespace topdag

@@ -11,12 +11,13 @@ constexpr double least_step = 1e-6;  // so that no walk goes round in circles
 constexpr double unlimited = 1e300;
 
 // Places are variables, then families. From parents to families there is no limit, from families to children there is.
+template <class Set>
 class Flow {
 public:
-    Flow(int n, const std::vector<FlowFamily>& families, int begin, int end, VarSet between)
+    Flow(int n, const std::vector<FlowFamily<Set>>& families, int begin, int end, Set between)
         : n_(n), begin_(begin), end_(end) {
-        for (const FlowFamily& family : families) {
-            const VarSet parents = family.parents & between & ~only(end);
+        for (const FlowFamily<Set>& family : families) {
+            const Set parents = family.parents & between & ~only<Set>(end);
             if (has(between, family.child) && family.child != begin && parents != 0)
                 used_.push_back({{family.child, parents, family.weight}, 0.0, std::vector<double>(n, 0.0)});
         }
@@ -31,10 +32,10 @@ public:
         return most;
     }
 
-    VarSet reached() const {
-        VarSet set = 0;
+    Set reached() const {
+        Set set = 0;
         for (int v = 0; v < n_; ++v)
-            if (came_from_[v] >= 0) set |= only(v);
+            if (came_from_[v] >= 0) set |= only<Set>(v);
         return set;
     }
 
@@ -46,7 +47,7 @@ public:
 
 private:
     struct Used {
-        FlowFamily family;
+        FlowFamily<Set> family;
         double flow;
         std::vector<double> from;  // by parent
     };
@@ -92,7 +93,7 @@ private:
     void from_family(int place) {
         const Used& used = used_[place - n_];
         if (used.family.weight - used.flow > tiny) visit(used.family.child, place);
-        for (VarSet rest = used.family.parents; rest != 0; rest &= rest - 1)
+        for (Set rest = used.family.parents; rest != 0; rest &= rest - 1)
             if (used.from[first_of(rest)] > tiny) visit(first_of(rest), place);
     }
 
@@ -110,9 +111,11 @@ private:
 
 }  // namespace
 
-PathFlow path_flow(int n, const std::vector<FlowFamily>& families, int begin, int end, VarSet between, double enough) {
-    Flow flow(n, families, begin, end, between);
-    PathFlow found;
+template <class Set>
+PathFlow<Set> path_flow(int n, const std::vector<FlowFamily<Set>>& families, int begin, int end, Set between,
+                        double enough) {
+    Flow<Set> flow(n, families, begin, end, between);
+    PathFlow<Set> found;
     while (found.total < enough) {
         const double pushed = flow.push();
         if (pushed == 0.0) {
@@ -124,6 +127,9 @@ PathFlow path_flow(int n, const std::vector<FlowFamily>& families, int begin, in
     found.through = flow.through();
     return found;
 }
+
+template PathFlow<VarSet> path_flow(int, const std::vector<FlowFamily<VarSet>>&, int, int, VarSet, double);
+template PathFlow<WideSet> path_flow(int, const std::vector<FlowFamily<WideSet>>&, int, int, WideSet, double);
 
 Walks shortest_walks(int n, std::vector<double> lengths) {
     std::vector<int> nexts(lengths.size());

@@ -10,20 +10,25 @@
 
 namespace topdag {
 
+// Sets are narrow or wide.
+template <class Set>
 struct FlowFamily {
     int child;
-    VarSet parents;
+    Set parents;
     double weight;
 };
 
+template <class Set>
 struct PathFlow {
     double total = 0.0;           // at most `enough`, or a little more
-    VarSet reached = 0;           // if less: the set that is left with least weight
+    Set reached = 0;              // if less: the set that is left with least weight
     std::vector<double> through;  // by variable: how much enters it
 };
 
 // Only through members of `between`, which holds both ends. Stops when there is `enough`.
-PathFlow path_flow(int n, const std::vector<FlowFamily>& families, int begin, int end, VarSet between, double enough);
+template <class Set>
+PathFlow<Set> path_flow(int n, const std::vector<FlowFamily<Set>>& families, int begin, int end, Set between,
+                        double enough);
 
 // All shortest walks, by lengths >= 0 of single steps, row by row: lengths, and the first step of each.
 struct Walks {

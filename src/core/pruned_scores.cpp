@@ -37,14 +37,16 @@ public:
     int grid() const { return grid_.exponent(); }
     double step() const { return grid_.step(); }
 
-    double cells(VarSet set) const {
+    template <class Set>
+    double cells(Set set) const {
         double cells = 1.0;
         for (; set != 0; set &= set - 1) cells *= rows_.arity(first_of(set));
         return cells;
     }
 
     // Sets ascending; false when a limit stopped it.
-    bool score(const SetFormula& formula, const std::vector<VarSet>& sets, int threads, Limits& limits,
+    template <class Set>
+    bool score(const SetFormula& formula, const std::vector<Set>& sets, int threads, Limits& limits,
                std::vector<double>& scores) {
         const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
         if (!sum_over_listed(rows_, function, sets, threads, limits, sums_)) return false;
@@ -610,20 +612,21 @@ PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question,
     return Walker(table, question, stop_when_dense, threads, limits).run();
 }
 
+template <class Set>
 std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,
-                                const std::vector<VarSet>& sets, int* grid) {
+                                const std::vector<Set>& sets, int* grid) {
     SetScorer scorer(table, question);
     Limits limits;
     std::vector<int> place_of(table.n_variables());
     for (int p = 0; p < table.n_variables(); ++p) place_of[scorer.variable(p)] = p;
-    std::vector<std::pair<VarSet, std::size_t>> sorted;
+    std::vector<std::pair<Set, std::size_t>> sorted;
     for (std::size_t i = 0; i < sets.size(); ++i) {
-        VarSet at_places = 0;
-        for (VarSet rest = sets[i]; rest != 0; rest &= rest - 1) at_places |= only(place_of[first_of(rest)]);
+        Set at_places = 0;
+        for (Set rest = sets[i]; rest != 0; rest &= rest - 1) at_places |= only<Set>(place_of[first_of(rest)]);
         sorted.emplace_back(at_places, i);
     }
     std::sort(sorted.begin(), sorted.end());
-    std::vector<VarSet> listed;
+    std::vector<Set> listed;
     for (const auto& [set, i] : sorted) listed.push_back(set);
     std::vector<double> found;
     scorer.score(formula, listed, 1, limits, found);
@@ -632,5 +635,10 @@ std::vector<double> grid_scores(const Table& table, const PruningQuestion& quest
     *grid = scorer.grid();
     return scores;
 }
+
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<VarSet>&, int*);
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<WideSet>&, int*);
 
 }  // namespace topdag

@@ -19,8 +19,9 @@ namespace topdag {
 PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads,
                             Limits& limits);
 
-// The scores of these sets on the grid that score_pruned uses for the same question; sets ascending.
+// The scores of these sets, narrow or wide, on the grid that score_pruned and score_layers use for the same question.
+template <class Set>
 std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,
-                                const std::vector<VarSet>& sets, int* grid);
+                                const std::vector<Set>& sets, int* grid);
 
 }  // namespace topdag

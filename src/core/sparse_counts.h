@@ -16,7 +16,9 @@ namespace topdag {
 
 // Writes for each set, ascending, the sum of the function over its cells, in units of 2^-bits.
 // False when a limit stopped it. Does not depend on `threads`. Adds the sets done to limits.done.
-bool sum_over_listed(const CountingRows& rows, const FixedFunction& function, const std::vector<VarSet>& sets,
+// For narrow and for wide sets.
+template <class Set>
+bool sum_over_listed(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets,
                      int threads, Limits& limits, std::vector<std::int64_t>& sums);
 
 // How many cells of each set occur.

@@ -23,6 +23,7 @@ constexpr bool has(VarSet set, int v) { return (set >> v) & 1; }
 constexpr bool is_subset(VarSet inner, VarSet outer) { return (inner & ~outer) == 0; }
 constexpr int size_of(VarSet set) { return std::popcount(set); }
 constexpr int first_of(VarSet set) { return std::countr_zero(set); }
+constexpr int last_of(VarSet set) { return 63 - std::countl_zero(set); }
 
 // The words of a wide set, lowest variables first.
 constexpr VarSet low_word(WideSet set) { return static_cast<VarSet>(set); }
@@ -45,6 +46,10 @@ constexpr int size_of(Set set) {
 template <std::same_as<WideSet> Set>
 constexpr int first_of(Set set) {
     return low_word(set) != 0 ? first_of(low_word(set)) : 64 + first_of(high_word(set));
+}
+template <std::same_as<WideSet> Set>
+constexpr int last_of(Set set) {
+    return high_word(set) != 0 ? 64 + last_of(high_word(set)) : last_of(low_word(set));
 }
 
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }

@@ -318,10 +318,15 @@ class PrunedFamilies:
 def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
     """None when stopped."""
 
-def score_layers(table: CodedTable, question: PruningQuestion, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
     """None when stopped."""
 
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
+
+def wide_grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
@@ -883,6 +888,11 @@ def finished_cases(candidates: Candidates, rules: CaseRules) -> list[tuple[list[
     """
 
 def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+    """
+    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
+    """
+
+def wide_path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
     """
     How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
     """

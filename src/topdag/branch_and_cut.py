@@ -28,7 +28,8 @@ from topdag.relaxation import (
 )
 from topdag.runs import Run, available_memory
 from topdag.search_parts import OpenParts, Part
-from topdag.stores import NARROW, Floats, ListStore, masks_in
+from topdag.set_arrays import masks_in, members_of
+from topdag.stores import Floats, ListStore
 
 LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
 FIRST_PATIENCE = 20  # the first when so many rounds do
@@ -127,7 +128,7 @@ class PartSearch:
         self._newest: list[Part] = []  # a stack, used when the heap is full
         self.dives = False
         self._most_open = _most_open(run, self.families.size)
-        self._has_parent = _bits(self.families)
+        self._has_parent = members_of(self.families.parents, self.families.n)
         self._no_cuts = self.families.no_cuts()
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
@@ -301,7 +302,7 @@ class PartSearch:
         """Adds violated clusters and drops cuts long slack; how many were added, and their members."""
         members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
         self.program.drop_slack_cuts(SLACK_SOLVES)
-        return self.program.add_clusters(members, ks) if len(ks) else 0, members.tolist()
+        return self.program.add_clusters(members, ks) if len(ks) else 0, masks_in(members)
 
     def _edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
         """The edge that is undecided and matters most; None when each variable has one family.
@@ -322,14 +323,6 @@ class PartSearch:
         """By child and parent: the least cost of the families marked."""
         least: Floats = np.minimum.reduceat(np.where(marks, costs[:, np.newaxis], np.inf), self.families.offsets[:-1])
         return least
-
-
-def _bits(families: Families) -> NDArray[np.bool_]:
-    """By family and variable: whether it is a parent."""
-    words = families.parents.reshape(families.size, families.parents.ndim)
-    places = np.arange(families.n)
-    shifted = words[:, places // NARROW] >> (places % NARROW).astype(np.uint64)
-    return (shifted & np.uint64(1)).astype(np.bool_)
 
 
 def _most_open(run: Run, n_families: int) -> int:

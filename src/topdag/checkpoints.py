@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from topdag.errors import FileError, why_not_opened
 from topdag.relaxation import Incumbent, Relaxation
 from topdag.search_parts import OpenParts
-from topdag.stores import ListStore, masks_in, set_array
+from topdag.set_arrays import masks_in, set_array
+from topdag.stores import ListStore
 from topdag.writing import write_whole
 
 FORMAT, VERSION = "topdag-checkpoint", 1

@@ -19,6 +19,7 @@ from topdag.narrowing import narrowed
 from topdag.path_cuts import Support, least_way_out, shortest_walks
 from topdag.rule_splits import Counts, Literal, Meets, broken_clauses
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+from topdag.set_arrays import is_empty, masks_in, set_array
 from topdag.statements import NoPath, Path
 from topdag.stores import Floats
 
@@ -46,11 +47,11 @@ class Clause:
 
     def _with_parents(self, families: Families) -> Marks:
         """Those that have some of the parents that would do, all at once."""
-        would_do = np.zeros(families.n, dtype=np.uint64)
+        would_do = [0] * families.n
         for literal in self.literals:
             if isinstance(literal, Meets) and not literal.negated:
-                would_do[literal.child] |= np.uint64(literal.variables)
-        return np.asarray(families.parents & would_do[families.owners] != 0)
+                would_do[literal.child] |= literal.variables
+        return ~is_empty(families.parents & set_array(would_do, families.n)[families.owners])
 
 
 class Clauses:
@@ -103,7 +104,7 @@ class Clauses:
             *self._rules,
             *self._paths(families, weights),
             *self._missing_paths(families, weights),
-            *(clause for members in clusters if (clause := self.first_of(int(members))) is not None),
+            *(clause for members in clusters if (clause := self.first_of(members)) is not None),
         ]
         found = [clause for clause in dict.fromkeys(there) if self._is_broken(clause, families, weights)]
         return found or self._broken_by_network(families, weights)
@@ -170,7 +171,7 @@ def network_of(families: Families, weights: Floats) -> list[int] | None:
     """The network whose families have all the weight; None when weights are fractions."""
     chosen = np.flatnonzero(weights > 1.0 - WHOLE)
     is_whole = len(chosen) == families.n and (families.owners[chosen] == np.arange(families.n)).all()
-    return [int(mask) for mask in families.parents[chosen]] if is_whole else None
+    return masks_in(families.parents[chosen]) if is_whole else None
 
 
 def _rule_clauses(rest: Rest, names: Sequence[str]) -> list[Clause]:

@@ -13,6 +13,7 @@ from topdag.rules import Adjacent, AllOf, AnyOf, Atom, Edge, IfThen, Not, Number
 from topdag.statements import Among, Before, Cannot, Fact, Least, Most, Must, NoPath, Obeys, Path, transitive
 
 MOST_NAMED_PARENTS = 10
+MOST_PARENTS = 128
 """Up to so many parents named by rules about one variable, all subsets of them are tried."""
 
 
@@ -262,7 +263,7 @@ class Closure:
             return
         others = self.must[x] & ~sum(1 << v for v in named)
         free = self.may(x) & ~self.must[x] & ~sum(1 << v for v in named)
-        more = 64 if self.is_open else free.bit_count()
+        more = MOST_PARENTS if self.is_open else free.bit_count()
         for chosen in product((0, 1), repeat=len(named)):
             mask = sum(bit << v for v, bit in zip(named, chosen, strict=True))
             if mask & self.cannot[x] or self.must[x] & ~mask & ~others:

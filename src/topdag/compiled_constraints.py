@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from topdag.closure import Closure, bits, children_of
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule, quoted
+from topdag.set_arrays import as_set, is_empty, is_in, meets, set_array, sizes_of
 from topdag.statements import transitive
 
 Masks = NDArray[np.uint64]
@@ -37,7 +38,12 @@ class FamilyRules:
     @property
     def is_closed_under_removal(self) -> bool:
         """Whether every subset of allowed parents is allowed too, so that smaller parent sets may stand for larger."""
-        only_less = self.must == 0 and self.least == 0 and self.among is None
+        return self.must == 0 and self.is_closed_above_must
+
+    @property
+    def is_closed_above_must(self) -> bool:
+        """Whether every subset of allowed parents that holds ``must`` is allowed too."""
+        only_less = self.least <= self.must.bit_count() and self.among is None
         return only_less and all(holds_with_less(rule) for rule in self.rules)
 
     @property
@@ -54,26 +60,25 @@ class FamilyRules:
 
     def admit(self, masks: Masks) -> Truths:
         """Which of these parent sets are allowed."""
-        sizes = np.bitwise_count(masks)
-        must, may = np.uint64(self.must), np.uint64(self.may)
-        found = (masks & must == must) & (masks & ~may == 0) & (sizes >= self.least) & (sizes <= self.most)
+        sizes = sizes_of(masks)
+        must, may = as_set(self.must, masks), as_set(self.may, masks)
+        found = is_empty(must & ~masks) & is_empty(masks & ~may) & (sizes >= self.least) & (sizes <= self.most)
         if self.among is not None:
-            found &= np.isin(masks, np.array(sorted(self.among), dtype=np.uint64))
+            found &= is_in(masks, set_array(sorted(self.among), len(self.names)))
         for rule in self.rules:
             found &= self._obeying(rule, masks)
         return np.asarray(found)
 
     def admits(self, mask: int) -> bool:
-        return bool(self.admit(np.array([mask], dtype=np.uint64))[0])
+        return bool(self.admit(set_array([mask], len(self.names)))[0])
 
     def _obeying(self, rule: Rule, masks: Masks) -> Truths:
         match rule:
             case Edge(parent):
-                bit = np.uint64(1 << self.names.index(parent)) if parent in self.names else np.uint64(0)
-                return np.asarray(masks & bit != 0)
+                return meets(masks, 1 << self.names.index(parent) if parent in self.names else 0)
             case NumberOfParents():
                 table = np.array([rule.admits(count) for count in range(len(self.names) + 1)])
-                return np.asarray(table[np.bitwise_count(masks)])
+                return np.asarray(table[sizes_of(masks)])
             case Not(part):
                 return ~self._obeying(part, masks)
             case IfThen(condition, consequence):

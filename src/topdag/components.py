@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.stores import NARROW, Candidates, Floats, ListStore
+from topdag.set_arrays import NARROW
+from topdag.stores import Candidates, Floats, ListStore
 
 
 @dataclass(frozen=True)

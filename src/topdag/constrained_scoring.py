@@ -21,12 +21,22 @@ from topdag.errors import ConstraintError
 from topdag.family_lists import FamilyLists
 from topdag.family_walk import FamilyWalk
 from topdag.parameter_scoring import NO_LOSSES, ChildLosses
-from topdag.pruned_scoring import PrunedScores, Pruning
+from topdag.pruned_scoring import PrunedScores, Pruning, may_be_in_layers
 from topdag.pruning import listed_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_between, families_of, slots_of
+from topdag.stores import (
+    FamilyStore,
+    ListStore,
+    ParentLimits,
+    SetStore,
+    Store,
+    families_between,
+    families_of,
+    rows_of,
+    slots_of,
+)
 from topdag.table import Table
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
@@ -119,20 +129,25 @@ def score_allowed(
     """As ``score_pruned``, of the allowed families only, less what parameter constraints cost them; None when the time
     limit came first.
 
-    Where every subset of allowed parents is allowed, what the core keeps is right. Elsewhere a walk of its own goes
-    over the parents that may be added to those that must be.
+    Where every subset of allowed parents is allowed, but for those that must be, what the core keeps is right if it
+    knows of the latter. Elsewhere a walk of its own goes over the parents that may be added to those that must be.
     """
     if table.continuous and not all(own.is_closed_under_removal for own in rules):
         raise ConstraintError(
             f"With {kind!r} and {len(columns)} variables, constraints that ask for parents are not understood; up to "
             f"{BLOCK_LIMIT} variables without max_parents they are. Forbid edges, or leave out columns."
         )
-    whole = score_worth_keeping(table, columns, kind, max_parents, keep, run)
+    must = [
+        own.must if x not in losses and _core_can_begin(own, x, table, columns, kind, max_parents) else 0
+        for x, own in enumerate(rules)
+    ]
+    whole = score_worth_keeping(table, columns, kind, max_parents, keep, run, must)
     if whole is None:
         return None
     kept: list[Families] = []
     for x, own in enumerate(rules):
-        if own.is_closed_under_removal and x not in losses:
+        begun = must[x] if whole.by_layers else 0
+        if own.is_closed_above_must and own.must == begun and x not in losses:
             masks, values = families_of(whole.store, x)
             allowed = admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
@@ -145,15 +160,22 @@ def score_allowed(
     return _joined(whole, kept, run)
 
 
+def _core_can_begin(
+    own: FamilyRules, x: int, table: Table, columns: Sequence[int], kind: ScoreKind, max_parents: int | None
+) -> bool:
+    """Whether families may be compared with the one of just the parents that must be, by the core."""
+    if not own.is_closed_above_must or own.must.bit_count() > (len(columns) if max_parents is None else max_parents):
+        return False
+    return own.must == 0 or may_be_in_layers(table, columns, kind, x, own.must)
+
+
 def _joined(whole: PrunedScores, kept: Sequence[Families], run: Run) -> PrunedScores:
     """On one grid: that of the core, or a coarser one where parents that must be score far below."""
     masks, scores = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     offsets = np.cumsum([0, *(len(own) for own, _ in kept)])
     rounded = scores.copy()
     grid = min(whole.grid, round_together([rounded], len(kept), run.threads))
-    lists = FamilyLists(
-        whole.store.lists.names, offsets, masks[:, np.newaxis], rounded if grid < whole.grid else scores
-    )
+    lists = FamilyLists(whole.store.lists.names, offsets, rows_of(masks), rounded if grid < whole.grid else scores)
     store = ListStore(len(kept), lists, lists.scores)
     return replace(whole, store=store, grid=grid, kept=lists.n_families)
 

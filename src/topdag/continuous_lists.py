@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -20,11 +21,18 @@ ADVICE = "Give max_parents, such as max_parents=3, or fewer columns."
 
 
 def score_worth_keeping(
-    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int | None, keep: Pruning, run: Run
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Pruning,
+    run: Run,
+    must: Sequence[int] = (),
 ) -> PrunedScores | None:
-    """The families of these columns that ``keep`` asks for, or some more; None when the time limit came first."""
+    """The families of these columns that ``keep`` asks for, or some more; None when the time limit came first.
+    ``must``: as for ``score_pruned``; not heeded for continuous ones."""
     if not isinstance(kind, GaussianScore):
-        return score_pruned(table, columns, kind, max_parents, keep, run)
+        return score_pruned(table, columns, kind, max_parents, keep, run, must=must)
     n = len(columns)
     if n > MOST_VARIABLES:
         raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")

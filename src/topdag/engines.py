@@ -62,7 +62,7 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     """
     _require_few_numbers(n, kind)
     _require_searchable(n)
-    if everything or not isinstance(kind, SetScore):
+    if everything or not isinstance(kind.unconstrained, SetScore):
         require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
@@ -94,12 +94,17 @@ def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Ch
     """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
     _require_searchable(n)
     if wanted is not None:
-        if wanted not in (Engine.SEARCH, Engine.CUTS):
-            require_narrow(n, f"engine={wanted.value!r}")
+        require_takes(wanted, n)
         return Choice(wanted, "asked for")
     if listed and n > SMALL:
         return Choice(Engine.SEARCH, "families are listed, and few of the sets matter")
     return _all_sets(n, f"a table over {2**n:,} sets is small" if n <= SMALL else "every set may matter")
+
+
+def require_takes(engine: Engine, n: int) -> None:
+    """Raises TooLarge where an engine that was asked for takes fewer variables."""
+    if engine not in (Engine.SEARCH, Engine.CUTS):
+        require_narrow(n, f"engine={engine.value!r}")
 
 
 def named_engine(name: str) -> Engine:
@@ -132,7 +137,7 @@ def require_narrow(n: int, what: str) -> None:
     if n > SEARCH_LIMIT:
         raise TooLarge(
             f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT}, the best network can "
-            "be found, without constraints and prior, with BIC or AIC or a limit on parents."
+            "be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
         )
 
 

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.runs import Run
-from topdag.stores import Candidates, Floats, ListStore, set_array
+from topdag.set_arrays import set_array
+from topdag.stores import Candidates, Floats, ListStore
 
 Marks = NDArray[np.bool_]
 Masks = NDArray[np.uint64]

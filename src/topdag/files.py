@@ -22,6 +22,7 @@ from topdag.score_kinds import kind_from_dict, kind_to_dict
 from topdag.score_making import check_max_parents, scores_from_lists
 from topdag.scores import Scores
 from topdag.scoring import LARGEST_SCORE
+from topdag.set_arrays import masks_in, sizes_of, sort_keys
 from topdag.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store, families_of
 from topdag.table import Table
 from topdag.writing import FilePath, ending_of, write_whole
@@ -84,8 +85,9 @@ def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[s
 
 def _families(scores: Scores, masks: Any, values: Any) -> Iterator[tuple[float, tuple[str, ...]]]:
     names = list(scores.scored_names)
-    for at in np.lexsort((masks, np.bitwise_count(masks), -values)):
-        mask = int(masks[at])
+    numbers = masks_in(masks)
+    for at in np.lexsort((*sort_keys(masks), sizes_of(masks), -values)).tolist():
+        mask = numbers[at]
         yield float(values[at]), tuple(name for i, name in enumerate(names) if mask >> i & 1)
 
 
@@ -189,6 +191,9 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
     if kind is not None:
         kind, known = together(kind, known)
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
+    compiled = None if known is None else known.compiled(names, columns)
+    # Such constraints may need what was pruned, so it was pruned for the table, and a question may score again.
+    is_automatic = compiled is not None and keep != "all" and not compiled.rest.is_closed_under_removal
     return Scores(
         names=names,
         kind=kind,
@@ -200,7 +205,8 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
         grid=header["grid"],
         notes=tuple(header["notes"]),
         constraints=known,
-        compiled=None if known is None else known.compiled(names, columns),
+        compiled=compiled,
+        automatic=is_automatic and table is not None,
         left_out=bool(header.get("left_out", False)),
     )
 

@@ -18,8 +18,9 @@ from topdag.compiled_constraints import CompiledConstraints
 from topdag.family_program import Families, Masks, network_near
 from topdag.path_cuts import Support, shortest_walks
 from topdag.rule_splits import Literal, Meets, broken_clauses
+from topdag.set_arrays import equals, is_empty, members_of, sizes_of
 from topdag.statements import transitive
-from topdag.stores import Floats
+from topdag.stores import Floats, candidates_from
 
 MOST_MENDED = 40
 """Of one network; each leaves fewer families."""
@@ -79,7 +80,7 @@ class Mending:
             return None
         offsets = np.cumsum([0, *(len(masks) for masks, _ in lists)])
         masks, costs = (np.concatenate(part) for part in zip(*lists, strict=True))
-        candidates = _core.Candidates(self.families.n, offsets, masks, -costs)
+        candidates = candidates_from(self.families.n, offsets, masks, -costs)
         found = [
             network_near(candidates, self.families, weights),
             _core.climb_orders(candidates, CLIMBS, SEED, None, None),
@@ -104,11 +105,11 @@ class Mending:
         """Without families that cost as much as a smaller one that is wanted too."""
         if (v, literals) not in self._left:
             masks, costs = self._admitted(v, literals)
-            order = np.lexsort((np.bitwise_count(masks), costs))
+            order = np.lexsort((sizes_of(masks), costs))
             kept: list[int] = []
-            taken = np.empty(len(order), dtype=np.uint64)
+            taken = np.empty_like(masks)
             for at in order.tolist():
-                if not (taken[: len(kept)] & ~masks[at] == 0).any():
+                if not is_empty(taken[: len(kept)] & ~masks[at]).any():
                     taken[len(kept)] = masks[at]
                     kept.append(at)
             self._left[v, literals] = masks[kept], costs[kept]
@@ -166,9 +167,8 @@ class Mending:
         found = np.full((n, n), np.inf)
         for child in range(n):
             own, costs = self._admitted(child, self._of(wanted, child))
-            now = costs[own == np.uint64(masks[child])].min(initial=np.inf)
-            has = (own[:, np.newaxis] >> np.arange(n, dtype=np.uint64) & np.uint64(1)).astype(np.bool_)
-            least = np.where(has, costs[:, np.newaxis], np.inf).min(axis=0, initial=np.inf)
+            now = costs[equals(own, masks[child])].min(initial=np.inf)
+            least = np.where(members_of(own, n), costs[:, np.newaxis], np.inf).min(axis=0, initial=np.inf)
             found[:, child] = np.maximum(0.0, least - now)
             found[bits(masks[child]), child] = 0.0
         return found

@@ -9,6 +9,7 @@ from topdag.family_program import Families, spread_of
 from topdag.mending import Mending
 from topdag.relaxation import Incumbent, Known
 from topdag.runs import Run
+from topdag.set_arrays import masks_in
 from topdag.stores import Floats, ListStore
 
 MOST_SKIPPED = 64
@@ -37,7 +38,7 @@ class Obeying(Known):
     def round(self, families: Families, weights: Floats) -> bool:
         """The network of the weights if they are one; else one near them, mended. Now and then only, while it fails."""
         chosen = _heaviest(families, weights)
-        masks = families.parents[chosen].tolist()
+        masks = masks_in(families.parents[chosen])
         is_better = not has_cycle(masks) and self.offer(float(families.costs[chosen].sum()), masks)
         self._skipped += 1
         if self._skipped <= self._wait:

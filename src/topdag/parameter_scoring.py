@@ -21,7 +21,8 @@ from topdag.family_lists import FamilyLists
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.scoring import round_store, round_together
-from topdag.stores import FamilyStore, Floats, ListStore, SetStore, Store, families_of, slots_of
+from topdag.set_arrays import masks_in
+from topdag.stores import FamilyStore, Floats, ListStore, SetStore, Store, families_of, rows_of, slots_of
 from topdag.table import Table
 
 
@@ -83,7 +84,7 @@ def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tu
     total = sum(len(families_of(store, x)[0]) for x in losses)
     for x, child in losses.items():
         masks, values = families_of(store, x)
-        for at, mask in enumerate(masks.tolist()):
+        for at, mask in enumerate(masks_in(masks)):
             if run.is_over:
                 return None
             if done % 64 == 0:
@@ -103,7 +104,7 @@ def _listed(store: ListStore, lessened: Mapping[int, Floats], run: Run) -> tuple
         scores.append(lessened.get(x, values))
     joined = np.concatenate(scores)
     grid = round_together([joined], store.n, run.threads)
-    lists = FamilyLists(store.lists.names, store.lists.offsets, np.concatenate(masks)[:, np.newaxis], joined)
+    lists = FamilyLists(store.lists.names, store.lists.offsets, rows_of(np.concatenate(masks)), joined)
     return ListStore(store.n, lists, joined), grid
 
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.family_program import Families, Masks, Whole
+from topdag.set_arrays import NARROW, members_of
 from topdag.stores import Floats
 
 TINY = 1e-9
@@ -32,14 +33,15 @@ class Support:
     def edges(self) -> Floats:
         """By parent and child: the weight of families with the edge."""
         found = np.zeros((self.n, self.n))
-        has = self.parents[:, np.newaxis] >> np.arange(self.n, dtype=np.uint64) & np.uint64(1)
+        has = members_of(self.parents, self.n)
         np.add.at(found, self.children, has * self.weights[:, np.newaxis])
         return found.T.copy()
 
     def flow(self, begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
         """How much of a path there is through members of ``between``; if less than ``enough``, the set that is left
         with least weight; and by variable how much enters it."""
-        return _core.path_flow(self.n, self.children, self.parents, self.weights, begin, end, between, enough)
+        find = _core.path_flow if self.n <= NARROW else _core.wide_path_flow
+        return find(self.n, self.children, self.parents, self.weights, begin, end, between, enough)
 
 
 def least_way_out(support: Support, begin: int, end: int, between: int, enough: float) -> int | None:

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
-from topdag.stores import ListStore, families_of
+from topdag.set_arrays import is_empty, masks_in, sort_keys, with_added
+from topdag.stores import ListStore, families_of, rows_of
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class PlacedLists:
         return [mask | early for mask, early in zip(masks, self.before, strict=True)]
 
     def candidates(self, kept: NDArray[Any]) -> _core.Candidates:
-        """The families as they are that stand behind these of ``store``."""
+        """The families as they are that stand behind these of ``store``; for up to 64 variables."""
         is_kept = np.zeros(self.store.n_families, bool)
         is_kept[kept] = True
         offsets, masks, scores = [0], [], []
@@ -52,16 +53,16 @@ class PlacedLists:
 
 
 def placed_lists(store: ListStore, before: tuple[int, ...]) -> PlacedLists:
-    """For up to 64 variables; no family may have a parent that comes later in any case."""
+    """No family may have a parent that comes later in any case."""
     masks, scores, parents = [], [], []
     for x, early in enumerate(before):
         own, values = families_of(store, x)
-        placed = own | np.uint64(early)
-        best = np.lexsort((own, -values, placed))
-        best = best[np.append(True, np.diff(placed[best]) != 0)]
+        placed = with_added(own, early)
+        best = np.lexsort((*sort_keys(own), -values, *sort_keys(placed)))
+        best = best[np.append(True, ~is_empty(placed[best[1:]] ^ placed[best[:-1]]))]
         masks.append(placed[best])
         scores.append(values[best])
-        parents.append(dict(zip(placed[best].tolist(), own[best].tolist(), strict=True)))
+        parents.append(dict(zip(masks_in(placed[best]), masks_in(own[best]), strict=True)))
     offsets = np.cumsum([0, *map(len, masks)])
-    lists = FamilyLists(store.lists.names, offsets, np.concatenate(masks)[:, np.newaxis], np.concatenate(scores))
+    lists = FamilyLists(store.lists.names, offsets, rows_of(np.concatenate(masks)), np.concatenate(scores))
     return PlacedLists(store, ListStore(store.n, lists, lists.scores), before, tuple(parents))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
+from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.continuous_kinds import GaussianScore, PenalisedGaussian
@@ -15,6 +17,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import AIC, BIC, BDeu, ScoreKind, SetScore, coded
+from topdag.set_arrays import Sets, set_array
 from topdag.stores import ListStore
 from topdag.table import Table
 
@@ -53,7 +56,7 @@ class PrunedScores:
     ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
     families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
     all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are
-    multiples of 2**-grid.
+    multiples of 2**-grid. ``by_layers``: all sets of a size were counted.
     """
 
     store: ListStore
@@ -63,6 +66,7 @@ class PrunedScores:
     sets: int
     cut: Mapping[str, int]
     kept: int
+    by_layers: bool = False
 
 
 def score_pruned(
@@ -75,10 +79,13 @@ def score_pruned(
     *,
     rules: int = ALL_RULES,
     layers: bool | None = None,
+    must: Sequence[int] = (),
 ) -> PrunedScores | None:
     """The families of these columns that ``keep`` asks for; None when the time limit came first.
 
     ``layers``: whether all sets of a size are counted; None: where hardly any can be left out, or sets are too wide.
+    ``must``: by variable parents that it has in any case, as masks; heeded where all sets of a size are counted, as
+    ``PrunedScores.by_layers`` says, if ``may_be_in_layers``.
     """
     n = len(columns)
     if n > MOST_VARIABLES:
@@ -88,22 +95,36 @@ def score_pruned(
     require_rule(kind, n, max_parents)
     begin = run.seconds
     view, question = coded(table, columns), pruning_question(table, columns, kind, max_parents, keep, run, rules=rules)
-    limits = run.threads, run.seconds_left, run.on_tick
-    if layers or n > MOST_WALKED:
-        found = _core.score_layers(view, question, *limits)
+
+    def in_layers() -> _core.PrunedFamilies | None:
+        wide = set_array(must, MOST_VARIABLES)
+        return _core.score_layers(view, question, wide, run.threads, run.seconds_left, run.on_tick)
+
+    def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
+        return _core.score_pruned(view, question, stop_when_dense, run.threads, run.seconds_left, run.on_tick)
+
+    by_layers = layers or n > MOST_WALKED
+    if by_layers:
+        found = in_layers()
     else:
-        found = _core.score_pruned(view, question, layers is None and keep.k is None, *limits)
+        found = walked(stop_when_dense=layers is None and keep.k is None)
         if found is not None and found.is_dense:
-            found = _core.score_layers(view, question, run.threads, run.seconds_left, run.on_tick)
+            found, by_layers = in_layers(), True
             if found is not None and found.memory_needed:
-                found = _core.score_pruned(view, question, False, run.threads, run.seconds_left, run.on_tick)
+                found, by_layers = walked(stop_when_dense=False), False
     run.timed("counting", begin)
     run.tick("listing", 0, 0)
     if found is None:
         return None
     if found.memory_needed:
         _raise_too_large(found.memory_needed / COUNTED, n, run)
-    return _pruned_scores(found, tuple(table.names[v] for v in columns))
+    return _pruned_scores(found, tuple(table.names[v] for v in columns), by_layers=by_layers)
+
+
+def may_be_in_layers(table: Table, columns: Sequence[int], kind: ScoreKind, x: int, must: int) -> bool:
+    """Whether the penalty of x with these parents is no larger than what the numbers of a layer can hold."""
+    cells = math.prod(int(table.arities[v]) for i, v in enumerate(columns) if (must | 1 << x) >> i & 1)
+    return kind.least_penalty(table.n_rows, 2) * cells <= table.n_rows * math.log(table.n_rows + 2)
 
 
 def pruning_question(
@@ -138,6 +159,14 @@ def pruning_question(
     )
 
 
+def grid_scores(
+    view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
+) -> tuple[int, NDArray[np.float64]]:
+    """The grid's exponent, and the scores of sets on the grid of this question."""
+    find = _core.grid_scores if sets.ndim == 1 else _core.wide_grid_scores
+    return find(view, question, formula, np.ascontiguousarray(sets))
+
+
 def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
     is_narrow = n <= MOST_WALKED
@@ -156,7 +185,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
     raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
 
 
-def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...]) -> PrunedScores:
+def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
     lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
     return PrunedScores(
@@ -167,4 +196,5 @@ def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...]) -> Prune
         found.n_sets,
         MappingProxyType(dict(zip(RULES, found.n_cut, strict=True))),
         lists.n_families,
+        by_layers,
     )

@@ -18,7 +18,7 @@ from topdag import _core
 from topdag.family_lists import FamilyLists
 from topdag.lattices import lattice_of
 from topdag.runs import Run
-from topdag.stores import Floats, ListStore, Store
+from topdag.stores import Floats, ListStore, Store, rows_of
 
 Families = tuple[NDArray[np.uint64], Floats]
 TIES_GO_TOO = -1.0
@@ -100,7 +100,7 @@ def listed_store(names: tuple[str, ...], families: Sequence[Families]) -> ListSt
     """A store of just these families, one entry for each variable."""
     masks, scores = (np.concatenate(parts) for parts in zip(*families, strict=True))
     offsets = np.cumsum([0, *(len(own) for own, _ in families)])
-    lists = FamilyLists(names, offsets, masks[:, np.newaxis], scores)
+    lists = FamilyLists(names, offsets, rows_of(masks), scores)
     return ListStore(len(names), lists, lists.scores)
 
 

@@ -13,7 +13,15 @@ from topdag.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.branching import search_by_cycles
 from topdag.constrained_search import Listed, search_constrained
 from topdag.decomposable import NotAllowed
-from topdag.engines import ON_LISTS, Engine, engine_for_best, named_engine, plan_lattice, scores_by_lists
+from topdag.engines import (
+    ON_LISTS,
+    Engine,
+    engine_for_best,
+    named_engine,
+    plan_lattice,
+    require_takes,
+    scores_by_lists,
+)
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
 from topdag.greedy import climb
@@ -156,6 +164,8 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
 def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once; on Ctrl-C raises Interrupted with it."""
     wanted = asked.wanted_engine
+    if wanted is not None:
+        require_takes(wanted, len(scores.columns))
     for what, is_given in (
         ("engine", wanted is not None and not _takes_constraints(wanted, scores)),
         ("checkpoint", asked.checkpoint is not None),
@@ -182,12 +192,11 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     asked.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {asked.engine}"
     asked.reason = "constraints speak of several variables at once"
     asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
-    best = [scores.network(masks) for _, masks in found.best(1)]
-    network = best[0] if best else _given_network(asked) if found.limit is not None else None
+    network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
-        return _answer(asked, run, network, Status.PROVED if best else Status.INFEASIBLE, None)
+        return _answer(asked, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)
     asked.most = found.bound
-    answer = _answer(asked, run, network, Status.STOPPED, found.limit)
+    answer = _answer(asked, run, _better(asked, network), Status.STOPPED, found.limit)
     if found.limit == "Ctrl-C":
         raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer)
     return answer
@@ -283,8 +292,10 @@ def _given_network(asked: Asked) -> Network | None:
         return None
     if scores is not None and isinstance(scores.store, ListStore):
         listed = listed_network(scores.store, scores.masks_of(start))
-        return None if listed is None else scores.network(listed.masks)
-    if scores is not None:
+        if listed is None or scores.compiled is None or scores.compiled.allows(listed.masks):
+            return None if listed is None else scores.network(listed.masks)
+        # Lists may lack what constraints need; then the network is scored as it is.
+    elif scores is not None:
         masks = scores.masks_of(start)
         is_allowed = all(scores.store.value(x, mask) > -math.inf for x, mask in enumerate(masks))
         return scores.network(masks) if is_allowed else None

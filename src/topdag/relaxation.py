@@ -30,7 +30,8 @@ from topdag.family_program import (
     network_near,
 )
 from topdag.runs import Run
-from topdag.stores import NARROW, Floats, ListStore
+from topdag.set_arrays import NARROW, masks_in
+from topdag.stores import Floats, ListStore
 
 CLIMBS = 1_000
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
@@ -258,7 +259,7 @@ class _Root:
 
     def _cut(self, solution: Solution) -> None:
         found = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
-        rows = [] if self.more is None else self.more.broken(self.families, solution.weights, found[0].tolist())
+        rows = [] if self.more is None else self.more.broken(self.families, solution.weights, masks_in(found[0]))
         self._is_separated = len(found[0]) == 0 and not rows
         self.program.drop_slack_cuts()
         if len(found[0]):

@@ -18,13 +18,14 @@ from topdag.closure import bits, edges_of
 from topdag.compiled_constraints import CompiledConstraints, holds_with_less
 from topdag.engines import SMALL
 from topdag.keeping import Within
-from topdag.pruned_scoring import Pruning, pruning_question
+from topdag.pruned_scoring import Pruning, grid_scores, pruning_question
 from topdag.pruning import TIES_GO_TOO, listed_store
 from topdag.rules import NumberOfParents
 from topdag.runs import Run
 from topdag.score_kinds import AIC, BIC, SetScore, coded
 from topdag.score_making import scored_again
 from topdag.scores import Scores
+from topdag.set_arrays import distinct, is_in, masks_in, search_keys, sizes_of, with_added
 from topdag.stores import Floats, ListStore, families_of
 
 Masks = NDArray[np.uint64]
@@ -122,21 +123,22 @@ class RowLists:
 
     def _extended(self, x: int, masks: Masks, values: Floats) -> Masks:
         best = masks[np.argsort(-values, kind="stable")[:MOST_EXTENDED]]
-        more = [best | np.uint64(1 << u) for u in bits(self.useful[x])]
-        own = np.setdiff1d(np.concatenate(more), masks) if more else np.empty(0, np.uint64)
+        more = [with_added(best, 1 << u) for u in bits(self.useful[x])]
+        own = distinct(np.concatenate(more)) if more else masks[:0]
+        own = own[~is_in(own, masks)]
         limit = self.scores.max_parents
-        own = own if limit is None else own[np.bitwise_count(own) <= limit]
+        own = own if limit is None else own[sizes_of(own) <= limit]
         return own if self.scores.compiled is None else own[self.scores.compiled.families[x].admit(own)]
 
     def _values(self, families: Sequence[Masks]) -> list[Floats]:
         """Of these parents of each variable."""
         if not self.is_from_table:
             store = self.scores.store
-            return [np.array([store.value(x, mask) for mask in own.tolist()]) for x, own in enumerate(families)]
+            return [np.array([store.value(x, mask) for mask in masks_in(own)]) for x, own in enumerate(families)]
         kind, table = self.scores.kind, self.scores.table
         assert isinstance(kind, SetScore) and table is not None
         joint = kind.joint(table.n_rows)
-        with_child = self._set_scores(joint, [own | np.uint64(1 << x) for x, own in enumerate(families)])
+        with_child = self._set_scores(joint, [with_added(own, 1 << x) for x, own in enumerate(families)])
         below = [kind.below(table.n_rows, int(table.arities[column])) for column in self.scores.columns]
         without = (
             self._set_scores(joint, families)
@@ -154,8 +156,9 @@ class RowLists:
         assert scores.table is not None and scores.kind is not None
         limit = scores.max_parents if scores.compiled is None else scores.compiled.limit_on_parents(scores.max_parents)
         question = pruning_question(scores.table, scores.columns, scores.kind, limit, Pruning(), self.run)
-        every, places = np.unique(np.concatenate(sets), return_inverse=True)
-        values = _core.grid_scores(coded(scores.table, scores.columns), question, formula, every)[1]
+        joined = np.concatenate(sets)
+        _, first, places = np.unique(search_keys(joined), return_index=True, return_inverse=True)
+        values = grid_scores(coded(scores.table, scores.columns), question, formula, joined[first])[1]
         return np.split(values[places], np.cumsum([len(own) for own in sets])[:-1])
 
     def _anew(self, reach: float) -> ListStore | None:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from topdag.closure import bits
 from topdag.compiled_constraints import Rest, named_parents, with_pairs
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+from topdag.set_arrays import meets, sizes_of
 from topdag.statements import transitive
 
 Masks = NDArray[np.uint64]
@@ -31,7 +32,7 @@ class Meets:
     negated: bool = False
 
     def admit(self, masks: Masks) -> NDArray[np.bool_]:
-        return np.asarray((masks & np.uint64(self.variables) != 0) ^ self.negated)
+        return meets(masks, self.variables) ^ self.negated
 
     @property
     def opposite(self) -> Meets:
@@ -47,8 +48,9 @@ class Counts:
     negated: bool = False
 
     def admit(self, masks: Masks) -> NDArray[np.bool_]:
-        table = np.array([self.rule.admits(count) for count in range(65)])
-        return np.asarray(table[np.bitwise_count(masks)] ^ self.negated)
+        sizes = sizes_of(masks)
+        table = np.array([self.rule.admits(count) for count in range(int(sizes.max(initial=0)) + 1)])
+        return np.asarray(table[sizes] ^ self.negated)
 
     @property
     def opposite(self) -> Counts:

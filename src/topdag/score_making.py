@@ -14,7 +14,7 @@ from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
 from topdag.continuous_lists import score_worth_keeping
 from topdag.continuous_scoring import note_on_degenerate
-from topdag.engines import BLOCK_LIMIT, SMALL, Engine, require_narrow, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, scores_by_lists, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
@@ -84,8 +84,6 @@ def score_within(
     columns = scored_columns(table)
     require_room(table, columns, kind, max_parents)
     known = compiled_for(table, columns, constraints)
-    if known is not None or kind.unconstrained is not kind:
-        require_narrow(len(columns), "scoring with constraints")
     if relaxed and known is not None:
         known = known.relaxed
     require_keepable(keep, known)

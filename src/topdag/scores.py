@@ -19,6 +19,7 @@ from topdag.priors import Prior, in_words
 from topdag.pruned_scoring import PrunedScores
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
+from topdag.set_arrays import masks_in
 from topdag.stores import ListStore, SetStore, Store, families_of
 from topdag.table import Table
 
@@ -252,7 +253,7 @@ class Scores:
             yield (), 0.0
             return
         masks, values = families_of(self.store, self.columns.index(column))
-        for mask, value in zip(masks.tolist(), values.tolist(), strict=True):
+        for mask, value in zip(masks_in(masks), values.tolist(), strict=True):
             yield tuple(self.names[v] for i, v in enumerate(self.columns) if mask >> i & 1), value
 
     @cached_property

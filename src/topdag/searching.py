@@ -25,7 +25,8 @@ from topdag.order_search import cluster_bound, search_orders
 from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run
 from topdag.search_parts import OpenParts
-from topdag.stores import NARROW, ListStore, masks_in, set_array
+from topdag.set_arrays import NARROW, masks_in, set_array
+from topdag.stores import ListStore
 
 FIRST_SETS = 20_000
 """Sets that order search may meet before branch and cut gets its turn: where it wins, it needs few."""

@@ -18,12 +18,10 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.family_lists import FamilyLists
+from topdag.set_arrays import NARROW, equals, set_array, sort_keys
 
 Floats = NDArray[np.float64]
 PART = 1 << 20
-NARROW = 64
-"""So many variables fit a machine word. Sets of more are rows of two words where they are arrays."""
-
 Candidates = _core.Candidates | _core.WideCandidates
 
 
@@ -146,7 +144,8 @@ class ListStore:
     def with_only(self, x: int, mask: int, score: float) -> ListStore:
         """The same, but with one family for x."""
         begin, end = self.lists.offsets[x : x + 2]
-        masks = np.concatenate([self.lists.masks[:begin], np.array([[mask]], np.uint64), self.lists.masks[end:]])
+        own = set_array([mask], self.n).reshape(1, -1)
+        masks = np.concatenate([self.lists.masks[:begin], own, self.lists.masks[end:]])
         scores = np.concatenate([self.rounded[:begin], [score], self.rounded[end:]])
         offsets = np.where(np.arange(self.n + 1) > x, self.lists.offsets - (end - begin - 1), self.lists.offsets)
         lists = FamilyLists(self.lists.names, offsets, masks, scores)
@@ -155,7 +154,7 @@ class ListStore:
     @property
     def parents(self) -> NDArray[np.uint64]:
         """The parent sets as an array of the core's kind."""
-        return np.ascontiguousarray(self.lists.masks[:, 0] if self.n <= NARROW else self.lists.masks)
+        return sets_in(self.lists.masks)
 
     @property
     def candidates(self) -> _core.Candidates:
@@ -165,8 +164,7 @@ class ListStore:
     @property
     def any_candidates(self) -> Candidates:
         """The families as costs, whatever their number of variables."""
-        kind = _core.Candidates if self.n <= NARROW else _core.WideCandidates
-        return kind(self.n, self.lists.offsets, self.parents, self.rounded)
+        return candidates_from(self.n, self.lists.offsets, self.parents, self.rounded)
 
     @property
     def best_scores(self) -> list[float]:
@@ -176,8 +174,7 @@ class ListStore:
     def find(self, x: int, mask: int) -> int | None:
         """Where a family stands in the list."""
         begin, end = self.lists.offsets[x : x + 2]
-        words = [mask >> 64 * w & (1 << 64) - 1 for w in range(self.lists.masks.shape[1])]
-        found = np.flatnonzero((self.lists.masks[begin:end] == np.array(words, dtype=np.uint64)).all(axis=1))
+        found = np.flatnonzero(equals(sets_in(self.lists.masks[begin:end]), mask))
         return int(begin + found[0]) if found.size else None
 
     def value(self, x: int, mask: int) -> float:
@@ -197,18 +194,20 @@ class ListStore:
         return [self.rounded]
 
 
-def set_array(masks: Sequence[int], n: int) -> NDArray[np.uint64]:
-    """Sets of n variables as an array of the core's kind."""
-    if n <= NARROW:
-        return np.array(masks, dtype=np.uint64)
-    words = [(mask & (1 << NARROW) - 1, mask >> NARROW) for mask in masks]
-    return np.array(words, dtype=np.uint64).reshape(-1, 2)
+def candidates_from(n: int, offsets: NDArray[np.int64], parents: NDArray[np.uint64], scores: Floats) -> Candidates:
+    """Families as costs, whatever their number of variables."""
+    kind = _core.Candidates if n <= NARROW else _core.WideCandidates
+    return kind(n, offsets, parents, scores)
 
 
-def masks_in(sets: NDArray[np.uint64]) -> list[int]:
-    """The sets of such an array as numbers."""
-    words: list[list[int]] = (sets if sets.ndim == 2 else sets[:, np.newaxis]).tolist()
-    return [sum(word << NARROW * w for w, word in enumerate(own)) for own in words]
+def sets_in(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Rows of words, as lists have them, as an array of the core's kind."""
+    return np.ascontiguousarray(rows[:, 0] if rows.shape[1] == 1 else rows)
+
+
+def rows_of(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The other way round."""
+    return sets.reshape(len(sets), sets.ndim)
 
 
 def _parts(values: Floats) -> Iterator[Floats]:
@@ -224,8 +223,8 @@ def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
     if not isinstance(store, ListStore):
         return _core.families_worth_keeping(store.core(), x, math.inf)
     begin, end = store.lists.offsets[x : x + 2]
-    masks = store.lists.masks[begin:end, 0]
-    order = np.argsort(masks, kind="stable")
+    masks = sets_in(store.lists.masks[begin:end])
+    order = np.lexsort(sort_keys(masks))
     return masks[order], store.rounded[begin:end][order]
 
 
