@@ -39,6 +39,7 @@ def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
     """A poor first network and few cuts, so that there is something to branch on."""
     monkeypatch.setattr(Known, "climb", lambda self: None)
     monkeypatch.setattr(Program, "add_halves", lambda self, weights: 0)
+    monkeypatch.setattr(Program, "add_local", lambda self, weights: 0)
     monkeypatch.setattr(relaxation, "PATIENCE", 1)
     monkeypatch.setattr(branch_and_cut, "FIRST_PATIENCE", 1)
     for room in (relaxation, branch_and_cut):

@@ -21,7 +21,7 @@ import sys
 import topdag as td
 from topdag import checkpoints, family_program, searching
 checkpoints.SECONDS_BETWEEN = 0.0
-family_program.HALVES_A_ROUND = 0
+family_program.HALVES_A_ROUND = family_program.LOCAL_CUTS_A_ROUND = 0
 searching.FIRST_SETS = 0
 scores = td.read_scores(sys.argv[1])
 td.best_network(scores, engine="search", checkpoint=sys.argv[2])
@@ -33,6 +33,7 @@ def branching(monkeypatch: pytest.MonkeyPatch) -> None:
     """Branch and cut at once, without the cuts that make one part of it, and a file after every part."""
     monkeypatch.setattr(searching, "FIRST_SETS", 0)
     monkeypatch.setattr(family_program, "HALVES_A_ROUND", 0)
+    monkeypatch.setattr(family_program, "LOCAL_CUTS_A_ROUND", 0)
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
 
 

@@ -136,8 +136,8 @@ ROOMS = {
     "lists": "_core classes errors frame_making graphs priors results scores",
     "list_lattices": "_core block_lattice engines errors family_program ideal_lattices keeping lattices lists "
     "order_search placed_lists relaxation runs score_kinds score_making scores searching stores",
-    "list_questions": "_core asking constrained_lists errors family_lists graphs keeping list_lattices lists "
-    "order_prior order_questions priors results runs score_making scores weighted_scores",
+    "list_questions": "_core asking constrained_lists engines errors family_lists graphs keeping list_lattices "
+    "lists order_prior order_questions priors results runs score_making scores weighted_scores",
     "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "

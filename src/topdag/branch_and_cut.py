@@ -285,9 +285,10 @@ class PartSearch:
         return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
 
     def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
-        """Adds violated clusters; when there are none, and for the first part in any case, violated halves of sums of
-        them: of 100 variables two nats of ten in five seconds, where forty parts gained less. For the first part local
-        cuts, too. And rows, ``own`` those that hold in this part, of all parts only unless it ``is_narrower``."""
+        """Adds violated clusters; when there are none, and for the first part in any case, halves of sums of them (of
+        100 variables two nats of ten in five seconds, where forty parts gained less) and local cuts (of 70 variables
+        with 500 rows one part, not a thousand). And rows, ``own`` those that hold in this part, of all parts only
+        unless it ``is_narrower``."""
         clusters, members = self._add_clusters(solution)
         rows = [] if own is None else own.broken(self.families, solution.weights, members)
         added = clusters + (self.program.add_rows(rows, only_here=is_narrower) if rows else 0)

@@ -13,6 +13,7 @@ import numpy as np
 from topdag import _core
 from topdag.asking import Asked, run_stats, space_of, upper_bound
 from topdag.constrained_lists import list_classes, list_constrained
+from topdag.engines import require_narrow
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.graphs import Network
@@ -216,6 +217,7 @@ class _Reading(Generic[AnyList]):
 
     def _constrained(self, scores: Scores) -> AnyList:
         """Of classes, those of networks that obey."""
+        require_narrow(len(scores.columns), "a list of networks")
         if self.make is not ClassList:
             return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
 
