@@ -40,13 +40,15 @@ ROOMS = {
     # networks
     "file_kinds": "",
     "separation": "",
-    "graphs": "_core converters drawing errors fitting parameters plots separation",
+    "network_checks": "errors",
+    "graphs": "_core converters drawing errors fitting network_checks parameters plots separation",
     "frame_making": "",
-    "priors": "errors graphs",
+    "priors": "errors graphs network_checks",
     "classes": "_core drawing errors graphs plots",
-    "parameters": "bif converters errors frame_making graphs plain_names row_coding state_words table",
+    "parameters": "bif converters errors frame_making graphs network_checks plain_names row_coding state_words table",
     "row_coding": "columns errors frames messages table",
-    "fitting": "continuous_kinds decomposable errors graphs messages parameters score_kinds score_making table",
+    "fitting": "continuous_kinds decomposable errors graphs messages network_checks parameters score_kinds "
+    "score_making table",
     "random_networks": "errors graphs parameters",
     "example": "graphs parameters table",
     # scores
@@ -76,7 +78,7 @@ ROOMS = {
     "rules": "errors",
     "rule_making": "errors rule_text rules",
     "rule_text": "errors rules text_reading",
-    "statements": "constraints errors graphs parameter_constraints rules",
+    "statements": "constraints errors graphs network_checks parameter_constraints rules",
     "closure": "rules statements",
     "conflicts": "closure errors statements",
     "compiled_constraints": "closure rules set_arrays statements",
@@ -92,8 +94,8 @@ ROOMS = {
     "isotonic": "",
     "parameter_regions": "errors isotonic parameter_constraints",
     "constrained_likelihood": "errors isotonic parameter_regions",
-    "constrained_scores": "constrained_likelihood decomposable errors fitting graphs parameter_constraints "
-    "parameter_regions parameters score_kinds table",
+    "constrained_scores": "constrained_likelihood decomposable errors fitting graphs network_checks "
+    "parameter_constraints parameter_regions parameters score_kinds table",
     "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring "
     "set_arrays stores table",
     # scores of what is allowed
@@ -103,8 +105,8 @@ ROOMS = {
     "parameter_scoring pruned_scoring pruning runs score_kinds scoring stores table",
     # scores with it
     "keeping": "errors pruned_scoring pruning runs",
-    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices priors pruned_scoring "
-    "runs score_kinds searching set_arrays stores table",
+    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices network_checks "
+    "priors pruned_scoring runs score_kinds searching set_arrays stores table",
     "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists continuous_scoring "
     "engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading runs score_kinds scores "
     "scoring stores table",
@@ -165,20 +167,20 @@ ROOMS = {
     "part_bounds": "_core engines errors lattices rule_splits runs stores",
     "constrained_lists": "_core constrained_best constrained_search errors keeping list_lattices lists results runs "
     "scores search_results",
-    "alternatives": "_core errors graphs lattices runs scores",
+    "alternatives": "_core errors lattices network_checks runs scores",
     "comparing": "classes errors graphs messages scores",
     "summaries": "comparing lists messages",
     "class_edges": "errors",
-    "features": "_core class_edges errors graphs separation",
+    "features": "_core class_edges errors graphs network_checks separation",
     "list_averaging": "class_edges errors features graphs lists scores",
     "prediction": "columns decomposable errors graphs list_averaging messages row_coding score_kinds table",
-    "samples": "errors graphs priors results scores",
+    "samples": "errors graphs network_checks priors results scores",
     "sampling": "_core asking errors keeping priors runs samples score_making scores weighted_scores",
     "planning": "_core block_lattice continuous_kinds engines errors pruned_scoring runs score_kinds "
     "score_making scoring sums table",
     # sums
-    "posteriors": "drawing errors frame_making graphs plots results",
-    "sums": "_core asking constrained_scoring constraints engines errors graphs posteriors priors results "
+    "posteriors": "drawing errors frame_making graphs network_checks plots results",
+    "sums": "_core asking constrained_scoring constraints engines errors network_checks posteriors priors results "
     "runs score_kinds score_making scores stores table weighted_scores",
     "posterior_files": "errors posteriors writing",
     # answers and files
@@ -191,7 +193,7 @@ ROOMS = {
     "converters": "errors graphs parameters state_words",
     "text_scanner": "errors parameters",
     "xml_tree": "errors",
-    "network_parts": "errors graphs messages parameters state_words",
+    "network_parts": "errors graphs messages network_checks parameters state_words",
     "bif": "errors network_parts parameters plain_names state_words text_scanner",
     "net_format": "errors network_parts parameters plain_names state_words text_scanner",
     "xmlbif": "errors graphs network_parts parameters state_words text_scanner xml_tree",
@@ -199,7 +201,7 @@ ROOMS = {
     "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
     "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds score_making "
     "scores scoring set_arrays stores table writing",
-    "list_reading": "errors family_lists graphs lists priors results score_kinds scores stores",
+    "list_reading": "errors family_lists graphs lists network_checks priors results score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in
     "estimator_base": "columns constraints discretize errors frames messages priors questions results score_kinds "
@@ -419,7 +421,17 @@ def test_nothing_imports_the_command_line() -> None:
 def test_tables_and_networks_stand_alone() -> None:
     """What a table or a network is does not depend on scores or searches."""
     ground = ["errors", "messages", "columns", "discretize", "continuous", "building", "table", "frames", "reading"]
-    ground += ["file_kinds", "text_cells", "layouts", "routes", "drawing", "plots", "separation", "graphs"]
+    ground += [
+        "file_kinds",
+        "text_cells",
+        "layouts",
+        "routes",
+        "drawing",
+        "plots",
+        "separation",
+        "network_checks",
+        "graphs",
+    ]
     for room in ground:
         assert set(ROOMS[room].split()) <= {*ground, "_core", *LEADS_ON.get(room, ())}
 

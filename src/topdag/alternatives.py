@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.errors import ScoreError
-from topdag.graphs import require_known
 from topdag.lattices import lattice_of
+from topdag.network_checks import require_known
 from topdag.runs import OnProgress, Run
 from topdag.scores import Scores
 

@@ -13,7 +13,8 @@ from topdag.constrained_likelihood import fitted_probabilities, total_loss
 from topdag.decomposable import require_states
 from topdag.errors import NetworkError, ScoreError
 from topdag.fitting import fit_network
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
+from topdag.network_checks import require_known
 from topdag.parameter_constraints import ParameterConstraint
 from topdag.parameter_regions import Floats, Places, Region, region_of
 from topdag.parameters import FittedNetwork

@@ -13,7 +13,8 @@ import numpy as np
 from topdag import _core, separation
 from topdag.class_edges import EdgeCounts
 from topdag.errors import NetworkError, ScoreError
-from topdag.graphs import Network, disjoint_sets, require_known
+from topdag.graphs import Network
+from topdag.network_checks import disjoint_sets, require_known
 
 Names: TypeAlias = Sequence[str]
 Parents: TypeAlias = Sequence[Any]

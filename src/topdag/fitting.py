@@ -11,8 +11,9 @@ import numpy as np
 from topdag.continuous_kinds import MixedBIC
 from topdag.decomposable import require_states
 from topdag.errors import NetworkError
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
 from topdag.messages import plural
+from topdag.network_checks import require_known
 from topdag.parameters import MOST_CELLS, FittedNetwork, Probabilities
 from topdag.score_kinds import BDeu
 from topdag.table import Table

@@ -6,9 +6,7 @@ import math
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
-from numbers import Real
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +15,15 @@ import numpy.typing as npt
 
 from . import _core, separation
 from .errors import NetworkError, TooLarge
+from .network_checks import (
+    checked_edge,
+    checked_names,
+    checked_scores,
+    disjoint_sets,
+    parent_masks,
+    require_known,
+    topological_order,
+)
 
 if TYPE_CHECKING:
     from .parameters import FittedNetwork
@@ -26,9 +33,6 @@ CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score
 MOST_TO_ORDER = 64
 MOST_SETS_TO_ORDER = 10_000_000
 """Sets whose counts are kept while orders are counted: about a gigabyte."""
-
-NAMES_SHOWN = 10
-"""How many names a message lists."""
 
 LocalScores = Mapping[str, float] | None
 
@@ -61,11 +65,11 @@ class Network:
     def __init__(
         self, names: Iterable[str], parents: Mapping[str, Iterable[str]], local_scores: LocalScores = None
     ) -> None:
-        names = _checked_names(names)
-        self._fill(names, _parent_masks(names, parents), local_scores)
+        names = checked_names(names)
+        self._fill(names, parent_masks(names, parents), local_scores)
 
     def _fill(self, names: tuple[str, ...], masks: tuple[int, ...], local_scores: LocalScores) -> None:
-        scores = None if local_scores is None else _checked_scores(names, local_scores)
+        scores = None if local_scores is None else checked_scores(names, local_scores)
         parents = {name: _named(names, mask) for name, mask in zip(names, masks, strict=True)}
         vars(self).update(
             names=names,
@@ -73,7 +77,7 @@ class Network:
             local_scores=None if scores is None else MappingProxyType(scores),
             score=None if scores is None else math.fsum(scores.values()),
             masks=masks,
-            order=_topological_order(names, masks),
+            order=topological_order(names, masks),
         )
 
     @classmethod
@@ -81,19 +85,19 @@ class Network:
         cls, names: Iterable[str], edges: Iterable[Sequence[str]], local_scores: LocalScores = None
     ) -> Network:
         """The network with these edges, each a pair (parent, child)."""
-        names = _checked_names(names)
+        names = checked_names(names)
         parents: dict[str, list[str]] = {name: [] for name in names}
         if isinstance(edges, str) or not isinstance(edges, Iterable):
             raise NetworkError(f"Edges should be a list of pairs of names (parent, child), not {edges!r}.")
         for edge in edges:
-            parent, child = _checked_edge(edge)
+            parent, child = checked_edge(edge)
             parents.setdefault(child, []).append(parent)
         return cls(names, parents, local_scores)
 
     @classmethod
     def from_masks(cls, names: Iterable[str], masks: Iterable[int], local_scores: LocalScores = None) -> Network:
         """The network in which bit p of ``masks[v]`` makes ``names[p]`` a parent of ``names[v]``."""
-        names, masks = _checked_names(names), tuple(map(operator.index, masks))
+        names, masks = checked_names(names), tuple(map(operator.index, masks))
         if len(masks) != len(names):
             raise NetworkError(f"There are {len(names)} variables but {len(masks)} masks; give one each.")
         for name, mask in zip(names, masks, strict=True):
@@ -314,100 +318,8 @@ class Network:
         return tuple(name for name in self.names if name in wanted)
 
 
-def require_known(wanted: Iterable[str], names: Sequence[str]) -> None:
-    """Refuses a name that is not among the variables, and says which one was perhaps meant."""
-    for name in wanted:
-        if name not in names:
-            close = get_close_matches(str(name), names)
-            first = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
-            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the variables are {first}."
-            raise NetworkError(f"There is no variable {name!r}; {hint}")
-
-
-def disjoint_sets(names: Sequence[str], *groups: str | Iterable[str]) -> list[int]:
-    """Each group of variables, a name or several, as bits; refused when two of them share a variable."""
-    listed = [[group] if isinstance(group, str) else list(group) for group in groups]
-    together = [name for group in listed for name in dict.fromkeys(group)]
-    require_known(together, names)
-    if shared := [name for name in names if together.count(name) > 1]:
-        raise NetworkError(f"d-separation is between different variables; {shared[0]!r} is named twice.")
-    return [sum(1 << names.index(name) for name in set(group)) for group in listed]
-
-
-def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
-    checked = tuple(names) if isinstance(names, Iterable) else ()
-    if (
-        isinstance(names, str)
-        or not isinstance(names, Iterable)
-        or not all(isinstance(name, str) and name for name in checked)
-    ):
-        raise NetworkError(f"Names should be a list of non-empty strings, not {names!r}.")
-    if len(set(checked)) < len(checked):
-        repeated = next(name for name in checked if checked.count(name) > 1)
-        raise NetworkError(f"Every variable needs its own name; {repeated!r} occurs more than once.")
-    return checked
-
-
-def _checked_edge(edge: Sequence[str]) -> tuple[str, str]:
-    pair = tuple(edge) if isinstance(edge, Iterable) and not isinstance(edge, str) else ()
-    if len(pair) != 2 or not all(isinstance(name, str) for name in pair):
-        raise NetworkError(f"{edge!r} is not an edge; give pairs of names (parent, child).")
-    return pair
-
-
-LARGEST_SCORE = 10**300  # JSON can hold whole numbers that no double can
-
-
-def _checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[str, float]:
-    require_known(scores, names)
-    for name in names:
-        score = scores.get(name)
-        if not isinstance(score, Real) or not abs(score) < math.inf or abs(score) > LARGEST_SCORE:
-            raise NetworkError(f"The local score of {name!r} should be a finite number, not {score!r}.")
-    return {name: float(scores[name]) for name in names}
-
-
-def _parent_masks(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -> tuple[int, ...]:
-    masks = dict.fromkeys(names, 0)
-    if not isinstance(parents, Mapping):
-        raise NetworkError(f"Parents should be a dict from names to lists of names, not {parents!r}.")
-    for child, its_parents in parents.items():
-        if isinstance(its_parents, str) or not isinstance(its_parents, Iterable):
-            raise NetworkError(f"The parents of {child!r} should be a list of names, not {its_parents!r}.")
-        listed = tuple(its_parents)
-        require_known([child, *listed], names)
-        if len(set(listed)) < len(listed):
-            raise NetworkError(f"{child!r} has the same parent twice: {', '.join(listed)}.")
-        masks[child] = sum(1 << names.index(parent) for parent in listed)
-    return tuple(masks.values())
-
-
 def _named(names: tuple[str, ...], mask: int) -> tuple[str, ...]:
     return tuple([names[v] for v in range(mask.bit_length()) if mask >> v & 1])
-
-
-def _topological_order(names: tuple[str, ...], masks: tuple[int, ...]) -> tuple[str, ...]:
-    waiting, order = list(range(len(names))), []
-    unplaced = (1 << len(names)) - 1
-    while waiting:
-        ready = next((v for v in waiting if not masks[v] & unplaced), None)
-        if ready is None:
-            cycle = _cycle_within(waiting, names, masks)
-            raise NetworkError(f"The edges form a cycle: {cycle}. Drop one of them.")
-        waiting.remove(ready)
-        order.append(names[ready])
-        unplaced &= ~(1 << ready)
-    return tuple(order)
-
-
-def _cycle_within(waiting: list[int], names: tuple[str, ...], masks: tuple[int, ...]) -> str:
-    """One cycle, from its first column on. Every waiting variable has a parent that waits too."""
-    walk = [waiting[0]]
-    while walk[-1] not in walk[:-1]:
-        walk.append(next(p for p in waiting if masks[walk[-1]] >> p & 1))
-    cycle = walk[: walk.index(walk[-1]) : -1]
-    start = cycle.index(min(cycle))
-    return " -> ".join(names[v] for v in [*cycle[start:], *cycle[: start + 1]])
 
 
 def dot_quoted(name: str) -> str:

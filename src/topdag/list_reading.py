@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 
 from topdag.errors import FileError, NetworkError, ScoreError, why_not_opened
 from topdag.family_lists import FamilyLists
-from topdag.graphs import LARGEST_SCORE, Network
+from topdag.graphs import Network
 from topdag.lists import ClassList, Masks, NetworkList
+from topdag.network_checks import LARGEST_SCORE
 from topdag.priors import Prior, log_weight_of, prior_from_dict
 from topdag.results import Proof, Stats, Status
 from topdag.score_kinds import ScoreKind, kind_from_dict

@@ -10,8 +10,9 @@ from itertools import product
 import numpy as np
 
 from topdag.errors import FileError, NetworkError
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
 from topdag.messages import plural
+from topdag.network_checks import require_known
 from topdag.parameters import SUM_TOLERANCE, FittedNetwork, Probabilities
 from topdag.state_words import states_of
 

@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .errors import NetworkError
-from .graphs import Network, require_known
+from .graphs import Network
+from .network_checks import require_known
 
 if TYPE_CHECKING:
     from .table import Table

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from topdag.errors import NetworkError, ScoreError
 from topdag.frame_making import frame_of
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
+from topdag.network_checks import require_known
 from topdag.results import Stats
 
 Floats = NDArray[np.float64]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.graphs import require_known
+from topdag.network_checks import require_known
 
 if TYPE_CHECKING:
     from topdag.graphs import Network

@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.errors import ScoreError
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
+from topdag.network_checks import require_known
 from topdag.priors import Prior
 from topdag.results import Stats
 from topdag.scores import Scores

@@ -12,9 +12,10 @@ from topdag.compiled_constraints import CompiledConstraints, Rest
 from topdag.constraints import Constraints
 from topdag.decomposable import NotAllowed
 from topdag.errors import ConstraintError, ScoreError
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, Within
 from topdag.lattices import lattice_of
+from topdag.network_checks import require_known
 from topdag.priors import Prior, in_words
 from topdag.pruned_scoring import PrunedScores
 from topdag.runs import Run

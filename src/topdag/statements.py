@@ -12,7 +12,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
 from topdag.errors import ConstraintError, NetworkError
-from topdag.graphs import Network, require_known
+from topdag.graphs import Network
+from topdag.network_checks import require_known
 from topdag.parameter_constraints import ParameterConstraint
 from topdag.rules import ANY_NAME, Adjacent, Rule, conjuncts, instances, quoted
 

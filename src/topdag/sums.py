@@ -16,7 +16,7 @@ from topdag.constrained_scoring import admitted
 from topdag.constraints import Constraints
 from topdag.engines import LATTICE_LIMIT
 from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
-from topdag.graphs import require_known
+from topdag.network_checks import require_known
 from topdag.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
 from topdag.results import Stats
