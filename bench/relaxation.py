@@ -74,7 +74,7 @@ def listed(name: str, max_parents: int) -> Path:
 def measure(path: str, seconds: float) -> dict[str, Any]:
     import topdag as td
     from topdag.branch_and_cut import prove_best
-    from topdag.family_program import best_scores
+    from topdag.family_costs import best_scores
     from topdag.relaxation import solve_root
     from topdag.runs import Run
     from topdag.stores import ListStore

@@ -114,7 +114,7 @@ def by_scip(question: Question, way: str, seconds: float) -> dict[str, Any]:
     """Gaps count from the best network that is known at the end; what comes before SCIP begins counts too."""
     from bench.scip_program import solved_by_scip
     from topdag.clauses import Clauses
-    from topdag.family_program import Families
+    from topdag.family_costs import Families
     from topdag.obeying import Obeying
     from topdag.relaxation import Known, solve_root
     from topdag.runs import Run

@@ -18,7 +18,8 @@ import numpy as np
 from pyscipopt import SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Model, quicksum
 
 from topdag.compiled_constraints import CompiledConstraints, has_cycle
-from topdag.family_program import Families, Marks, Rows
+from topdag.family_costs import Families, Marks
+from topdag.family_program import Rows
 from topdag.relaxation import CUTS_A_ROUND, LEAST_VIOLATION, MOST_K, SEARCH_STEPS
 
 FIRST_TO_BRANCH = 10

@@ -15,8 +15,9 @@ from test_order_climbing import check_network, store_of
 import topdag as td
 from topdag import branch_and_cut, relaxation
 from topdag.branch_and_cut import prove_best
+from topdag.family_costs import best_scores
 from topdag.family_lists import FamilyLists
-from topdag.family_program import Program, Solution, best_scores
+from topdag.family_program import Program, Solution
 from topdag.relaxation import Incumbent, Known, solve_root
 from topdag.runs import Run
 from topdag.stores import ListStore

@@ -14,7 +14,7 @@ import topdag as td
 from topdag import constrained_search
 from topdag.clauses import Clauses
 from topdag.compiled_constraints import CompiledConstraints
-from topdag.family_program import Families
+from topdag.family_costs import Families
 from topdag.mending import Mending
 from topdag.narrowing import narrowed
 from topdag.results import Status

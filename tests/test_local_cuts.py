@@ -13,8 +13,8 @@ from test_order_climbing import store_of
 from test_relaxation import HALF_CIRCLES, all_families, left_side, networks_of
 
 from topdag import _core
+from topdag.family_costs import Families
 from topdag.family_lists import FamilyLists
-from topdag.family_program import Families
 
 LEAST = 0.02
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topdag import _core
+from topdag.family_costs import Families, best_scores, candidates_of
 from topdag.family_lists import FamilyLists
-from topdag.family_program import Families, best_scores, candidates_of
 from topdag.stores import ListStore
 
 

@@ -15,8 +15,8 @@ from test_order_climbing import check_network, store_of
 
 import topdag as td
 from topdag import _core
+from topdag.family_costs import Families, best_scores, common_step
 from topdag.family_lists import FamilyLists
-from topdag.family_program import Families, best_scores, common_step
 from topdag.relaxation import Incumbent, Known, Relaxation, solve_root
 from topdag.runs import Run
 from topdag.stores import ListStore

@@ -114,16 +114,17 @@ ROOMS = {
     "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
-    "family_program": "_core runs set_arrays stores",
-    "relaxation": "_core family_program runs set_arrays stores",
-    "search_parts": "family_program",
-    "branch_and_cut": "family_program relaxation runs search_parts set_arrays stores",
+    "family_costs": "_core set_arrays stores",
+    "family_program": "family_costs runs set_arrays stores",
+    "relaxation": "_core family_costs family_program runs set_arrays stores",
+    "search_parts": "family_costs family_program",
+    "branch_and_cut": "family_costs family_program relaxation runs search_parts set_arrays stores",
     "branching": "_core case_rules compiled_constraints runs search_results stores",
     "parent_limits": "engines errors family_lists keeping mdl_pruning score_kinds score_making stores table",
     "search_results": "",
     "case_rules": "_core closure compiled_constraints rules",
     "checkpoints": "errors relaxation search_parts set_arrays stores writing",
-    "searching": "_core branch_and_cut branching checkpoints components engines family_program order_search "
+    "searching": "_core branch_and_cut branching checkpoints components engines family_costs order_search "
     "relaxation runs search_parts set_arrays stores",
     # questions
     "greedy": "",
@@ -136,7 +137,7 @@ ROOMS = {
     "placed_lists": "_core family_lists set_arrays stores",
     "ideal_lattices": "_core engines runs scores",
     "lists": "_core classes errors frame_making graphs priors results scores",
-    "list_lattices": "_core block_lattice engines errors family_program ideal_lattices keeping lattices lists "
+    "list_lattices": "_core block_lattice engines errors family_costs ideal_lattices keeping lattices lists "
     "order_search placed_lists relaxation runs score_kinds score_making scores searching stores",
     "list_questions": "_core asking constrained_lists engines errors family_lists graphs keeping list_lattices "
     "lists order_prior order_questions priors results runs score_making scores weighted_scores",
@@ -145,20 +146,20 @@ ROOMS = {
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
     "rule_splits": "closure compiled_constraints rules set_arrays statements",
-    "path_cuts": "_core family_program set_arrays stores",
+    "path_cuts": "_core family_costs set_arrays stores",
     "narrowing": "closure compiled_constraints statements",
-    "clauses": "closure compiled_constraints family_program narrowing path_cuts rule_splits rules set_arrays "
-    "statements stores",
-    "mending": "_core closure compiled_constraints family_program path_cuts rule_splits set_arrays statements stores",
-    "obeying": "compiled_constraints family_program mending relaxation runs set_arrays stores",
+    "clauses": "closure compiled_constraints family_costs family_program narrowing path_cuts rule_splits "
+    "rules set_arrays statements stores",
+    "mending": "_core closure compiled_constraints family_costs path_cuts rule_splits set_arrays statements stores",
+    "obeying": "compiled_constraints family_costs mending relaxation runs set_arrays stores",
     "row_search": "branch_and_cut clauses compiled_constraints obeying relaxation runs search_results stores",
     "feasibility": "closure compiled_constraints narrowing rule_splits rules runs scores search_results statements",
-    "part_listing": "_core family_program order_search runs stores",
-    "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_program keeping list_lattices "
-    "part_listing relaxation runs scores search_results stores",
+    "part_listing": "_core family_costs order_search runs stores",
+    "row_listing": "_core branch_and_cut compiled_constraints constrained_best family_costs family_program "
+    "keeping list_lattices part_listing relaxation runs scores search_results stores",
     "row_lists": "_core closure compiled_constraints engines keeping pruned_scoring pruning rules runs "
     "score_kinds score_making scores set_arrays stores",
-    "constrained_best": "clauses family_program feasibility pruning relaxation row_lists row_search runs score_kinds "
+    "constrained_best": "clauses family_costs feasibility pruning relaxation row_lists row_search runs score_kinds "
     "scores search_results stores",
     "wider_lists": "constrained_best engines feasibility keeping runs score_making scores search_results stores",
     "constrained_search": "constrained_best engines errors feasibility part_bounds part_stores row_listing rule_splits "

@@ -15,7 +15,7 @@ from topdag import engines, part_bounds, score_making, wider_lists
 from topdag.clauses import Clauses
 from topdag.compiled_constraints import CompiledConstraints, FamilyRules
 from topdag.engines import Choice, Engine
-from topdag.family_program import Families
+from topdag.family_costs import Families
 from topdag.path_cuts import Support, least_way_out, shortest_walks
 from topdag.pruning import listed_store
 from topdag.results import Status

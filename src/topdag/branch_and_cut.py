@@ -15,7 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.family_program import Decisions, Families, Marks, Program, Rows, Solution
+from topdag.family_costs import Families, Marks
+from topdag.family_program import Decisions, Program, Rows, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,

@@ -14,7 +14,8 @@ import numpy as np
 
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints, Rest, has_cycle
-from topdag.family_program import Decisions, Families, Marks
+from topdag.family_costs import Families, Marks
+from topdag.family_program import Decisions
 from topdag.narrowing import narrowed
 from topdag.path_cuts import Support, least_way_out, shortest_walks
 from topdag.rule_splits import Counts, Literal, Meets, broken_clauses

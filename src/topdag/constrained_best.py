@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 
 from topdag.clauses import Clauses
-from topdag.family_program import Families, Marks, best_scores
+from topdag.family_costs import Families, Marks, best_scores
 from topdag.feasibility import nothing_obeys
 from topdag.pruning import listed_store
 from topdag.relaxation import Known, Relaxation, bounds_by, solve_root

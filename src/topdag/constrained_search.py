@@ -58,7 +58,7 @@ List = Callable[[Scores, int, float], Listed | None]
 
 class ConstrainedSearch:
     """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none worth less than
-    ``lowest``."""
+    ``lowest`` or further behind the best without constraints than ``cutoff``. Ends after ``most_parts``."""
 
     def __init__(
         self,
@@ -69,12 +69,14 @@ class ConstrainedSearch:
         most: int,
         epsilon: float = math.inf,
         lowest: float = -math.inf,
+        cutoff: float = math.inf,
         most_parts: float = math.inf,
     ) -> None:
         assert scores.compiled is not None
         self.scores, self.list_part, self.run = scores, list_part, run
         self.rest, self.names = scores.compiled.rest, scores.compiled.names
-        self.most, self.epsilon, self.lowest, self.most_parts = most, epsilon, lowest, most_parts
+        self.most, self.epsilon, self.most_parts = most, epsilon, most_parts
+        self.lowest, self.cutoff = lowest, cutoff
         self.found = Found()
         self._best = -math.inf
         self._ranked: list[float] = []  # the best ``most`` values, the least of them first
@@ -162,6 +164,8 @@ class ConstrainedSearch:
             return []
         scores = replace(self.scores.relaxed, store=store, automatic=False, keep="all")
         listed = self.list_part(scores, size, self.threshold)
+        if listed is not None and not part and len(listed.values):  # the best without constraints
+            self.lowest = max(self.lowest, listed.values[0] - self.cutoff)
         return None if listed is None else self._taken(part, size, listed, scores)
 
     def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
@@ -177,6 +181,8 @@ class ConstrainedSearch:
             return []
         if broken is None:
             return [(listed.values[-1], part, MORE_LISTED * size)]
+        if self.found.parts >= self.most_parts:
+            return [(left, part, size)]  # no more parts are looked into, so bounds of smaller ones would be for nothing
         bounds = bounds_of(scores.store, self.run)
         if bounds is None:
             return None
@@ -286,8 +292,9 @@ def _split(
     met: Sequence[Network] = (),
 ) -> Found:
     """On the scores as they are; ``met``: networks that obey."""
-    lowest = -math.inf if scores.cutoff == math.inf else _relaxed_best(scores, list_part) - scores.cutoff
-    search = ConstrainedSearch(scores, list_part, run, most=most, epsilon=epsilon, lowest=lowest, most_parts=most_parts)
+    search = ConstrainedSearch(
+        scores, list_part, run, most=most, epsilon=epsilon, cutoff=scores.cutoff, most_parts=most_parts
+    )
     for masks in met:
         search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
     found = search.go()

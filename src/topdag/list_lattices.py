@@ -12,7 +12,7 @@ from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, require_narrow, scores_by_lists, set_bytes
 from topdag.errors import TooLarge
-from topdag.family_program import spread_of
+from topdag.family_costs import spread_of
 from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.keeping import MOST_IN_A_LIST, Within
 from topdag.lattices import lattice_of

@@ -15,7 +15,7 @@ import numpy as np
 from topdag import _core
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints
-from topdag.family_program import Families, Masks, network_near
+from topdag.family_costs import Families, Masks, network_near
 from topdag.path_cuts import Support, shortest_walks
 from topdag.rule_splits import Literal, Meets, broken_clauses
 from topdag.set_arrays import equals, is_empty, members_of, sizes_of

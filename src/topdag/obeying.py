@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from topdag.compiled_constraints import CompiledConstraints, has_cycle
-from topdag.family_program import Families, spread_of
+from topdag.family_costs import Families, spread_of
 from topdag.mending import Mending
 from topdag.relaxation import Incumbent, Known
 from topdag.runs import Run

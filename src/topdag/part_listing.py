@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topdag import _core
-from topdag.family_program import Cuts, Families, Marks, Masks
+from topdag.family_costs import Cuts, Families, Marks, Masks
 from topdag.order_search import cluster_bound
 from topdag.runs import Run
 from topdag.stores import Floats

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag.family_program import Families, Masks, Whole
+from topdag.family_costs import Families, Masks, Whole
 from topdag.set_arrays import NARROW, members_of
 from topdag.stores import Floats
 

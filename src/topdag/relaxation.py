@@ -15,20 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topdag import _core
-from topdag.family_program import (
-    Families,
-    Marks,
-    Program,
-    Row,
-    Rows,
-    Solution,
-    best_scores,
-    candidates_of,
-    common_step,
-    costs_of,
-    cuts_of,
-    network_near,
-)
+from topdag.family_costs import Families, Marks, best_scores, candidates_of, common_step, costs_of, network_near
+from topdag.family_program import Program, Row, Rows, Solution, cuts_of
 from topdag.runs import Run
 from topdag.set_arrays import NARROW, masks_in
 from topdag.stores import Floats, ListStore

@@ -18,7 +18,8 @@ from topdag import _core
 from topdag.branch_and_cut import PartSearch
 from topdag.compiled_constraints import CompiledConstraints
 from topdag.constrained_best import LARGEST_REACH, TOO_FAR, BestByRows, families_left
-from topdag.family_program import Families, Marks, Solution, spread_of
+from topdag.family_costs import Families, Marks, spread_of
+from topdag.family_program import Solution
 from topdag.keeping import MOST_IN_A_LIST
 from topdag.list_lattices import further_reach
 from topdag.part_listing import Cheapest, Priced

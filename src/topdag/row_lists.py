@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -171,12 +172,14 @@ class RowLists:
 
     def _listed(self, epsilons: Sequence[float]) -> ListStore | None:
         """From scores of all families."""
-        core, found = self.scores.store.core(), []
-        for x, epsilon in enumerate(epsilons):
-            if self.run.is_over:
-                return None
-            found.append(_core.families_worth_keeping(core, x, epsilon))
-        return listed_store(self.names, found)
+        core = self.scores.store.core()
+
+        def own(x: int) -> Families | None:
+            return None if self.run.is_over else _core.families_worth_keeping(core, x, epsilons[x])
+
+        with ThreadPoolExecutor(self.run.threads) as pool:
+            found = [families for families in pool.map(own, range(len(epsilons))) if families is not None]
+        return listed_store(self.names, found) if len(found) == len(epsilons) else None
 
 
 def _finite(masks: Masks, values: Floats) -> Families:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.family_program import Decisions, Marks
+from topdag.family_costs import Marks
+from topdag.family_program import Decisions
 
 
 @dataclass(frozen=True, order=True)

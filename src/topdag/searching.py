@@ -20,7 +20,7 @@ from topdag.branching import branch_on_cycles
 from topdag.checkpoints import Checkpoint, State
 from topdag.components import Part, parts_of
 from topdag.engines import Engine
-from topdag.family_program import Families
+from topdag.family_costs import Families
 from topdag.order_search import cluster_bound, search_orders
 from topdag.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.runs import Run
