@@ -28,6 +28,8 @@ topdag COMMAND --help says more. Start with: topdag demo"""
 IN_LIBRARY_WORDS = re.compile(r'\b(missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"([-\w,.]+)")?')
 SCORES_HERE = "--score bge or gaussian-bic, or mixed-bic where other columns have states"
 OTHER_WORDS = {
+    'Score again with keep="all"': "Score again with topdag score --keep all",
+    'read_scores(path, keep="all")': "add --keep all here",
     "header=False": "--no-header",
     "keep_constant=True": "--keep-constant",
     "max_parents=": "--max-parents ",

@@ -16,6 +16,7 @@ from .file_kinds import UTF_8, marked_encoding
 from .messages import plural
 
 SEPARATORS = (",", ";", "\t", "|")
+SEPARATOR_LINE = re.compile(rb'"?sep=(.)"?\n', re.IGNORECASE)  # which Excel understands, and some programs write
 BLOCK = 1 << 20  # bytes that are cut into cells at a time
 
 Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, and which of them a row has
@@ -35,7 +36,10 @@ class TextFormat:
 
 def cells_of(content: bytes, how: TextFormat) -> Cells:
     content = text_content(content, how.encoding)
-    separator = sniffed_separator(content) if how.separator is None else checked_separator(how.separator)
+    if told := SEPARATOR_LINE.match(content):  # left blank, so that lines keep their numbers
+        content = content[told.end() - 1 :]
+    separator = how.separator if how.separator is not None or told is None else told[1].decode()
+    separator = sniffed_separator(content) if separator is None else checked_separator(separator)
     cut_into_cells = quoted_cells if b'"' in content else plain_cells
     return cut_into_cells(content, separator, how.header)
 
@@ -111,7 +115,7 @@ def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
 
 
 QUOTING = {
-    "unexpected end of data": 'a quote (") opens in or after this line and is never closed',
+    "unexpected end of data": 'a quote (") opens in or after this line and is never closed; close it or take it out',
     "expected after": 'a quote (") inside a quoted cell must be doubled ("")',
 }
 
