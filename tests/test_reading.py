@@ -327,3 +327,10 @@ def test_the_separator_that_a_first_line_tells(read, refused):
         assert read(f"{first}\na,x;b\n0;1\n1;0\n").names == ("a,x", "b")
     assert read("sep=;\na|b\n0|1\n1|0\n", separator="|").names == ("a", "b")
     refused("sep=;\na;b\n0;1\n1\n", "line 4 of the file has 1 cell")
+
+
+def test_zero_bytes_and_titles_come_with_what_to_do(read, refused):
+    content = "a,b\n0,1\n1,0\n".encode("utf-16-le")
+    refused(content, 'the first in line 1; save the table as CSV, or if it is one, try encoding="utf-16-le"')
+    assert read(content, encoding="utf-16-le").names == ("a", "b")
+    refused("Our study 2024\n\na,b\n0,1\n", "line 3 of the file has 1 cell", "A title above the header must be deleted")

@@ -110,12 +110,15 @@ def what_did_not_fit(error: MemoryError) -> str:
 
 
 def in_options(message: str) -> str:
-    """A message of the library in words of the command line: --missing drop for missing="drop"."""
+    """A message of the library in words of the command line: --missing drop for missing="drop".
+
+    A colon follows the key of a file of constraints, which stays as it is written there.
+    """
     message = message.replace(f"discretize={RULES}", f"--discretize: {RULES_HERE}")
     message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}")
     for ours, here in OTHER_WORDS.items():
         message = re.sub(
-            rf"(?<![-\w]){re.escape(ours)}(?!\w)" if ours[-1].isalnum() else re.escape(ours), here, message
+            rf"(?<![-\w]){re.escape(ours)}(?![\w:])" if ours[-1].isalnum() else re.escape(ours), here, message
         )
     return IN_LIBRARY_WORDS.sub(
         lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else ""), message

@@ -49,7 +49,10 @@ def text_content(content: bytes, encoding: str | None) -> bytes:
     encoding = encoding or marked_encoding(content)
     if encoding == UTF_8 and b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise TableError(f"this is not a file of text: it has zero bytes, the first in line {line}")
+        raise TableError(
+            f"this is not a file of text: it has zero bytes, the first in line {line}; save the table as CSV, or if it "
+            'is one, try encoding="utf-16-le"'
+        )
     text = decoded(content, encoding).replace("\0", "")
     if not text.strip():
         raise TableError("the file is empty; a table has names in its first line and a row in each further one")
@@ -108,6 +111,8 @@ def check_width(first: Sequence[str]) -> None:
 def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
     between = "white space" if separator == " " else repr(separator)
     more = ". A first column of row names needs a name too" if cells == width + 1 else ""
+    if separator == " ":
+        more += ". A title above the header must be deleted"  # its words look like names
     return TableError(
         f"line {line} of the file has {plural(cells, 'cell')}, but the first line has {width}; "
         f"cells are taken to be separated by {between}, separator= changes that{more}"
