@@ -122,7 +122,7 @@ def test_another_score_or_table_is_noticed() -> None:
     assert not check_network(network, table, td.BDeu(1.01)).is_fine
     assert not check_network(network, table, td.BIC()).is_fine
     assert not check_network(network, td.example_table(seed=2), td.BDeu()).is_fine
-    with pytest.raises(td.FileError, match="different variables: V0, V1"):
+    with pytest.raises(td.FileError, match="only the table has 'V0', 'V1'"):
         check_network(network, table_of(np.array([[0, 1], [1, 1]]), [2, 2]), td.BDeu())
 
 
@@ -167,3 +167,10 @@ def test_a_stopped_answer_may_lack_infinite_numbers() -> None:
     answer = td.best_network(scores, time_limit=0)
     assert told(answer)["proof"]["bound"] is None
     assert check_claims(told(answer), answer.score) == ()
+
+
+def test_other_variables_are_named_with_where_they_are() -> None:
+    network = td.Network(["lung", "heart"], {})
+    table = td.Table({"lung": [0, 1], "<b>": [1, 0]})
+    with pytest.raises(td.FileError, match="only the network has 'heart' and only the table has '<b>'"):
+        check_network(network, table, td.BIC())

@@ -52,6 +52,7 @@ def test_score_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 
 
 def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    (tmp_path / "odd.toml").write_text("max_parents = -1\n")
     bad = topdag("best", asia, "--require", "nobody->dysp")
     code = bad.code
     assert code not in (0, 2) and "There is no variable 'nobody'" in bad.err
@@ -61,6 +62,7 @@ def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
         (("--rule", "asia"), "--rule: Rule, character 5"),
         (("--require", "asia->dysp", "--forbid", "asia->dysp"), "asia->dysp is required, but asia->dysp is forbidden"),
         (("--constraints", tmp_path / "none.toml"), "none.toml: there is no such file"),
+        (("--constraints", tmp_path / "odd.toml"), "odd.toml: max_parents: a number of parents"),
     ):
         ran = topdag("best", asia, *options)
         assert ran.code == code and part in ran.err, ran.err

@@ -51,6 +51,8 @@ from topdag.commands.command import Exit
         (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(2.5)"], "and kbest(100) with any whole number"),
         (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(3"], "and kbest(100) with any whole number"),
         (["score", "FILE", "--family", "lung", "--max-parents", "2"], "--max-parents: this goes with -o"),
+        (["check", "FILE", "best.json"], "best.json is no table, going by its name; the other way round?"),
+        (["fit", "net.bif", "FILE"], "The order is topdag fit TABLE NET"),
         (["demo", "--rows", "0"], "from 1 to"),
         (["demo", "--seed", "x"], "whole number"),
     ],
@@ -81,6 +83,7 @@ def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -
         (["score", "FILE", "-o", "no/such/folder/out.jkl"], "there is no folder"),
         (["check", "none.json", "FILE"], "none.json"),
         (["check", "FILE", "FILE"], "this is not JSON"),
+        (["plan", "some.jkl"], "this is a file of scores, going by its name; give the table"),
         (["demo", "--csv", "no/such/folder/asia.csv"], "there is no folder"),
     ],
 )
@@ -134,6 +137,28 @@ def test_other_variables(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
         assert ran.code == Exit.BAD_INPUT
         assert "different variables" in ran.err
         assert "heart" in ran.err
+
+
+def test_an_answer_for_a_table(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    assert topdag("best", asia, "--json", tmp_path / "best.json").code == Exit.FINE
+    ran = topdag("best", tmp_path / "best.json")
+    assert ran.code == Exit.BAD_INPUT
+    assert "an answer or a network that topdag wrote; give the table it was made from" in ran.err
+
+
+def test_a_pipe_is_no_file_to_replace(start: Start, asia: Path) -> None:
+    process = start("best", asia, "--json", "/dev/stdout", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, out) == (Exit.BAD_INPUT, "")
+    assert err.startswith("topdag: /dev/stdout: this is not a file that can be replaced")
+
+
+def test_a_report_says_what_it_lacks_in_options(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    assert topdag("score", asia, "-o", tmp_path / "asia.jkl").code == Exit.FINE
+    ran = topdag("report", tmp_path / "asia.jkl", "-o", tmp_path / "asia.html")
+    assert ran.code == Exit.FINE
+    assert "topdag score --keep all" in " ".join(ran.out.split())
+    assert "keep=" not in ran.out
 
 
 def test_output_that_is_stdout_already(start: Start, asia: Path, tmp_path: Path) -> None:

@@ -101,3 +101,9 @@ def test_declared_states_refused(states, part):
 )
 def test_sources_refused(source, part):
     refused(source, part)
+
+
+def test_states_that_differ_in_capitals_are_mentioned():
+    table = Table({"sex": ["M", "m", "f", "f"], "ill": ["yes", "no", "yes", "no"]})
+    assert table.notes == ("Column 'sex' has the states 'M' and 'm': capitals count, so these are two.",)
+    assert table.states[0] == ("M", "f", "m")

@@ -94,13 +94,19 @@ def test_errors_name_the_file_and_the_key(tmp_path: Path, text: str, part: str) 
     assert str(caught.value).startswith(str(path)) and part in str(caught.value)
 
 
+def test_a_mark_of_utf_8_does_not_count(tmp_path: Path) -> None:
+    path = tmp_path / "known.toml"
+    path.write_text('roots = ["größe"]', encoding="utf-8-sig")
+    assert td.read_constraints(path) == td.Constraints(roots=["größe"])
+
+
 def test_what_is_no_file(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     with pytest.raises(td.FileError, match="there is no such file"):
         td.read_constraints(path)
-    for content in (b"a = [", b"\xff\xfe"):
+    for content, message in ((b"a = [", "this is not TOML"), (b"\xff\xfe", "byte 0; save it as UTF-8")):
         path.write_bytes(content)
-        with pytest.raises(td.FileError, match="this is not TOML"):
+        with pytest.raises(td.FileError, match=message):
             td.read_constraints(path)
 
 

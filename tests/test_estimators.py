@@ -147,3 +147,9 @@ for make in (td.StructureLearner, lambda: td.TANClassifier(k=2)):
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     needs = "needs scikit-learn: pip install 'topdag[sklearn]'"
     assert done.stdout.splitlines() == [f"StructureLearner {needs}", f"TANClassifier {needs}"]
+
+
+@pytest.mark.parametrize("estimator", [td.StructureLearner(), td.TANClassifier()], ids=repr)
+def test_equal_names_are_refused_as_tables_refuse_them(estimator) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(td.TableError, match="'a' 2 times"):
+        estimator.fit(pd.DataFrame([[0, 1, 0], [1, 0, 1]], columns=["a", "a", "b"]), [0, 1])

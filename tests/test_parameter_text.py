@@ -49,6 +49,8 @@ def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
         ("P(a=1) <= 0.3 0.4", "character 15: expected the end"),
         ("2 <= 3", "needs a probability"),
         ("P(a=1) + P(b=1) <= 1", "of one variable, not of 'a', 'b'"),
+        ("P(a=1) <= 10", "P\\(a=1\\) <= 10 says nothing: a probability is a number from 0 to 1"),
+        ("P(a=1) >= -0.1", "says nothing"),
         ("influence(a, a, +)", "names each variable once"),
         ("", "but the parameter constraint ends"),
     ],

@@ -301,3 +301,36 @@ def test_shared_data(name, n_rows, arities):
         names, *rows = csv.reader(file)
     assert table == Table(np.array(rows).astype(int), names=names)
     assert table.constant == (("engine_location",) if name == "autos" else ())
+
+
+@pytest.mark.parametrize(
+    ("cells", "part"),
+    [
+        (["0.1", "0.2", "n/a"], "because of 'n/a' in line 4 of the file: all else"),
+        (["<5", "0.2", "1", "0.1", "lost", "<5"], "because of '<5' in line 2 of the file and 1 other text: all else"),
+        (['"0,1"', '"0,2"', "k.A."], "because of 'k.A.' in line 4"),
+    ],
+)
+def test_a_word_among_numbers_is_mentioned(read, cells, part):
+    table = read("dose,ill\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)), discretize="mean")
+    assert len(table.states[0]) == len(set(cells))
+    assert [part in note for note in table.notes] == [True]
+
+
+@pytest.mark.parametrize("cells", [["1", "2", "3", "more"], ["0.5", "a", "b"], ["007", "1.5", "2"], ["a", "b", "c"]])
+def test_words_and_codes_are_not_mentioned(read, cells):
+    assert read("x,y\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells))).notes == ()
+
+
+def test_the_separator_that_a_first_line_tells(read, refused):
+    for first in ("sep=;", '"sep=;"', "SEP=;"):
+        assert read(f"{first}\na,x;b\n0;1\n1;0\n").names == ("a,x", "b")
+    assert read("sep=;\na|b\n0|1\n1|0\n", separator="|").names == ("a", "b")
+    refused("sep=;\na;b\n0;1\n1\n", "line 4 of the file has 1 cell")
+
+
+def test_zero_bytes_and_titles_come_with_what_to_do(read, refused):
+    content = "a,b\n0,1\n1,0\n".encode("utf-16-le")
+    refused(content, 'the first in line 1; save the table as CSV, or if it is one, try encoding="utf-16-le"')
+    assert read(content, encoding="utf-16-le").names == ("a", "b")
+    refused("Our study 2024\n\na,b\n0,1\n", "line 3 of the file has 1 cell", "A title above the header must be deleted")

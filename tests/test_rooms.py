@@ -187,7 +187,8 @@ ROOMS = {
     # answers and files
     "fitted_regressions": "continuous_kinds errors graphs number_columns score_making table",
     "continuous_checks": "continuous_kinds errors table",
-    "checking": "constrained_scores continuous_checks continuous_kinds errors graphs results score_kinds table",
+    "checking": "constrained_scores continuous_checks continuous_kinds errors graphs messages results score_kinds "
+    "table",
     # networks for other programs
     "state_words": "columns errors",
     "plain_names": "graphs parameters",

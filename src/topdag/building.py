@@ -220,6 +220,7 @@ def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> 
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
+    notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     if (n_rows := int(draft.weights.sum())) >= MANY_ROWS:
         alike = [name for name, of in zip(names, states, strict=True) if len(of) == n_rows]
         notes += tuple(
@@ -227,6 +228,15 @@ def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> 
         )
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
+
+
+def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:
+    """A sentence if two states, such as yes and Yes, may have been meant as one."""
+    by_letters: dict[str, str] = {}
+    for state in states:
+        if isinstance(state, str) and (other := by_letters.setdefault(state.casefold(), state)) != state:
+            return (f"Column {name!r} has the states {other!r} and {state!r}: capitals count, so these are two.",)
+    return ()
 
 
 def limited(column: Column) -> Column:

@@ -6,7 +6,7 @@ Shares no arithmetic with the core: counts come from numpy, scores from the text
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -16,6 +16,7 @@ from topdag.continuous_checks import local_of_continuous
 from topdag.continuous_kinds import BGe, MixedBIC, PenalisedGaussian
 from topdag.errors import FileError, ScoreError
 from topdag.graphs import Network
+from topdag.messages import listing
 from topdag.results import Status
 from topdag.score_kinds import (
     AIC,
@@ -53,8 +54,7 @@ class Check:
 def check_network(network: Network, table: Table, kind: ScoreKind) -> Check:
     """Scores the network anew and compares. That it is acyclic was checked when it was made."""
     if set(network.names) != set(table.names):
-        missing = sorted(set(network.names) ^ set(table.names))
-        raise FileError(f"The network and the table have different variables: {', '.join(missing)}.")
+        raise FileError(_other_variables(network.names, table.names))
     values = {name: local_by_definition(table, kind, name, network.parents[name]) for name in network.names}
     problems = []
     for name, value in values.items():
@@ -65,6 +65,15 @@ def check_network(network: Network, table: Table, kind: ScoreKind) -> Check:
     if network.score is not None and not _agree(network.score, total):
         problems.append(f"total: the answer says {network.score:.9f}, the data give {total:.9f}")
     return Check(total, network.score, tuple(problems))
+
+
+def _other_variables(of_network: Sequence[str], of_table: Sequence[str]) -> str:
+    only = {
+        "network": [name for name in of_network if name not in of_table],
+        "table": [name for name in of_table if name not in of_network],
+    }
+    said = " and ".join(f"only the {where} has {listing(names)}" for where, names in only.items() if names)
+    return f"The network and the table have different variables: {said}. Read the table as it was for the answer."
 
 
 def check_claims(content: Mapping[str, Any], score: float) -> tuple[str, ...]:

@@ -20,10 +20,12 @@ def read_constraints(path: str | os.PathLike[str]) -> Constraints:
     Pairs are lists of two names or texts such as "a->b"; rules are texts.
     """
     try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise FileError(f"{path}: {why_not_opened(error)}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+    except UnicodeDecodeError as error:
+        raise FileError(f"{path}: this is not a text in UTF-8, byte {error.start:,}; save it as UTF-8") from error
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise FileError(f"{path}: this is not TOML: {error}") from error
     try:
         return Constraints.from_dict(content)

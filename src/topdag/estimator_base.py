@@ -116,8 +116,8 @@ def columns_from(
     from sklearn.utils.validation import validate_data
 
     if is_frame(rows):
+        columns = _frame_columns(rows)  # first: what a frame lacks is said in the same words everywhere
         validate_data(estimator, rows, reset=reset, skip_check_array=True)
-        columns = _frame_columns(rows)
     else:
         finite = "allow-nan" if allow_gaps else True
         checked = validate_data(

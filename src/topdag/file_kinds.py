@@ -17,6 +17,8 @@ BEGINNINGS = (
     (b"\x89PNG", "a picture; a table has a line for each row"),
     (b"\xff\xd8\xff", "a picture; a table has a line for each row"),
     (b"<", "a web page or XML, perhaps an error page saved in place of the table; look at it in a text editor"),
+    (b'{\n  "format": "topdag-', "an answer or a network that topdag wrote; give the table it was made from"),
+    (b'{"format": "topdag-', "a list of networks that topdag wrote; give the table it was made from"),
     (b"{", f"JSON; read it with pandas or Polars {AS_FRAME}"),
     (b"[", f"JSON; read it with pandas or Polars {AS_FRAME}"),
     (b"@relation", f"an ARFF file; read it with scipy.io.arff {AS_FRAME}"),

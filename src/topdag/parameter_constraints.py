@@ -281,7 +281,10 @@ def _linear(difference: Probabilities, *, is_equal: bool) -> Linear:
         )
     terms = [(weight, own, tuple(state for _, state in given)) for (_, own, given), weight in weights.items()]
     terms.sort(key=lambda term: (-term[0], str(term[1:])))
-    return Linear(children[0], named.pop(), tuple(terms), -difference.constant + 0.0, is_equal)
+    made = Linear(children[0], named.pop(), tuple(terms), -difference.constant + 0.0, is_equal)
+    if not is_equal and len(terms) == 1 and made.bound > max(terms[0][0], 0.0):
+        raise ScoreError(f"{made} says nothing: a probability is a number from 0 to 1, such as 0.1 for ten percent.")
+    return made
 
 
 def _as_sum(value: Probabilities | float) -> Probabilities:

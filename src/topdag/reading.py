@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .building import Options
-from .columns import are_numbers, column_of_texts, names_for
+from .columns import Codes, Column, are_numbers, column_of_texts, names_for
 from .continuous import Continuous
 from .discretize import Discretize
 from .errors import TableError, why_not_opened
 from .file_kinds import no_table
-from .messages import check_known
+from .messages import check_known, plural
 from .table import Table, table_of_columns
 from .text_cells import TextFormat, cells_of
 
 MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
+DECIMAL = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet"))
 PARQUET_ENDINGS = (".parquet", ".pq")
 
@@ -92,8 +95,27 @@ def table_of_file(path: Path, how: TextFormat, leave_out: Collection[str], optio
         for name, texts in zip(names, columns, strict=True)
         if name not in leave_out
     ]
-    notes = notes_on_names(names) if how.header else ()
+    notes = [
+        *(notes_on_names(names) if how.header else ()),
+        *(note for column in made if column.name not in as_text for note in note_on_words(column, lines)),
+    ]
     return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file", notes)
+
+
+def note_on_words(column: Column, lines: Sequence[int] | Codes) -> tuple[str, ...]:
+    """A sentence if a few words have made texts of what looks like a column of decimal numbers."""
+    if column.is_float or not any(isinstance(value, str) for value in column.values):
+        return ()
+    texts = [value.replace(",", ".") for value in column.values]
+    words = [code for code, text in enumerate(texts) if not are_numbers([text])]
+    if not words or len(words) >= len(texts) / 2 or not any(map(DECIMAL.fullmatch, texts)):
+        return ()
+    first = int(np.isin(column.codes, words).argmax())
+    more = f" and {plural(len(words) - 1, 'other text')}" if len(words) > 1 else ""
+    return (
+        f"Column {column.name!r} has a state for each text, because of {column.values[column.codes[first]]!r} in line "
+        f"{lines[first]} of the file{more}: all else in it is numbers. For numbers, empty such cells or mend them.",
+    )
 
 
 def notes_on_names(names: Sequence[str]) -> tuple[str, ...]:

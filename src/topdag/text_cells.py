@@ -16,6 +16,7 @@ from .file_kinds import UTF_8, marked_encoding
 from .messages import plural
 
 SEPARATORS = (",", ";", "\t", "|")
+SEPARATOR_LINE = re.compile(rb'"?sep=(.)"?\n', re.IGNORECASE)  # which Excel understands, and some programs write
 BLOCK = 1 << 20  # bytes that are cut into cells at a time
 
 Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, and which of them a row has
@@ -35,7 +36,10 @@ class TextFormat:
 
 def cells_of(content: bytes, how: TextFormat) -> Cells:
     content = text_content(content, how.encoding)
-    separator = sniffed_separator(content) if how.separator is None else checked_separator(how.separator)
+    if told := SEPARATOR_LINE.match(content):  # left blank, so that lines keep their numbers
+        content = content[told.end() - 1 :]
+    separator = how.separator if how.separator is not None or told is None else told[1].decode()
+    separator = sniffed_separator(content) if separator is None else checked_separator(separator)
     cut_into_cells = quoted_cells if b'"' in content else plain_cells
     return cut_into_cells(content, separator, how.header)
 
@@ -45,7 +49,10 @@ def text_content(content: bytes, encoding: str | None) -> bytes:
     encoding = encoding or marked_encoding(content)
     if encoding == UTF_8 and b"\0" in content:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
-        raise TableError(f"this is not a file of text: it has zero bytes, the first in line {line}")
+        raise TableError(
+            f"this is not a file of text: it has zero bytes, the first in line {line}; save the table as CSV, or if it "
+            'is one, try encoding="utf-16-le"'
+        )
     text = decoded(content, encoding).replace("\0", "")
     if not text.strip():
         raise TableError("the file is empty; a table has names in its first line and a row in each further one")
@@ -104,6 +111,8 @@ def check_width(first: Sequence[str]) -> None:
 def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
     between = "white space" if separator == " " else repr(separator)
     more = ". A first column of row names needs a name too" if cells == width + 1 else ""
+    if separator == " ":
+        more += ". A title above the header must be deleted"  # its words look like names
     return TableError(
         f"line {line} of the file has {plural(cells, 'cell')}, but the first line has {width}; "
         f"cells are taken to be separated by {between}, separator= changes that{more}"
@@ -111,7 +120,7 @@ def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
 
 
 QUOTING = {
-    "unexpected end of data": 'a quote (") opens in or after this line and is never closed',
+    "unexpected end of data": 'a quote (") opens in or after this line and is never closed; close it or take it out',
     "expected after": 'a quote (") inside a quoted cell must be doubled ("")',
 }
 

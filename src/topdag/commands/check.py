@@ -8,7 +8,7 @@ from typing import Any
 
 from topdag.checking import Check, check_claims, check_network
 from topdag.commands.command import Command, Exit, UsageError
-from topdag.commands.options import add_reading, add_score, kind_from, table_from
+from topdag.commands.options import add_reading, add_score, kind_from, require_order, table_from
 from topdag.commands.show import labelled, say, score_lines
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.graphs import Network
@@ -44,6 +44,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def check_answer(args: Namespace) -> Exit:
+    require_order(args.answer, args.file, COMMAND.usage)
     content = read_json(args.answer)
     if content.get("format") not in FORMATS:
         raise FileError(f"{args.answer}: this is neither an answer nor a network that topdag wrote")

@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.commands.command import Command, Exit, UsageError
 from topdag.commands.convert import FORMATS, add_plain_names, plain_if_asked, writable_network
-from topdag.commands.options import add_reading, table_from
+from topdag.commands.options import add_reading, require_order, table_from
 from topdag.commands.show import labelled, mention, say
 from topdag.commands.values import number
 from topdag.continuous_kinds import MixedBIC
@@ -48,6 +48,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def fit(args: Namespace) -> Exit:
+    require_order(args.network, args.file, COMMAND.usage)
     target = None if args.output is None else writable_network(args.output, (args.file, args.network))
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")

@@ -23,6 +23,7 @@ from topdag.commands.values import (
 )
 from topdag.errors import FileError, ScoreError
 from topdag.files import read_scores
+from topdag.network_files import READ as NETWORK_FILES
 from topdag.priors import Prior
 from topdag.reading import read_table
 from topdag.runs import MOST_THREADS, OnProgress, Run
@@ -33,6 +34,7 @@ from topdag.table import Table
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
 SCORE_FILES = (".jkl", ".pss", ".npz")
+NOT_A_FILE = "this is not a file that can be replaced; give the name of one"
 ABOUT_READING = (
     "missing",
     "discretize",
@@ -155,11 +157,23 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
     group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
 
 
+def require_order(network: str, table: str, usage: str) -> None:
+    """Wrong use if the table stands where the network belongs, and the network, by its name, where the table does."""
+    if _is_network_file(table) and not _is_network_file(network):
+        raise UsageError(f"{table} is no table, going by its name; the other way round? The order is {usage}")
+
+
+def _is_network_file(path: str) -> bool:
+    return path.lower().removesuffix(".gz").endswith(NETWORK_FILES)
+
+
 def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
     """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say."""
     if kind is None and hasattr(args, "score"):
         kind = kind_from(args)
     numbers = None if kind is None else kind.numbers
+    if is_score_file(args.file):
+        raise FileError(f"{args.file}: this is a file of scores, going by its name; give the table it was made from")
     return read_table(
         args.file,
         separator=args.separator,
@@ -230,7 +244,8 @@ def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:
         target = Path(path).resolve()
         with contextlib.suppress(FileNotFoundError):
             target.stat()  # a name too long, or a file for a folder
-        trouble = _trouble_with_writing(target, [Path(name).resolve() for name in inputs])
+        is_special = Path(path).exists() and not Path(path).is_file()  # a pipe may have no name that can be followed
+        trouble = NOT_A_FILE if is_special else _trouble_with_writing(target, [Path(name).resolve() for name in inputs])
     except (OSError, RuntimeError) as error:
         raise FileError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
     if trouble is not None:
@@ -241,8 +256,6 @@ def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:
 def _trouble_with_writing(target: Path, inputs: list[Path]) -> str | None:
     if target in inputs:
         return "this is the input; give another name to write to"
-    if target.exists() and not target.is_file():
-        return "this is not a file that can be replaced"
     if target.exists() and _is_a_stream(target):
         return "this is where stdout or stderr goes already; give another name to write to"
     if not target.parent.is_dir():

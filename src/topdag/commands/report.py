@@ -121,13 +121,15 @@ def _asked(args: Namespace) -> Asked:
 
 
 def _said(page: str, found: Gathered) -> str:
+    from topdag.cli import in_options  # which imports the commands
+
     lines = [labelled("page", page)]
     reasons: dict[str, list[str]] = {}
     for part, words in LEFT_OUT.items():
         answer = getattr(found, part)
         if isinstance(answer, Missing):
             reasons.setdefault(answer.reason, []).append(words)
-    lines += [labelled("lacks", f"{' and '.join(words)}, because {why}") for why, words in reasons.items()]
+    lines += [labelled("lacks", f"{' and '.join(words)}, because {in_options(why)}") for why, words in reasons.items()]
     return "\n".join(lines)
 
 

@@ -242,5 +242,5 @@ def average_over_list(found: Gathered, why: Missing) -> None:
 def _as_reason(error: Exception) -> str:
     """The message of an error, to stand after 'because'."""
     text = str(error).strip().rstrip(".")
-    is_word = text[:1].isupper() and text[1:2].islower()
+    is_word = text[:1].isupper() and (text[1:2].islower() or text.startswith("A "))
     return text[0].lower() + text[1:] if is_word else text
