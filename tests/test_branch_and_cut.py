@@ -23,7 +23,7 @@ from topdag.runs import Run
 from topdag.stores import ListStore
 
 
-def list_store(table: td.Table, kind: td.BIC | td.BDeu) -> ListStore:
+def list_store(table: td.Table, kind: td.BIC | td.AIC | td.BDeu) -> ListStore:
     store = td.score(table, kind, keep="best").store
     assert isinstance(store, ListStore)
     return store
@@ -140,6 +140,23 @@ def test_a_solver_that_loses_its_way_costs_time_only(every: int, monkeypatch: py
     found = prove_best(store, Run())
     assert found.finished
     assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+
+
+def test_stopped_in_the_first_part_the_bound_has_what_its_cuts_gained(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(13, 60, 3), td.AIC())
+    monkeypatch.setattr(relaxation, "PATIENCE", 1)
+    root = solve_root(store, Run())
+    solve, left = Program.solve, 3
+
+    def solve_a_few(self: Program, limits: Run) -> Solution | None:
+        nonlocal left
+        left -= 1
+        return solve(self, limits) if left >= 0 else None
+
+    monkeypatch.setattr(Program, "solve", solve_a_few)
+    found = prove_best(store, Run(), root=root)
+    assert not found.finished and found.nodes == 1
+    assert root.bound < found.bound <= least_cost(store)
 
 
 def test_a_root_and_a_network_can_be_handed_over() -> None:

@@ -241,3 +241,23 @@ def test_known_starts_from_nothing() -> None:
     known = Known(store, Run())
     assert (known.cost, known.bound, known.cutoff) == (math.inf, 0.0, math.inf)
     assert known.offer(0.0, [0]) and not known.offer(0.0, [0])
+
+
+@pytest.mark.parametrize(("time_limit", "most"), [(None, None), (1000.0, 250.0)])
+def test_climbing_leaves_time_for_the_bound(
+    time_limit: float | None, most: float | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 100 variables with 26,000 families it would take twelve seconds, while no bound is known."""
+    given_seconds: list[float | None] = []
+    climb = _core.climb_orders
+
+    def watched(candidates: _core.Candidates, climbs: int, seed: int, seconds: float | None, on_tick: object) -> object:
+        given_seconds.append(seconds)
+        return climb(candidates, climbs, seed, seconds, on_tick)
+
+    monkeypatch.setattr(_core, "climb_orders", watched)
+    known = Known(store_of(FamilyLists.build(["a"], [(0, [], -1.0)])), Run(time_limit=time_limit))
+    known.climb()
+    (seconds,) = given_seconds
+    assert known.cost == 0.0
+    assert seconds is most is None or (seconds is not None and most is not None and 0 < seconds <= most)

@@ -208,6 +208,8 @@ class PartSearch:
             solution = self._solve(allowed)
             bound, family_bounds = self._bounds(allowed, solution, bound)
             self.known.round(self.families, solution.weights)
+            if self.parts == 1:  # it is all there is; a clock that runs out in it must not lose what its cuts gained
+                self.known.raise_bound(min(bound, self.known.cutoff))
             if bound > self.known.cutoff:
                 return
             is_priced = self.program.price(family_bounds) == 0

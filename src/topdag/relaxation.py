@@ -23,6 +23,7 @@ from topdag.stores import Floats, ListStore
 
 CLIMBS = 1_000
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
+CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 SEED = 1
 MOST_K = 3
 CUTS_A_ROUND = 200
@@ -77,7 +78,9 @@ class Known:
     def climb(self, climbs: int | None = None) -> None:
         """From random orders, so many times."""
         climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
-        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, self._run.seconds_left, self._run.on_tick))
+        left = self._run.seconds_left
+        seconds = None if left is None else CLIMBING_SHARE * left
+        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.on_tick))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""
