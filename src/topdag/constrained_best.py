@@ -87,6 +87,8 @@ class BestByRows:
             return replace(self.found, limit="time_limit")
         is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
         if is_whole or self.known.rest.is_closed_under_removal:
+            if self.may_be_split and not is_whole and self._is_weak(self._without_constraints(short)[0]):
+                return replace(self.found, limit=WEAK_RELAXATION)
             search = RowSearch(short, self.known, self.clauses, self.run)
             found = search.go()
             self.root = search.root
@@ -100,8 +102,9 @@ class BestByRows:
         self.found.bound = min(self.found.bound, most)
         if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all obeys
             return self.found
-        root = self._first_look(short, relaxed, most)
-        if self.may_be_split and self._is_weak(relaxed) and self.found.limit is None:
+        is_weak = self.may_be_split and self._is_weak(relaxed)
+        root = self._first_look(short, relaxed, most, dives=not is_weak)
+        if is_weak and self.found.limit is None:
             return replace(self.found, limit=WEAK_RELAXATION)
         if not self.found.networks and self.found.limit is None:
             if nothing_obeys(self.scores, self.run):
@@ -149,11 +152,11 @@ class BestByRows:
             self.found.networks[best.masks] = known.best_score - best.cost
         return relaxed, known.best_score - known.bound
 
-    def _first_look(self, short: ListStore, relaxed: Relaxation, most: float) -> Relaxation:
+    def _first_look(self, short: ListStore, relaxed: Relaxation, most: float, *, dives: bool) -> Relaxation:
         """For a network that obeys, and for cuts."""
         store = self.lists.with_one_more(short)
         search = RowSearch(store, self.known, self.clauses, self.run, self._start, most)
-        found = search.look(relaxed)
+        found = search.look(relaxed, dives=dives)
         self._take(found)
         self.found.limit = found.limit
         self.root = relaxed if search.root is None else search.root

@@ -233,8 +233,7 @@ def search_constrained(
     elif most == 1 and can_be_listed(scores):
         found = _best(scores, list_part, run)
         if found.limit == WEAK_RELAXATION:
-            split = _on_all_sets(scores, list_part, run, found, most=1)
-            return split or best_by_rows(scores, run, found, may_be_split=False)
+            return _best_by_splitting(scores, list_part, run, found)
         if found.limit != NOTHING_MET:
             return found
     elif most > 1:
@@ -246,6 +245,23 @@ def search_constrained(
     if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
         return _split(scores, list_part, run, most=most, epsilon=epsilon)
     return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
+
+
+def _best_by_splitting(scores: Scores, list_part: List, run: Run, first: Found) -> Found:
+    """Where the relaxation is weak: other engines may know at once that the best network of all obeys. ``first``: what
+    was met already."""
+    assert scores.compiled is not None
+    relaxed = _relaxed(scores, list_part)
+    if relaxed is not None:
+        value, masks = relaxed
+        if scores.compiled.rest.allows(masks, scores.compiled.names):
+            first.networks[masks] = value
+        if max(first.networks.values(), default=-math.inf) >= value:
+            return replace(first, bound=value, limit=None)
+    if scores.compiled.rest.is_closed_under_removal:
+        return _split(scores, list_part, run, most=1, met=tuple(first.networks))
+    split = _on_all_sets(scores, list_part, run, first, most=1)
+    return split or best_by_rows(scores, run, first, may_be_split=False)
 
 
 def _on_all_sets(

@@ -77,11 +77,13 @@ class RowSearch:
             return self.result("Ctrl-C", is_proved=False)
         return self.result(None if is_finished else "time_limit", is_proved=is_finished)
 
-    def look(self, first_cuts: Relaxation | None = None) -> Found:
-        """At the root, and a little further while no network that obeys is near its bound; nothing is proved."""
+    def look(self, first_cuts: Relaxation | None = None, *, dives: bool = True) -> Found:
+        """At the root, and if it ``dives`` a little further while no network that obeys is near its bound; nothing is
+        proved."""
         try:
             self.solve_root(first_cuts)
-            self._dive()
+            if dives:
+                self._dive()
         except _Enough:
             pass
         except KeyboardInterrupt:
