@@ -289,15 +289,15 @@ class PartSearch:
 
     def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
         """Adds violated clusters; when there are none, and for the first part in any case, halves of sums of them (of
-        100 variables two nats of ten in five seconds, where forty parts gained less) and, without rows, local cuts (of
-        70 variables with 500 rows one part, not a thousand; with rows for paths they gained nothing). And rows, ``own``
-        those that hold in this part, of all parts only unless it ``is_narrower``."""
+        100 variables two nats of ten in five seconds, where forty parts gained less) and local cuts (of
+        70 variables with 500 rows one part, not a thousand); with rows, local cuts pay in the first part only. ``own``:
+        the rows that hold in this part, of all parts only unless it ``is_narrower``."""
         clusters, members = self._add_clusters(solution)
         rows = [] if own is None else own.broken(self.families, solution.weights, members)
         added = clusters + (self.program.add_rows(rows, only_here=is_narrower) if rows else 0)
         if not rows and (self.parts == 1 or not clusters):
             added += self.program.add_halves(solution.weights)
-        if own is None and (self.parts == 1 or not clusters):
+        if self.parts == 1 or (own is None and not clusters):
             added += self.program.add_local(solution.weights)
         self.cuts += added
         return added > 0
