@@ -77,7 +77,7 @@ def _random(n: int, rows: int, seed: int) -> tuple[Any, list[Any]]:
         cells = [tuple(place >> i & 1 for i in range(len(parents))) for place in (first, second)]
         low, high = sorted(cells, key=lambda cell: float(table[(*cell, 1)]))
         p, q = (_probability(child, parents, cell) for cell in (low, high))
-        known += [p <= q, p <= float(table[(*low, 1)]) + 0.05]
+        known += [p <= q, p <= min(0.99, float(table[(*low, 1)]) + 0.05)]
     return truth.sample(rows, seed), known
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.family_costs import Families, Marks
+from topdag.family_costs import Families, Marks, Masks, Whole
 from topdag.family_program import Decisions, Program, Rows, Solution
 from topdag.relaxation import (
     CUTS_A_ROUND,
@@ -245,7 +245,8 @@ class PartSearch:
                 return
             if self.program.price(family_bounds):
                 continue
-            self.cuts += self._add_clusters(solution)[0]
+            self.program.drop_slack_cuts(SLACK_SOLVES)
+            self.cuts += self.program.add_clusters(*self._broken_clusters(solution))
             allowed = self._with_fixed(allowed & (family_bounds <= self.known.cutoff), solution.weights)
 
     def _with_fixed(self, allowed: Marks, weights: Floats) -> Marks:
@@ -292,21 +293,21 @@ class PartSearch:
         100 variables two nats of ten in five seconds, where forty parts gained less) and local cuts (of
         70 variables with 500 rows one part, not a thousand); with rows, local cuts pay in the first part only. ``own``:
         the rows that hold in this part, of all parts only unless it ``is_narrower``."""
-        clusters, members = self._add_clusters(solution)
-        rows = [] if own is None else own.broken(self.families, solution.weights, members)
-        added = clusters + (self.program.add_rows(rows, only_here=is_narrower) if rows else 0)
-        if not rows and (self.parts == 1 or not clusters):
+        members, ks = self._broken_clusters(solution)
+        rows = [] if own is None else own.broken(self.families, solution.weights, masks_in(members))
+        self.program.drop_slack_cuts(SLACK_SOLVES)
+        added = self.program.add_rows(rows, only_here=is_narrower) if rows else 0
+        added += self.program.add_clusters(members, ks)
+        if not rows and (self.parts == 1 or not len(ks)):
             added += self.program.add_halves(solution.weights)
-        if self.parts == 1 or (own is None and not clusters):
+        if self.parts == 1 or (own is None and not len(ks)):
             added += self.program.add_local(solution.weights)
         self.cuts += added
         return added > 0
 
-    def _add_clusters(self, solution: Solution) -> tuple[int, list[int]]:
-        """Adds violated clusters and drops cuts long slack; how many were added, and their members."""
-        members, ks = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
-        self.program.drop_slack_cuts(SLACK_SOLVES)
-        return self.program.add_clusters(members, ks) if len(ks) else 0, masks_in(members)
+    def _broken_clusters(self, solution: Solution) -> tuple[Masks, Whole]:
+        """Members and k of clusters that the weights violate."""
+        return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
 
     def _edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
         """The edge that is undecided and matters most; None when each variable has one family.
