@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -19,8 +20,11 @@ from topdag.engines import Choice, Engine
 from topdag.results import Status
 from topdag.row_search import search_by_rows
 from topdag.runs import Run
+from topdag.search_results import Found
 from topdag.stores import ListStore
 
+Search = Callable[[ListStore, CompiledConstraints, Run], Found]
+SEARCHES: list[Search] = [search_by_cycles, search_by_rows]
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 NAMES_OF_FOUR = ("V0", "V1", "V2", "V3")
 
@@ -83,14 +87,15 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
         assert known.allows(td.Network.from_masks(table.names, masks))
 
 
+@pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("seed", range(30))
-def test_it_agrees_with_the_engine_that_is_chosen(seed: int) -> None:
+def test_it_agrees_with_the_engine_that_is_chosen(seed: int, search: Search) -> None:
     n = 8 + seed % 5
     table = sampled_table(n, 120, seed)
     known = drawn_constraints(table.names, 300 + seed)
     scores = td.score(table, td.BIC(), constraints=known)
     true = td.best_network(scores)
-    found = search_by_cycles(listed(scores), compiled(known, table.names), Run())
+    found = search(listed(scores), compiled(known, table.names), Run())
     assert found.limit is None
     if true.proof.status is Status.INFEASIBLE:
         assert not found.networks and found.bound == -math.inf
@@ -99,7 +104,8 @@ def test_it_agrees_with_the_engine_that_is_chosen(seed: int) -> None:
         assert all(known.allows(td.Network.from_masks(table.names, masks)) for masks in found.networks)
 
 
-def test_nothing_obeys() -> None:
+@pytest.mark.parametrize("search", SEARCHES)
+def test_nothing_obeys(search: Search) -> None:
     table = sampled_table(9, 100, 1)
     known = td.Constraints(
         ancestors=[("V0", "V1"), ("V1", "V2")],
@@ -107,7 +113,7 @@ def test_nothing_obeys() -> None:
         rules=["not V0->V1", "parents(V1) == 0 or V3->V1", "if V3->V1 then parents(V3) == 0 or V4->V3", "not V4->V3"],
     )
     scores = td.score(table, td.BIC(), constraints=known, keep="all")
-    found = search_by_cycles(listed(scores), compiled(known, table.names), Run())
+    found = search(listed(scores), compiled(known, table.names), Run())
     assert found.limit is None and not found.networks and found.bound == -math.inf
 
 

@@ -338,7 +338,7 @@ CORE_ROOMS = {
     "cut_pool": "clusters draws local_cuts var_set",
     "local_orders": "",
     "hull_program": "local_orders",
-    "local_cuts": "clusters hull_program local_orders run_limits var_set",
+    "local_cuts": "clusters hull_program local_orders var_set",
     "order_climbing": "candidates clusters draws run_limits",
     "case_marks": "candidates var_set",
     "case_rules": "case_marks var_set",

@@ -116,33 +116,6 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
         assert known.allows(td.Network.from_masks(table.names, masks))
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_rows_and_splitting_agree(seed: int) -> None:
-    table = sampled_table(8 + seed % 4, 120, seed)
-    known = drawn_constraints(table.names, 100 + seed)
-    scores = td.score(table, td.BIC(), constraints=known)
-    true = td.best_network(scores)
-    found = search_by_rows(listed(scores), compiled(known, table.names), Run())
-    assert found.limit is None
-    if true.proof.status is Status.INFEASIBLE:
-        assert not found.networks and found.bound == -math.inf
-    else:
-        assert true.proof.status is Status.PROVED and found.bound == pytest.approx(true.score, abs=1e-6)
-        assert all(known.allows(td.Network.from_masks(table.names, masks)) for masks in found.networks)
-
-
-def test_nothing_obeys() -> None:
-    table = sampled_table(9, 100, 1)
-    known = td.Constraints(
-        ancestors=[("V0", "V1"), ("V1", "V2")],
-        max_parents=1,
-        rules=["not V0->V1", "parents(V1) == 0 or V3->V1", "if V3->V1 then parents(V3) == 0 or V4->V3", "not V4->V3"],
-    )
-    scores = td.score(table, td.BIC(), constraints=known)
-    found = search_by_rows(listed(scores), compiled(known, table.names), Run())
-    assert found.limit is None and not found.networks and found.bound == -math.inf
-
-
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""

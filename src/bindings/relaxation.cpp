@@ -149,12 +149,11 @@ std::size_t add_local(PyCuts<Set>& cuts, const DoublesIn& weights, int most_memb
                       double least_violation) {
     const SupportOf<Set> support = checked_support(cuts.families, weights);
     nb::gil_scoped_release released;
-    Limits limits;
     LocalCutOptions options;
     options.most_members = most_members;
     options.most_cuts = most_cuts;
     options.least_violation = least_violation;
-    std::vector<LocalCutOf<Set>> found = local_cuts(support, options, limits);
+    std::vector<LocalCutOf<Set>> found = local_cuts(support, options);
     for (LocalCutOf<Set>& cut : found) cuts.pool.add({{}, 0, std::move(cut)});
     return found.size();
 }

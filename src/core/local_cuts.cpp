@@ -72,7 +72,7 @@ std::vector<double> whole(const std::vector<double>& coefficients, int& scale) {
 }
 
 // By how much each variable's coefficient without option can fall while the limit stays.
-double lower_otherwise(LocalOrders& orders, std::vector<double> prices, std::vector<double>& otherwise) {
+double lower_otherwise(LocalOrders& orders, const std::vector<double>& prices, std::vector<double>& otherwise) {
     const double limit = orders.cheapest(prices, otherwise).price;
     for (int v = 0; v < orders.n_variables(); ++v) {
         std::vector<double> own = prices;
@@ -152,7 +152,7 @@ int LocalCutOf<Set>::coefficient(int v, Set parents) const {
 }
 
 template <class Set>
-std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options, Limits& limits) {
+std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options) {
     const int n = static_cast<int>(support.size());
     const std::vector<double> ties = ties_of(support);
     std::vector<Set> tried;
@@ -165,7 +165,7 @@ std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const Loc
         return cut.has_value();
     };
     for (const Set circle : circles_of(support))
-        for (Set rest = circle; rest && !limits.reached() && cuts.size() < options.most_cuts; rest &= rest - 1) {
+        for (Set rest = circle; rest && cuts.size() < options.most_cuts; rest &= rest - 1) {
             // Cuts on fewer variables are stronger where they are violated at all.
             for (int most = options.least_members; most <= options.most_members; most += size_step)
                 if (found_on(tied_set(ties, n, first_of(rest), circle, most))) break;
@@ -175,7 +175,7 @@ std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const Loc
 
 template struct LocalCutOf<VarSet>;
 template struct LocalCutOf<WideSet>;
-template std::vector<LocalCutOf<VarSet>> local_cuts(const SupportOf<VarSet>&, const LocalCutOptions&, Limits&);
-template std::vector<LocalCutOf<WideSet>> local_cuts(const SupportOf<WideSet>&, const LocalCutOptions&, Limits&);
+template std::vector<LocalCutOf<VarSet>> local_cuts(const SupportOf<VarSet>&, const LocalCutOptions&);
+template std::vector<LocalCutOf<WideSet>> local_cuts(const SupportOf<WideSet>&, const LocalCutOptions&);
 
 }  // namespace topdag

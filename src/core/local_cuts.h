@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "clusters.h"
-#include "run_limits.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -41,6 +40,6 @@ struct LocalCutOptions {
 
 // Cuts that the weights of the support break, one at most for each variable to start from; on as few variables as show it.
 template <class Set>
-std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options, Limits& limits);
+std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options);
 
 }  // namespace topdag

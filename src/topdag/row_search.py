@@ -25,20 +25,9 @@ NEAR = 10.0
 """A network so many nats from the bound is good enough to tell which families can matter."""
 
 
-def search_by_rows(
-    store: ListStore,
-    known: CompiledConstraints,
-    run: Run,
-    start: Network | None = None,
-    most: float = math.inf,
-    wanted: float = -math.inf,
-) -> Found:
-    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
-
-    ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth
-    ``wanted`` is met, the search ends after a few parts.
-    """
-    return RowSearch(store, known, Clauses(known), run, start, most).go(wanted)
+def search_by_rows(store: ListStore, known: CompiledConstraints, run: Run) -> Found:
+    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then."""
+    return RowSearch(store, known, Clauses(known), run).go()
 
 
 class _Enough(Exception):
