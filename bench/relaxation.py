@@ -74,7 +74,6 @@ def listed(name: str, max_parents: int) -> Path:
 def measure(path: str, seconds: float) -> dict[str, Any]:
     import topdag as td
     from topdag.branch_and_cut import prove_best
-    from topdag.family_costs import best_scores
     from topdag.relaxation import solve_root
     from topdag.runs import Run
     from topdag.stores import ListStore
@@ -100,7 +99,7 @@ def measure(path: str, seconds: float) -> dict[str, Any]:
         "solved": found.rounds,
         "cuts": found.cuts,
         "gap": found.cost - found.bound,
-        "score": float(best_scores(store).sum()) - found.cost,
+        "score": float(store.best_scores.sum()) - found.cost,
     }
 
 

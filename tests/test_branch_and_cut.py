@@ -15,7 +15,6 @@ from test_order_climbing import check_network, store_of
 import topdag as td
 from topdag import branch_and_cut, relaxation
 from topdag.branch_and_cut import prove_best
-from topdag.family_costs import best_scores
 from topdag.family_lists import FamilyLists
 from topdag.family_program import Program, Solution
 from topdag.relaxation import Incumbent, Known, solve_root
@@ -32,7 +31,7 @@ def list_store(table: td.Table, kind: td.BIC | td.AIC | td.BDeu) -> ListStore:
 def least_cost(store: ListStore) -> float:
     """By the dense lattice."""
     found = strategies.list_scores(store.lists)
-    return float(best_scores(store).sum()) - td.best_network(found).score
+    return float(store.best_scores.sum()) - td.best_network(found).score
 
 
 @pytest.fixture
@@ -59,7 +58,7 @@ def test_it_finds_the_best_of_few_variables(lists: FamilyLists) -> None:
     else:
         assert found.masks is not None
         check_network(store, found.cost, list(found.masks))
-        assert found.cost == found.bound == best_scores(store).sum() - best
+        assert found.cost == found.bound == store.best_scores.sum() - best
 
 
 @settings(max_examples=15, deadline=None)
@@ -163,7 +162,7 @@ def test_a_root_and_a_network_can_be_handed_over() -> None:
     store = list_store(strategies.sampled_table(9, 200, 3), td.BIC())
     root = solve_root(store, Run())
     whole = prove_best(store, Run())
-    empty = Incumbent((0,) * store.n, float(best_scores(store).sum() - sum(store.value(v, 0) for v in range(store.n))))
+    empty = Incumbent((0,) * store.n, float(store.best_scores.sum() - sum(store.value(v, 0) for v in range(store.n))))
     found = prove_best(store, Run(), incumbent=empty, root=root)
     assert found.finished and found.cost == whole.cost
     assert found.root is root
@@ -192,7 +191,7 @@ def test_real_tables(name: str, optimum: float) -> None:
     store = list_store(td.read_table(DATA / f"{name}.csv"), td.BIC())
     found = prove_best(store, Run())
     assert found.finished
-    assert best_scores(store).sum() - found.cost == pytest.approx(optimum, abs=1e-6)
+    assert store.best_scores.sum() - found.cost == pytest.approx(optimum, abs=1e-6)
 
 
 @pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")

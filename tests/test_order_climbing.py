@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from topdag import _core
-from topdag.family_costs import Families, best_scores, candidates_of
+from topdag.family_costs import Families, candidates_of
 from topdag.family_lists import FamilyLists
 from topdag.stores import ListStore
 
@@ -25,7 +25,7 @@ def store_of(lists: FamilyLists) -> ListStore:
 def check_network(store: ListStore, cost: float, masks: list[int]) -> None:
     assert reference.is_acyclic(masks)
     total = sum(store.value(v, mask) for v, mask in enumerate(masks))
-    assert cost == best_scores(store).sum() - total
+    assert cost == store.best_scores.sum() - total
 
 
 @given(strategies.tied_lists(variables=(1, 6), always_empty_set=True), st.integers(0, 2**64 - 1))
@@ -48,7 +48,7 @@ def test_many_climbs_find_the_best_of_few_variables(lists: FamilyLists) -> None:
         assert cost == math.inf
     else:
         check_network(store, cost, masks)
-        assert cost == best_scores(store).sum() - best
+        assert cost == store.best_scores.sum() - best
 
 
 @given(strategies.tied_lists(variables=(1, 5)), st.integers(0, 2**32 - 1))
@@ -74,4 +74,4 @@ def test_the_weights_of_a_best_network_lead_back_to_its_cost(lists: FamilyLists)
     )
     weights = families.places(masks).astype(np.float64)
     cost, _ = _core.climb_from_weights(candidates_of(store), families.core, weights)
-    assert cost == best_scores(store).sum() - best
+    assert cost == store.best_scores.sum() - best

@@ -15,7 +15,7 @@ from test_order_climbing import check_network, store_of
 
 import topdag as td
 from topdag import _core
-from topdag.family_costs import Families, best_scores, common_step
+from topdag.family_costs import Families, common_step
 from topdag.family_lists import FamilyLists
 from topdag.relaxation import Incumbent, Known, Relaxation, solve_root
 from topdag.runs import Run
@@ -29,7 +29,7 @@ def networks_of(n: int) -> list[tuple[int, ...]]:
 
 def costs_of_networks(store: ListStore) -> list[tuple[float, tuple[int, ...]]]:
     """Every network of listed families with its cost."""
-    best, value = best_scores(store).sum(), cache(store.value)
+    best, value = store.best_scores.sum(), cache(store.value)
     scored = ((sum(value(v, mask) for v, mask in enumerate(masks)), masks) for masks in networks_of(store.n))
     return [(best - score, masks) for score, masks in scored if score > -math.inf]
 
@@ -208,7 +208,7 @@ def test_progress_reports_scores_on_either_side(monkeypatch: pytest.MonkeyPatch)
     seen: list[td.Progress] = []
     found = solve_root(store, Run(on_progress=seen.append))
     assert found.incumbent is not None
-    best = best_scores(store).sum() - found.incumbent.cost
+    best = store.best_scores.sum() - found.incumbent.cost
     told = [(p.best, p.bound) for p in seen if p.phase == "relaxing"]
     assert len(told) == found.rounds
     assert all(low is not None and high is not None and low <= best <= high + 1e-9 for low, high in told)

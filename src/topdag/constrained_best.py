@@ -12,7 +12,7 @@ import math
 from dataclasses import replace
 
 from topdag.clauses import Clauses
-from topdag.family_costs import Families, Marks, best_scores
+from topdag.family_costs import Families, Marks
 from topdag.feasibility import nothing_obeys
 from topdag.pruning import listed_store
 from topdag.relaxation import Known, Relaxation, bounds_by, solve_root
@@ -187,14 +187,14 @@ def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> Li
     families = Families.of_store(wide)
     own = families.places(start)
     is_listed = own.sum() == families.n
-    cost = families.costs[own].sum() if is_listed else best_scores(wide).sum() - value
+    cost = families.costs[own].sum() if is_listed else wide.best_scores.sum() - value
     return _only(wide, families, own | (bounds_by(root, families) <= cost))
 
 
 def families_left(wide: ListStore, root: Relaxation, lowest: float) -> ListStore:
     """Without families that no network worth ``lowest`` has, by the multipliers of a relaxation."""
     families = Families.of_store(wide)
-    return _only(wide, families, bounds_by(root, families) <= best_scores(wide).sum() - lowest)
+    return _only(wide, families, bounds_by(root, families) <= wide.best_scores.sum() - lowest)
 
 
 def _only(wide: ListStore, families: Families, kept: Marks) -> ListStore:

@@ -99,14 +99,8 @@ def exponent_of(size: float) -> int:
     return math.ceil(math.log2(size))
 
 
-def best_scores(store: ListStore) -> Floats:
-    """The score of each variable's best family."""
-    scores: Floats = np.maximum.reduceat(store.rounded, store.lists.offsets[:-1])
-    return scores
-
-
 def costs_of(store: ListStore) -> Floats:
-    costs: Floats = np.repeat(best_scores(store), np.diff(store.lists.offsets)) - store.rounded
+    costs: Floats = np.repeat(store.best_scores, np.diff(store.lists.offsets)) - store.rounded
     return costs
 
 

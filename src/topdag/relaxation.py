@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topdag import _core
-from topdag.family_costs import Families, Marks, best_scores, candidates_of, common_step, costs_of, network_near
+from topdag.family_costs import Families, Marks, candidates_of, common_step, costs_of, network_near
 from topdag.family_program import Program, Row, Rows, Solution, cuts_of
 from topdag.runs import Run
 from topdag.set_arrays import NARROW, masks_in
@@ -60,7 +60,7 @@ class Known:
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
-        self.best_score = float(best_scores(store).sum())
+        self.best_score = float(store.best_scores.sum())
         self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
         self._next_tick = 0.0
 

@@ -167,9 +167,10 @@ class ListStore:
         return candidates_from(self.n, self.lists.offsets, self.parents, self.rounded)
 
     @property
-    def best_scores(self) -> list[float]:
+    def best_scores(self) -> Floats:
         """The best local score of each variable."""
-        return [float(own.max()) for own in np.split(self.rounded, self.lists.offsets[1:-1])]
+        best: Floats = np.maximum.reduceat(self.rounded, self.lists.offsets[:-1])
+        return best
 
     def find(self, x: int, mask: int) -> int | None:
         """Where a family stands in the list."""
