@@ -28,9 +28,9 @@ PAPER: dict[str, tuple[tuple[int, ...], int, float, float]] = {
 
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.engines import FEW
     from topdag.network_search import search_networks
     from topdag.parent_limits import parent_bounds
+    from topdag.score_choice import FEW
 
     table = td.read_table(DATA / f"{name}.csv")
     n = table.n_variables

@@ -16,7 +16,6 @@ from test_constrained_engines import some_constraints
 import topdag as td
 from topdag import _core, engines, part_bounds, score_making
 from topdag.branching import branch_on_cycles, first_network
-from topdag.case_rules import case_rules
 from topdag.engines import Choice, Engine
 from topdag.family_lists import FamilyLists
 from topdag.results import Status
@@ -34,7 +33,7 @@ def branched(
     threads: int = 1,
 ) -> _core.BranchingResult:
     result, interrupted = _core.branch_on_cycles(
-        problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None
+        problem.candidates, _core.CaseRules(problem.n), upper, steps, memory, threads, None, None
     )
     assert not interrupted
     return result
@@ -68,7 +67,7 @@ def test_the_optimum_is_found_and_proved(problem: Problem, threads: int) -> None
 @settings(max_examples=60)
 @given(problems((1, 4)))
 def test_every_network_lies_in_just_one_case(problem: Problem) -> None:
-    cases = _core.finished_cases(problem.candidates, case_rules(problem.n))
+    cases = _core.finished_cases(problem.candidates, _core.CaseRules(problem.n))
     for masks in listed_networks(problem):
         holding = [
             case

@@ -13,8 +13,8 @@ from test_row_search import compiled, drawn_constraints, listed
 
 import topdag as td
 from topdag import _core, engines, part_bounds, score_making, wider_lists
-from topdag.branching import branch_on_cycles, first_network, search_by_cycles
-from topdag.case_rules import case_rules
+from topdag.branching import branch_on_cycles, first_network
+from topdag.case_rules import case_rules, search_by_cycles
 from topdag.compiled_constraints import CompiledConstraints, FamilyRules
 from topdag.engines import Choice, Engine
 from topdag.results import Status
@@ -137,7 +137,7 @@ def test_threads_change_nothing_and_bounds_hold_wherever_it_stops(seed: int) -> 
 @pytest.mark.parametrize("seed", range(30))
 def test_the_first_network_obeys_and_is_near_the_best(seed: int) -> None:
     store, known, _ = constrained(8 + seed % 5, 150, seed, 500 + seed)
-    best = branch_on_cycles(store, Run(), known=known)
+    best = branch_on_cycles(store, Run(), rules=case_rules(store.n, known))
     first = first_network(store, Run(), case_rules(store.n, known))
     assert best.finished and (best.masks is None) == (best.cost == math.inf)
     assert first is None or best.masks is not None

@@ -10,13 +10,13 @@ import pytest
 from cli_runs import TIMEOUT, Start, Topdag
 
 import topdag as td
-from topdag.cli import in_options
 from topdag.commands import ALL
 from topdag.commands.command import Exit
 from topdag.commands.demo import comparison
 from topdag.commands.docs import commands_page
 from topdag.commands.show import answer_text, network_text, progress_line
 from topdag.commands.values import keep, score_name, whole
+from topdag.commands.wording import in_options
 from topdag.engines import best_network_bytes
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -9,8 +9,9 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag import score_making
+from topdag.displays import Progress
 from topdag.engines import Choice, Engine
-from topdag.results import Progress, Status
+from topdag.results import Status
 
 KNOWN = td.Constraints(
     ancestors=[("V7", "V0"), ("V5", "V1"), ("V6", "V2")],

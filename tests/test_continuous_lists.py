@@ -13,10 +13,11 @@ import topdag as td
 from topdag import _core
 from topdag.checking import check_network
 from topdag.continuous_lists import score_worth_keeping
-from topdag.engines import Engine, scores_by_lists
+from topdag.engines import Engine
 from topdag.pruned_scoring import Pruning
 from topdag.pruning import families_by_better_subsets
 from topdag.runs import Run
+from topdag.score_choice import scores_by_lists
 from topdag.score_kinds import ScoreKind
 from topdag.stores import families_of
 

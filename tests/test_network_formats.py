@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import topdag as td
+from topdag.bif import bif_text
 from topdag.errors import FileError, NetworkError
 from topdag.plain_names import IDENTIFIER, plain_words
 
@@ -137,7 +138,7 @@ def test_states_that_differ_in_type_only(folder: Path) -> None:
     fitted = td.FittedNetwork(td.Network(["a"], {}), {"a": (1, "1")}, {"a": [0.5, 0.5]})
     assert_same(there_and_back(fitted, folder / "types.json"), fitted)
     with pytest.raises(NetworkError, match="'a' has states that differ in type only"):
-        fitted.to_bif()
+        bif_text(fitted)
     strange = td.FittedNetwork(td.Network(["a"], {}), {"a": ((1, 2), None)}, {"a": [0.5, 0.5]})
     with pytest.raises(FileError, match=r"state \(1, 2\) of type tuple"):
         td.write_network(folder / "strange.json", strange)

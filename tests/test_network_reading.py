@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from published import DATA
 
 import topdag as td
+from topdag.bif import bif_text
 from topdag.errors import FileError
 
 NETWORKS = sorted((DATA / "networks").glob("*.bif*"))
-BIF = td.example_network().to_bif()
+BIF = bif_text(td.example_network())
 HEAD = """network x { property author me; property "a;b" ; }
 variable a { type discrete [ 2 ] { yes, no }; property "position = (1, 2)" ; }
 variable b { type discrete[3]{0 1 2}; }

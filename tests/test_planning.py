@@ -8,8 +8,9 @@ from cli_runs import Topdag
 from strategies import sampled_table
 
 import topdag as td
-from topdag.engines import Engine, engine_for_best, scores_by_lists
+from topdag.engines import Engine, engine_for_best
 from topdag.planning import bytes_for_all_sets
+from topdag.score_choice import scores_by_lists
 
 
 @pytest.mark.parametrize(

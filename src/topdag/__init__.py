@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from topdag.constraints import Constraints
     from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.discretize import Quantile, Uniform
+    from topdag.displays import Progress
     from topdag.errors import (
         ConstraintError,
         FileError,
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
     from topdag.random_networks import random_network
     from topdag.reading import read_table
     from topdag.report import write_report
-    from topdag.results import Answer, Progress, Proof, Stats, Status
+    from topdag.results import Answer, Proof, Stats, Status
     from topdag.rule_making import all_of, any_of, if_then, none_of, not_
     from topdag.rule_text import parse_rule
     from topdag.rules import Rule
@@ -117,6 +118,7 @@ _PLACES = {
     "constraints": "Constraints",
     "constrained_scores": "Constrained constrained_fit",
     "continuous_kinds": "BGe GaussianAIC GaussianBIC MixedBIC",
+    "displays": "Progress",
     "discretize": "Quantile Uniform",
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
     "example": "example_network example_table",
@@ -146,7 +148,7 @@ _PLACES = {
     "random_networks": "random_network",
     "reading": "read_table",
     "report": "write_report",
-    "results": "Answer Progress Proof Stats Status",
+    "results": "Answer Proof Stats Status",
     "samples": "EdgeFrequencies NetworkSample",
     "sampling": "sample_networks",
     "rule_making": "all_of any_of if_then none_of not_",

@@ -18,11 +18,12 @@ from topdag.priors import EdgePrior, Prior, check_prior, log_weight_of
 from topdag.results import Stats
 from topdag.runs import Run, peak_memory
 from topdag.score_kinds import BDeu, ScoreKind, coded
-from topdag.score_making import as_table, scored_columns
+from topdag.score_making import scored_columns
 from topdag.scores import Scores
 from topdag.searching import Standing
 from topdag.stores import ListStore
 from topdag.table import Table
+from topdag.table_sources import as_table
 
 SECONDS_FOR_A_LAST_LOOK = 0.5
 """How long a stopped search may still take to find a network to show, and again for a bound."""

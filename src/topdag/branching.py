@@ -13,20 +13,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topdag import _core
-from topdag.case_rules import case_rules
-from topdag.compiled_constraints import CompiledConstraints
 from topdag.runs import Run
-from topdag.search_results import Found, Network
 from topdag.stores import ListStore
 
 ORDERS = 1_000
 """Random orders that give the first network, which local search then improves."""
 CLIMBS = 30
 SEED = 1
-FEW_STEPS = 20_000
-"""Until a network worth enough must have been met, where longer lists can be had."""
 SHARE_OF_MEMORY = 0.6
-ENGINE = "branching on cycles and rules"
 
 
 @dataclass(frozen=True)
@@ -70,17 +64,16 @@ def branch_on_cycles(
     run: Run,
     incumbent: tuple[float, Sequence[int]] | None = None,
     *,
-    known: CompiledConstraints | None = None,
+    rules: _core.CaseRules | None = None,
     steps: int | None = None,
 ) -> Branched:
     """The best network within the limits of ``run``; when memory is short, cases are taken up depth first.
 
-    ``incumbent``: cost and parents of a network to begin with. ``known``: what the network must obey besides what its
-    families do. ``steps``: about so many cases are taken up at most.
+    ``incumbent``: cost and parents of a network to begin with. ``rules``: what the network must satisfy besides
+    what its families do. ``steps``: about so many cases are taken up at most.
     """
-    rules = case_rules(store.n, known)
-    first = first_network(store, run, None if known is None else rules)
-    if first is None and known is None:
+    first = first_network(store, run, rules)
+    if first is None and rules is None:
         return Branched(True, None, math.inf, math.inf, None, {})
     if incumbent is not None and (first is None or incumbent[0] <= first[0]):
         first = incumbent[0], tuple(incumbent[1])
@@ -88,7 +81,14 @@ def branch_on_cycles(
     memory = int(SHARE_OF_MEMORY * run.allowed_memory)
     begin = run.seconds
     found, interrupted = _core.branch_on_cycles(
-        store.candidates, rules, cost, steps, memory, run.threads, run.seconds_left, run.on_tick
+        store.candidates,
+        rules or _core.CaseRules(store.n),
+        cost,
+        steps,
+        memory,
+        run.threads,
+        run.seconds_left,
+        run.on_tick,
     )
     run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
@@ -101,30 +101,3 @@ def branch_on_cycles(
         limit,
         {"steps": found.steps, "cases": found.made, "networks": found.networks},
     )
-
-
-def search_by_cycles(
-    store: ListStore,
-    known: CompiledConstraints,
-    run: Run,
-    start: Network | None = None,
-    most: float = math.inf,
-    wanted: float = -math.inf,
-) -> Found:
-    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
-
-    ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth ``wanted`` is
-    met, the search ends after a few steps.
-    """
-    best = float(sum(store.best_scores))
-    value = -math.inf if start is None else sum(map(store.value, range(store.n), start))
-    incumbent = None if start is None else (best - value, start)
-    try:
-        found = branch_on_cycles(store, run, incumbent, known=known, steps=FEW_STEPS if wanted > -math.inf else None)
-        if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
-            found = branch_on_cycles(store, run, (found.cost, found.masks), known=known)
-    except KeyboardInterrupt:
-        return Found({} if start is None else {start: value}, most, "Ctrl-C")
-    networks = {} if found.masks is None else {found.masks: best - found.cost}
-    limit = None if found.limit == "steps" else found.limit
-    return Found(networks, min(most, best - found.bound), limit, parts=found.work["steps"], engine=ENGINE)

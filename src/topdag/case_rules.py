@@ -1,22 +1,28 @@
-"""What is known of several variables at once, as branching on cycles reads it: trees of facts, paths, orders."""
+"""Branching on cycles under what is known of several variables at once: trees of facts, paths, orders."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from topdag import _core
+from topdag.branching import branch_on_cycles
 from topdag.closure import bits
 from topdag.compiled_constraints import CompiledConstraints
 from topdag.rules import Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
+from topdag.runs import Run
+from topdag.search_results import Found, Network
+from topdag.stores import ListStore
 
 MOST_VARIABLES = 64
+FEW_STEPS = 20_000
+"""Until a network worth enough must have been met, where longer lists can be had."""
+ENGINE = "branching on cycles and rules"
 
 
-def case_rules(n: int, known: CompiledConstraints | None = None) -> _core.CaseRules:
-    """Of n variables; without knowledge every network obeys."""
+def case_rules(n: int, known: CompiledConstraints) -> _core.CaseRules:
+    """Of n variables."""
     rules = _core.CaseRules(n)
-    if known is None:
-        return rules
     rules.put_before([(early, x) for x, mask in enumerate(known.before) for early in bits(mask)])
     rules.put_before(known.rest.precedence)
     rules.require_paths(known.rest.paths)
@@ -59,3 +65,31 @@ class _Writer:
 
     def _joined(self, parts: list[int], *, any_: bool) -> int:
         return self.rules.any_of(parts) if any_ else self.rules.all_of(parts)
+
+
+def search_by_cycles(
+    store: ListStore,
+    known: CompiledConstraints,
+    run: Run,
+    start: Network | None = None,
+    most: float = math.inf,
+    wanted: float = -math.inf,
+) -> Found:
+    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
+
+    ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth ``wanted`` is
+    met, the search ends after a few steps.
+    """
+    best = float(sum(store.best_scores))
+    value = -math.inf if start is None else sum(map(store.value, range(store.n), start))
+    incumbent = None if start is None else (best - value, start)
+    rules = case_rules(store.n, known)
+    try:
+        found = branch_on_cycles(store, run, incumbent, rules=rules, steps=FEW_STEPS if wanted > -math.inf else None)
+        if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
+            found = branch_on_cycles(store, run, (found.cost, found.masks), rules=rules)
+    except KeyboardInterrupt:
+        return Found({} if start is None else {start: value}, most, "Ctrl-C")
+    networks = {} if found.masks is None else {found.masks: best - found.cost}
+    limit = None if found.limit == "steps" else found.limit
+    return Found(networks, min(most, best - found.bound), limit, parts=found.work["steps"], engine=ENGINE)

@@ -14,8 +14,7 @@ import topdag
 from topdag import commands
 from topdag.commands.command import Command, Exit, UsageError, exit_codes
 from topdag.commands.show import WIDTH, mention, say
-from topdag.commands.values import RULES as RULES_HERE
-from topdag.discretize import CONTINUOUS_SCORES, RULES
+from topdag.commands.wording import in_options
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 if TYPE_CHECKING:
@@ -25,20 +24,6 @@ ABOUT = """\
 Exact structure learning of Bayesian networks: the best network of a table, with proof."""
 NEXT = """\
 topdag COMMAND --help says more. Start with: topdag demo"""
-IN_LIBRARY_WORDS = re.compile(r'\b(missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"([-\w,.]+)")?')
-SCORES_HERE = "--score bge or gaussian-bic, or mixed-bic where other columns have states"
-OTHER_WORDS = {
-    'Score again with keep="all"': "Score again with topdag score --keep all",
-    'read_scores(path, keep="all")': "add --keep all here",
-    "header=False": "--no-header",
-    "keep_constant=True": "--keep-constant",
-    "max_parents=": "--max-parents ",
-    "max_parents": "--max-parents",
-    "memory_limit": "--memory-limit",
-    "time_limit": "--time-limit",
-    "MixedBIC(),": "--score mixed-bic,",
-    "BGe(),": "--score bge,",
-}
 FAULT = """\
 {what}
 This is a fault in topdag, not in what you did. Please report it with the command and this line;
@@ -107,22 +92,6 @@ def what_did_not_fit(error: MemoryError) -> str:
         return in_options(str(error))
     said = f": {error}" if str(error) else ""
     return f"the system gave no more memory{said}; topdag plan says what would fit"
-
-
-def in_options(message: str) -> str:
-    """A message of the library in words of the command line: --missing drop for missing="drop".
-
-    A colon follows the key of a file of constraints, which stays as it is written there.
-    """
-    message = message.replace(f"discretize={RULES}", f"--discretize: {RULES_HERE}")
-    message = message.replace(f"with {CONTINUOUS_SCORES}", f"with {SCORES_HERE}")
-    for ours, here in OTHER_WORDS.items():
-        message = re.sub(
-            rf"(?<![-\w]){re.escape(ours)}(?![\w:])" if ours[-1].isalnum() else re.escape(ours), here, message
-        )
-    return IN_LIBRARY_WORDS.sub(
-        lambda found: f"--{found[1].replace('_', '-')}" + (f" {found[2]}" if found[2] else ""), message
-    )
 
 
 class Help(argparse.RawDescriptionHelpFormatter):

@@ -10,7 +10,6 @@ from functools import lru_cache
 import numpy as np
 
 from topdag.constrained_likelihood import fitted_probabilities, total_loss
-from topdag.decomposable import require_states
 from topdag.errors import NetworkError, ScoreError
 from topdag.fitting import fit_network
 from topdag.graphs import Network
@@ -19,7 +18,7 @@ from topdag.parameter_constraints import ParameterConstraint
 from topdag.parameter_regions import Floats, Places, Region, region_of
 from topdag.parameters import FittedNetwork
 from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
-from topdag.table import Table
+from topdag.table import Table, require_states
 
 
 @dataclass(frozen=True, init=False, repr=False)

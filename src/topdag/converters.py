@@ -4,29 +4,30 @@ from __future__ import annotations
 
 import importlib
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from topdag.errors import NetworkError
-from topdag.graphs import Network
-from topdag.parameters import FittedNetwork
 from topdag.state_words import words_of
+
+if TYPE_CHECKING:
+    from topdag.graphs import Network
+    from topdag.parameters import FittedNetwork
 
 SPECIAL = re.compile(r"[\[\]|:]")
 BLOCK = re.compile(r"\[([^\[\]|]+)(?:\|([^\[\]|]*))?\]")
 
 
-def to_pgmpy(network: Network | FittedNetwork) -> Any:
+def to_pgmpy(structure: Network, fitted: FittedNetwork | None = None) -> Any:
     """A ``pgmpy.models.DiscreteBayesianNetwork``, with tables of a fitted network."""
     models = _imported("pgmpy.models", "to_pgmpy", "pgmpy")
-    structure = network if isinstance(network, Network) else network.network
     model = models.DiscreteBayesianNetwork()
     model.add_nodes_from(structure.names)
     model.add_edges_from(structure.edges)
-    if isinstance(network, FittedNetwork):
+    if fitted is not None:
         factors = _imported("pgmpy.factors.discrete", "to_pgmpy", "pgmpy")
-        model.add_cpds(*(_pgmpy_table(factors, name, network) for name in structure.names))
+        model.add_cpds(*(_pgmpy_table(factors, name, fitted) for name in structure.names))
     return model
 
 
@@ -62,16 +63,15 @@ def _in_pyagrum_order(fitted: FittedNetwork, name: str, axes: tuple[str, ...]) -
     return np.ascontiguousarray(fitted.tables[name].transpose([own.index(axis) for axis in reversed(axes)]))
 
 
-def to_networkx(network: Network | FittedNetwork) -> Any:
+def to_networkx(structure: Network, fitted: FittedNetwork | None = None) -> Any:
     """A ``networkx.DiGraph`` with every variable as a node; of a fitted network with ``states`` and ``table`` each."""
     networkx = _imported("networkx", "to_networkx", "networkx")
-    structure = network if isinstance(network, Network) else network.network
     graph = networkx.DiGraph()
     graph.add_nodes_from(structure.names)
     graph.add_edges_from(structure.edges)
-    if isinstance(network, FittedNetwork):
+    if fitted is not None:
         for name, attributes in graph.nodes.items():
-            attributes.update(states=network.states[name], table=network.tables[name])
+            attributes.update(states=fitted.states[name], table=fitted.tables[name])
     return graph
 
 
@@ -84,9 +84,9 @@ def to_bnlearn(network: Network) -> str:
     return "".join(f"[{name}|{parents[name]}]" if parents[name] else f"[{name}]" for name in network.order)
 
 
-def from_bnlearn(text: str) -> Network:
-    """The network of a model string, its variables in the order of the string."""
-    families = {}
+def families_of_bnlearn(text: str) -> dict[str, list[str]]:
+    """The parents of each variable in a model string, in the order of the string."""
+    families: dict[str, list[str]] = {}
     place = 0
     for found in BLOCK.finditer("".join(text.split("\n"))):
         name = found[1].strip()
@@ -97,7 +97,7 @@ def from_bnlearn(text: str) -> Network:
     rest = "".join(text.split("\n"))[place:].strip()
     if rest or not families:
         raise NetworkError(f"This is not a model string such as [smoke][lung|smoke]: {rest[:40] or text!r}.")
-    return Network(families, families)
+    return families
 
 
 def _imported(module: str, asked_by: str, package: str) -> Any:

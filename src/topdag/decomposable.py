@@ -9,8 +9,7 @@ import numpy as np
 from topdag._core import CodedTable
 from topdag.discretize import CONTINUOUS_SCORES
 from topdag.errors import ScoreError
-from topdag.messages import listing
-from topdag.table import Table
+from topdag.table import Table, require_states
 
 
 class NotAllowed(ScoreError):
@@ -44,24 +43,6 @@ class ScoreKind:
     def unconstrained(self) -> ScoreKind:
         """The score without parameter constraints, which no family exceeds."""
         return self
-
-
-def require_states(table: Table, asked_by: str, or_else: str = "") -> None:
-    """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
-    if not table.continuous:
-        return
-    hints = ["cut such columns with discretize= when making the table"]
-    whole = [
-        name for name, cells in zip(table.continuous, table.numbers, strict=True) if (np.floor(cells) == cells).all()
-    ]
-    if whole:
-        hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
-    if or_else:
-        hints.append(or_else)
-    raise ScoreError(
-        f"{asked_by} needs states, but {listing(table.continuous)} "
-        f"{'is' if len(table.continuous) == 1 else 'are'} continuous: {', or '.join(hints)}."
-    )
 
 
 def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:

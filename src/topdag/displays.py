@@ -3,15 +3,34 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass
 from html import escape
 from typing import Any, Protocol
 
 from topdag.memory import shown_bytes
-from topdag.results import Progress
 
 SECONDS_OF_SILENCE = 2.0
 """Quick answers come without flicker."""
 NOTEBOOK_SHELL = "ZMQInteractiveShell"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a computation stands: given to ``on_progress`` several times a second. Unknown numbers are None.
+
+    ``fraction``: of this phase; ``memory``: bytes planned for, or held where that is more.
+    """
+
+    phase: str
+    seconds: float
+    fraction: float | None
+    best: float | None
+    bound: float | None
+    memory: int
+
+    @property
+    def gap(self) -> float | None:
+        return None if self.best is None or self.bound is None else self.bound - self.best
 
 
 class Display(Protocol):

@@ -1,4 +1,4 @@
-"""Which engine answers which question at which size, why, and what it will take."""
+"""The engines, the sizes up to which each answers, and the memory it takes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,8 @@ import math
 from dataclasses import dataclass
 
 from topdag import _core
-from topdag.continuous_kinds import GaussianScore
 from topdag.errors import ScoreError, TooLarge
 from topdag.runs import Run, shown_bytes
-from topdag.score_kinds import AIC, BIC, ScoreKind, SetScore
 
 LATTICE_LIMIT = 26
 """Above this many variables the dense lattice, a table for each variable over all sets of the others, passes 24 GB."""
@@ -23,14 +21,6 @@ WIDE_LIMIT = 128
 SMALL = 20
 """Up to this many variables the dense lattice answers in a fraction of a second, whatever the score; beyond, the block
 lattice is faster and takes less memory, where all sets are needed."""
-
-
-FEW = 22
-"""Up to this many variables all sets are counted, in less than half a second, whatever the score."""
-FEW_CONSTRAINED = 8
-"""Up to this many variables every family is scored under parameter constraints, mostly within a second."""
-SPARSE = 16
-"""Lists pay when at most one set in so many can matter."""
 
 
 class Engine(enum.Enum):
@@ -55,50 +45,18 @@ class Choice:
     reason: str
 
 
-def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, *, everything: bool) -> Choice:
-    """How a table is scored: SEARCH means that only families worth considering are, as lists.
-
-    ``everything``: all families are wanted, so nothing can be left out by rules.
-    """
-    _require_few_numbers(n, kind)
-    _require_searchable(n)
-    if everything or not isinstance(kind.unconstrained, SetScore):
-        require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
-    if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
-        return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
-    if n <= FEW or not isinstance(kind, SetScore | GaussianScore):
-        return _all_sets(n, f"{n} variables have few sets" if n <= FEW else f"{kind} is scored set by set")
-    counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
-    if SPARSE * counted < 2**n:
-        return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
-    affordable = affordable_parents(kind, n_rows)
-    if not everything and affordable is not None and SPARSE * n_sets_up_to(n, affordable + 1) < 2**n:
-        return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
-    if n > BLOCK_LIMIT and not everything:
-        return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
-    return _all_sets(n, f"{kind} needs all {2**n:,} sets")
-
-
 ON_LISTS = (Engine.SEARCH, Engine.ORDERS, Engine.CUTS, Engine.CYCLES)
-
-
-def affordable_parents(kind: ScoreKind, n_rows: int) -> int | None:
-    """So many parents of two states can pay for their penalty, if each row is explained by them; None: no penalty."""
-    if not isinstance(kind, (BIC, AIC)) or n_rows < 2:
-        return None
-    weight = kind.least_penalty(n_rows, 2)
-    return max(0, math.floor(math.log2(1 + n_rows * math.log(2) / weight)))
 
 
 def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Choice:
     """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
-    _require_searchable(n)
+    require_searchable(n)
     if wanted is not None:
         require_takes(wanted, n)
         return Choice(wanted, "asked for")
     if listed and n > SMALL:
         return Choice(Engine.SEARCH, "families are listed, and few of the sets matter")
-    return _all_sets(n, f"a table over {2**n:,} sets is small" if n <= SMALL else "every set may matter")
+    return all_sets_choice(n, f"a table over {2**n:,} sets is small" if n <= SMALL else "every set may matter")
 
 
 def require_takes(engine: Engine, n: int) -> None:
@@ -115,20 +73,11 @@ def named_engine(name: str) -> Engine:
     raise ScoreError(f"There is no engine {name!r}; there are {names}.")
 
 
-def _require_searchable(n: int) -> None:
+def require_searchable(n: int) -> None:
     if n > WIDE_LIMIT:
         raise TooLarge(
             f"{n} variables: at most {WIDE_LIMIT} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
             "example those that depend on others by definition."
-        )
-
-
-def _require_few_numbers(n: int, kind: ScoreKind) -> None:
-    if kind.numbers is not None and n > SEARCH_LIMIT:
-        most = SEARCH_LIMIT if isinstance(kind, GaussianScore) else LATTICE_LIMIT
-        raise TooLarge(
-            f"{n} variables: {kind!r} takes at most {most}. Leave out {n - most} columns, or cut the numbers into "
-            f"states with discretize=; with BIC or AIC up to {WIDE_LIMIT} variables can be searched."
         )
 
 
@@ -141,7 +90,7 @@ def require_narrow(n: int, what: str) -> None:
         )
 
 
-def _all_sets(n: int, reason: str) -> Choice:
+def all_sets_choice(n: int, reason: str) -> Choice:
     return Choice(Engine.DENSE if n <= SMALL else Engine.BLOCKS, reason)
 
 

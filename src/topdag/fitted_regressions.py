@@ -15,8 +15,8 @@ from topdag.continuous_kinds import MixedBIC
 from topdag.errors import ScoreError
 from topdag.graphs import Network
 from topdag.number_columns import numbers_of, rows_by_state
-from topdag.score_making import as_table
 from topdag.table import Table
+from topdag.table_sources import as_table
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def regressions(network: Network, source: Any) -> dict[str, tuple[Regression, ..
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179
     """
-    table = as_table(source, MixedBIC())
+    table = as_table(source, MixedBIC.numbers)
     if set(network.names) != set(table.names):
         raise ScoreError("The network must have the variables of the table: " + ", ".join(table.names) + ".")
     return {name: _of_variable(table, table.index(name), network.parents[name]) for name in table.continuous}

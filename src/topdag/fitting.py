@@ -8,26 +8,22 @@ from typing import Any
 
 import numpy as np
 
-from topdag.continuous_kinds import MixedBIC
-from topdag.decomposable import require_states
-from topdag.errors import NetworkError
+from topdag.errors import NetworkError, ScoreError
 from topdag.graphs import Network
 from topdag.messages import plural
 from topdag.network_checks import require_known
 from topdag.parameters import MOST_CELLS, FittedNetwork, Probabilities
-from topdag.score_kinds import BDeu
-from topdag.table import Table
+from topdag.table import Table, require_states
+from topdag.table_sources import as_table
 
 NUMBERS_INSTEAD = "fit numbers with topdag.regressions in Python"
 
 
 def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
-    from topdag.score_making import as_table
-
     if ess != 0:
-        BDeu(ess)  # refuses what is not an equivalent sample size
-    table = as_table(source, MixedBIC())  # so that numbers are refused in words of our own
+        check_ess(ess, "fit")
+    table = as_table(source, numbers="auto")  # so that numbers are refused in words of our own
     require_known(network.names, table.names)
     require_states(table, "fit", NUMBERS_INSTEAD)
     tables, notes = {}, []
@@ -37,6 +33,12 @@ def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwor
         notes += _note_on_unseen(name, counts, ess)
     states = {name: table.states[table.index(name)] for name in network.names}
     return FittedNetwork(network, states, tables, notes)
+
+
+def check_ess(ess: object, asked_by: str) -> None:
+    """An equivalent sample size is a positive number, not so small or large that doubles run out."""
+    if isinstance(ess, bool) or not isinstance(ess, int | float) or not 1e-100 <= ess <= 1e12:
+        raise ScoreError(f"{asked_by}: ess must be a positive number (1e-100 to 1e12), not {ess!r}.")
 
 
 def family_counts(table: Table, x: int, parents: Sequence[int]) -> Probabilities:

@@ -1,4 +1,4 @@
-"""Tables from frames of any library that narwhals knows.
+"""Columns from frames of any library that narwhals knows.
 
 Lazy frames are checked, cut and grouped into distinct rows by their own engine; only those are collected.
 """
@@ -26,24 +26,26 @@ from .discretize import (
     with_cuts,
 )
 from .errors import TableError
-from .messages import check_known, listing, place_in_frame, plural
-from .table import Table, table_of_columns
+from .messages import Place, check_known, listing, place_in_frame, plural
+
+Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
+"""What a table is built from: columns, how, how rows are named in errors, and notes."""
 
 
-def table_of_frame(source: Any, options: Options) -> Table:
+def parts_of_frame(source: Any, options: Options) -> Parts:
     import narwhals.stable.v2 as nw
 
     try:
         frame = nw.from_native(source)
         if isinstance(frame, nw.LazyFrame) and options.continuous is None:
-            return table_of_lazy_frame(frame, options)
+            return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
         columns = [column_of_series(series) for series in frame.iter_columns()]
     except TableError:
         raise
     except Exception as error:  # every library and engine has errors of its own
         raise TableError(f"this {type(source).__name__} cannot be read as a table: {error}") from error
-    return table_of_columns(columns, options, place_in_frame)
+    return columns, options, place_in_frame, ()
 
 
 def columns_of_frame(source: Any) -> list[Column]:
@@ -97,8 +99,8 @@ def column_of_categories(name: str, categories: Sequence[Any], cells: Sequence[A
     return Column(name, tuple(states), codes, declared=True)
 
 
-def table_of_lazy_frame(frame: Any, options: Options) -> Table:
-    """The table of a lazy frame: its engine counts gaps, finds cut points, cuts, and counts equal rows."""
+def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
+    """The columns of a lazy frame: its engine counts gaps, finds cut points, cuts, and counts equal rows."""
     import narwhals.stable.v2 as nw
 
     schema = dict(frame.collect_schema())
@@ -123,7 +125,7 @@ def table_of_lazy_frame(frame: Any, options: Options) -> Table:
     ]
     notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note)]
     options = replace(options, discretize=None, weights=counts)
-    return table_of_columns([column for column, _ in cuts], options, place_in_lazy_frame, notes)
+    return [column for column, _ in cuts], options, place_in_lazy_frame, tuple(notes)
 
 
 def place_in_lazy_frame(row: int) -> str:

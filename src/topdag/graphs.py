@@ -228,6 +228,14 @@ class Network:
 
         return fit_network(self, table, ess)
 
+    def plain_names(self) -> Network:
+        """The same under names that every program reads: letters, digits and underscores, a letter first."""
+        from .plain_names import plain_words
+
+        names = plain_words(self.names, "v")
+        scores = None if self.local_scores is None else dict(zip(names, self.local_scores.values(), strict=True))
+        return Network.from_masks(names, self.masks, scores)
+
     @classmethod
     def from_bnlearn(cls, text: str) -> Network:
         """The network that a model string of R's bnlearn describes, variables in the order of the string.
@@ -235,9 +243,10 @@ class Network:
         >>> Network.from_bnlearn("[smoke][lung|smoke]").edges
         (('smoke', 'lung'),)
         """
-        from .converters import from_bnlearn
+        from .converters import families_of_bnlearn
 
-        return from_bnlearn(text)
+        families = families_of_bnlearn(text)
+        return cls(families, families)
 
     def to_bnlearn(self) -> str:
         """The model string of R's bnlearn, for its ``model2network``.

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from topdag import _core
 from topdag.engines import SMALL
 from topdag.runs import Run
-from topdag.scores import Scores
+from topdag.stores import Store
 
 FEW, VERY_FEW = 8, 32
 """Where at most one set in so many is an ideal, visiting just those is about as fast as the dense lattice, or faster
 than the block lattice: one set in 16 of parkinsons took as long as blocks, one in 1,366 a quarter of that."""
 
 
-def n_ideals_if_few(scores: Scores) -> int | None:
+def n_ideals_if_few(store: Store, before: Sequence[int]) -> int | None:
     """How many sets can come first; None when they are no small part of all sets."""
-    if not any(scores.before) or not scores.columns:
+    if not any(before):
         return None
-    n = len(scores.columns)
+    n = store.n
     most = 2**n // (FEW if n <= SMALL else VERY_FEW) + 1
-    found = _core.count_ideals(scores.store.core(scores.before), most)
+    found = _core.count_ideals(store.core(before), most)
     return found if found < most else None
 
 
-def ideal_lattice_of(scores: Scores, n_ideals: int, run: Run, *, backward: bool) -> _core.IdealLattice | None:
+def ideal_lattice_of(
+    store: Store, before: Sequence[int], n_ideals: int, run: Run, *, backward: bool
+) -> _core.IdealLattice | None:
     """None when the time is up. ``backward``: for lists, with room for the bounds of families."""
-    n, held = len(scores.columns), sum(array.nbytes for array in scores.store.arrays)
+    n, held = store.n, sum(array.nbytes for array in store.arrays)
     more = (1 + run.threads) * (8 << n) if backward else 0
     run.require_memory(
         _core.ideal_lattice_bytes(n, n_ideals, backward) + held + more,
@@ -33,7 +37,7 @@ def ideal_lattice_of(scores: Scores, n_ideals: int, run: Run, *, backward: bool)
         held=held,
     )
     begin = run.seconds
-    core = scores.store.core(scores.before)
+    core = store.core(before)
     lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.on_tick)
     run.timed("lattice", begin)
     return lattice

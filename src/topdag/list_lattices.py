@@ -10,7 +10,7 @@ from functools import cached_property
 
 from topdag import _core
 from topdag.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
-from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, require_narrow, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, plan_lattice, require_narrow, set_bytes
 from topdag.errors import TooLarge
 from topdag.family_costs import spread_of
 from topdag.ideal_lattices import ideal_lattice_of, n_ideals_if_few
@@ -19,8 +19,10 @@ from topdag.lattices import lattice_of
 from topdag.lists import grid_epsilon
 from topdag.order_search import cluster_bound
 from topdag.placed_lists import PlacedLists, placed_lists
+from topdag.reach import further_reach
 from topdag.relaxation import Relaxation, solve_root
 from topdag.runs import Run, available_memory, shown_bytes
+from topdag.score_choice import scores_by_lists
 from topdag.score_kinds import ScoreKind
 from topdag.score_making import scored_again
 from topdag.scores import Scores
@@ -29,10 +31,6 @@ from topdag.stores import ListStore
 
 AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.SparseLattice
 
-FIRST_REACH = 0.5
-"""How far behind the best the first lattice for a list of k reaches, in nats."""
-SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
-"""How many times further the next one reaches."""
 MOST_REACH = 700.0
 """Beyond, factors are no numbers any more; no list of use reaches so far."""
 BYTES_PER_SET = 150
@@ -178,23 +176,12 @@ def _placed(scores: Scores) -> PlacedLists | None:
     return placed_lists(scores.store, scores.order)
 
 
-def further_reach(reach: float, found: int, most: int) -> float:
-    """How far behind the best to look next, when so many of ``most`` were found within ``reach``.
-
-    Numbers of networks grow about exponentially with the reach.
-    """
-    if reach == 0.0:
-        return FIRST_REACH
-    growth = math.log(2.0 * most) / math.log(max(2.0, found))
-    return reach * min(LARGEST_STEP, max(SMALLEST_STEP, growth))
-
-
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
     """None when the time is up."""
     lattice: AnyLattice | None
-    n_ideals = n_ideals_if_few(scores)
+    n_ideals = n_ideals_if_few(scores.store, scores.before)
     if n_ideals is not None:
-        lattice = ideal_lattice_of(scores, n_ideals, run, backward=True)
+        lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=True)
         engine = f"lattice of {n_ideals:,} ideals"
     elif len(scores.columns) <= SMALL:
         lattice, engine = _dense_lattice(scores, run), "lattice"

@@ -18,12 +18,13 @@ from topdag.asking import Asked, run_stats
 from topdag.engines import SMALL, require_narrow
 from topdag.errors import Interrupted
 from topdag.lattices import lattice_of
-from topdag.list_lattices import Wanted, further_reach, wide_enough
+from topdag.list_lattices import Wanted, wide_enough
 from topdag.list_questions import checked_k, only_the_empty_network, out_of_time, scores_for
 from topdag.lists import NetworkList
 from topdag.order_search import cluster_bound
 from topdag.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
 from topdag.priors import EdgePrior, FairPrior, OrderModular
+from topdag.reach import further_reach
 from topdag.relaxation import solve_root
 from topdag.results import Proof, Status
 from topdag.runs import OnProgress, Run, is_whole

@@ -176,9 +176,12 @@ class FittedNetwork:
 
     def plain_names(self) -> FittedNetwork:
         """The same under names and states that every program reads: letters, digits and underscores, a letter first."""
-        from .plain_names import with_plain_names
+        from .plain_names import plain_words
 
-        return with_plain_names(self)
+        network = self.network.plain_names()
+        states = [plain_words(map(str, own), "s") for own in self.states.values()]
+        tables = dict(zip(network.names, self.tables.values(), strict=True))
+        return FittedNetwork(network, dict(zip(network.names, states, strict=True)), tables, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists, strings and numbers, ready for JSON; ``from_dict`` reads them back."""
@@ -193,17 +196,11 @@ class FittedNetwork:
             "notes": list(self.notes),
         }
 
-    def to_bif(self) -> str:
-        """The text of a BIF file; ``write_network`` knows further formats."""
-        from .bif import bif_text
-
-        return bif_text(self)
-
     def to_pgmpy(self) -> Any:
         """A ``pgmpy.models.DiscreteBayesianNetwork``, to ask questions of."""
         from .converters import to_pgmpy
 
-        return to_pgmpy(self)
+        return to_pgmpy(self.network, self)
 
     def to_pyagrum(self) -> Any:
         """A ``pyagrum.BayesNet``, to ask questions of; states become labels, that is, texts."""
@@ -215,7 +212,7 @@ class FittedNetwork:
         """A ``networkx.DiGraph`` whose nodes have ``states`` and ``table``."""
         from .converters import to_networkx
 
-        return to_networkx(self)
+        return to_networkx(self.network, self)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, FittedNetwork):

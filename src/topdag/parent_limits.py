@@ -18,9 +18,10 @@ from topdag.family_lists import FamilyLists
 from topdag.keeping import KBest, Keep, Within, keep_epsilon
 from topdag.mdl_pruning import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.score_kinds import BIC, ScoreKind
-from topdag.score_making import as_table, score
+from topdag.score_making import score
 from topdag.stores import ListStore
 from topdag.table import Table
+from topdag.table_sources import as_table
 
 
 @dataclass(frozen=True)

@@ -6,29 +6,11 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from topdag.graphs import Network
-from topdag.parameters import FittedNetwork
-
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 SIGNS = (("<=", " le "), (">=", " ge "), ("<", " lt "), (">", " gt "), ("+", " plus "), ("%", " percent "))
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 KEYWORDS_OF_BIF = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
 KEYWORDS_OF_NET = frozenset({"net", "node", "potential", "states", "data", "class", "decision", "utility", "label"})
-
-
-def with_plain_names(fitted: FittedNetwork) -> FittedNetwork:
-    """The same network under plain names of variables and states."""
-    network = network_with_plain_names(fitted.network)
-    states = [plain_words(map(str, own), "s") for own in fitted.states.values()]
-    tables = dict(zip(network.names, fitted.tables.values(), strict=True))
-    return FittedNetwork(network, dict(zip(network.names, states, strict=True)), tables, fitted.notes)
-
-
-def network_with_plain_names(network: Network) -> Network:
-    names = plain_words(network.names, "v")
-    local_scores = network.local_scores
-    scores = None if local_scores is None else dict(zip(names, local_scores.values(), strict=True))
-    return Network.from_masks(names, network.masks, scores)
 
 
 def plain_words(texts: Iterable[str], first: str) -> list[str]:

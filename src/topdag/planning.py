@@ -17,23 +17,23 @@ from topdag.engines import (
     SEARCH_LIMIT,
     Choice,
     Engine,
-    affordable_parents,
     best_network_bytes,
     engine_for_best,
     family_bytes,
     n_sets_up_to,
     require_narrow,
-    scores_by_lists,
     set_bytes,
 )
 from topdag.errors import ScoreError, TooLarge
 from topdag.pruned_scoring import require_rule
 from topdag.runs import available_memory, parse_bytes, shown_bytes, usable_cores
+from topdag.score_choice import affordable_parents, scores_by_lists
 from topdag.score_kinds import AIC, BIC, BDe, BDeu, BDs, ScoreKind, SetScore
-from topdag.score_making import as_table, check_kind, check_max_parents, scored_columns
+from topdag.score_making import check_kind, check_max_parents, scored_columns
 from topdag.scoring import require_storable, within_columns
 from topdag.sums import MOST_FOR_ORDER_PATHS
 from topdag.table import Table
+from topdag.table_sources import as_table
 
 # Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/plans.md).
 AT_LEAST = 0.02
@@ -167,7 +167,7 @@ def plan(
     check_max_parents(max_parents)
     if question not in QUESTIONS:
         raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
-    table = as_table(source, kind)
+    table = as_table(source, kind.numbers)
     kind.require_columns(table)
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.columns import Codes
-from topdag.decomposable import require_states
 from topdag.errors import TableError
 from topdag.graphs import Network
 from topdag.list_averaging import Averaged, weighted_networks
 from topdag.messages import listing
 from topdag.row_coding import coded_rows
 from topdag.score_kinds import BDeu
-from topdag.table import Table
+from topdag.table import Table, require_states
 
 Floats = NDArray[np.float64]
 AT_ONCE = 1 << 22

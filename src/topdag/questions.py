@@ -10,7 +10,7 @@ from typing import Any
 from topdag import _core
 from topdag.asking import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
 from topdag.block_lattice import build_block_lattice, plan_block_lattice
-from topdag.branching import search_by_cycles
+from topdag.case_rules import search_by_cycles
 from topdag.constrained_search import Listed, search_constrained
 from topdag.decomposable import NotAllowed
 from topdag.engines import (
@@ -20,7 +20,6 @@ from topdag.engines import (
     named_engine,
     plan_lattice,
     require_takes,
-    scores_by_lists,
 )
 from topdag.errors import Interrupted, ScoreError
 from topdag.graphs import Network
@@ -33,6 +32,7 @@ from topdag.placed_lists import placed_lists
 from topdag.priors import OrderModular, Prior
 from topdag.results import Answer, Proof, Status
 from topdag.runs import OnProgress, Run
+from topdag.score_choice import scores_by_lists
 from topdag.score_making import score_within, scored_columns
 from topdag.scores import Scores
 from topdag.searching import Standing, listed_network, search_best
@@ -135,7 +135,7 @@ def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     asked.engine, asked.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
         return _searched(asked, scores, run, choice.engine)
-    n_ideals = n_ideals_if_few(scores) if asked.wanted_engine is None else None
+    n_ideals = n_ideals_if_few(scores.store, scores.before) if asked.wanted_engine is None else None
     if n_ideals is not None:
         return _by_ideals(asked, scores, n_ideals, run)
     if choice.engine is Engine.BLOCKS:
@@ -235,7 +235,7 @@ def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer 
         f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
     )
     asked.counted = {"sets visited": n_ideals}
-    lattice = ideal_lattice_of(scores, n_ideals, run, backward=False)
+    lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=False)
     if lattice is None:
         return None
     asked.best_alone = lattice.best_alone

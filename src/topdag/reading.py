@@ -151,7 +151,7 @@ def file_content(path: Path) -> bytes:
 def table_of_parquet(path: Path, leave_out: Collection[str], options: Options) -> Table:
     import narwhals.stable.v2 as nw
 
-    from .frames import table_of_frame
+    from .table import table_of_frame
 
     for library, reader in PARQUET_READERS:
         try:

@@ -116,24 +116,5 @@ class Answer:
         }
 
 
-@dataclass(frozen=True)
-class Progress:
-    """How a computation stands: given to ``on_progress`` several times a second. Unknown numbers are None.
-
-    ``fraction``: of this phase; ``memory``: bytes planned for, or held where that is more.
-    """
-
-    phase: str
-    seconds: float
-    fraction: float | None
-    best: float | None
-    bound: float | None
-    memory: int
-
-    @property
-    def gap(self) -> float | None:
-        return None if self.best is None or self.bound is None else self.bound - self.best
-
-
 def _finite(value: float) -> float | None:
     return value if math.isfinite(value) else None

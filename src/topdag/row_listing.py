@@ -21,8 +21,8 @@ from topdag.constrained_best import LARGEST_REACH, TOO_FAR, BestByRows, families
 from topdag.family_costs import Families, Marks, spread_of
 from topdag.family_program import Solution
 from topdag.keeping import MOST_IN_A_LIST
-from topdag.list_lattices import further_reach
 from topdag.part_listing import Cheapest, Priced
+from topdag.reach import further_reach
 from topdag.relaxation import Known, solve_root
 from topdag.runs import Run
 from topdag.scores import Scores

@@ -8,10 +8,9 @@ import weakref
 from collections.abc import Callable
 from numbers import Integral, Real
 
-from topdag.displays import display_for
+from topdag.displays import Progress, display_for
 from topdag.errors import TooLarge
 from topdag.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
-from topdag.results import Progress
 
 __all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", "parse_bytes", "peak_memory"]
 __all__ += ["shown_bytes", "usable_cores"]

@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from topdag._core import CellKind, Penalty, SetFormula, score_set
 from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
-from topdag.decomposable import ScoreKind, coded, require_states
+from topdag.decomposable import ScoreKind, coded
 from topdag.errors import ScoreError
+from topdag.fitting import check_ess
 from topdag.parameters import FittedNetwork
-from topdag.table import Table
+from topdag.table import Table, require_states
 
 __all__ = [
     "AIC",
@@ -29,7 +30,6 @@ __all__ = [
     "Family",
     "ScoreKind",
     "SetScore",
-    "check_ess",
     "coded",
     "fNML",
     "family_of",
@@ -65,7 +65,7 @@ class BDeu(SetScore):
     score_equivalent = True
 
     def __post_init__(self) -> None:
-        check_ess(self)
+        check_ess(self.ess, type(self).__name__)
 
     def joint(self, n_rows: int) -> SetFormula:
         return SetFormula(CellKind.LOG_RISING, parameter=self.ess, spread=True)
@@ -141,7 +141,7 @@ class BDs(ScoreKind):
     score_equivalent = False
 
     def __post_init__(self) -> None:
-        check_ess(self)
+        check_ess(self.ess, type(self).__name__)
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         view = coded(table, [*parents, x])
@@ -163,7 +163,7 @@ class BDe(ScoreKind):
     score_equivalent = True
 
     def __post_init__(self) -> None:
-        check_ess(self)
+        check_ess(self.ess, type(self).__name__)
         if not isinstance(self.prior, FittedNetwork):
             raise ScoreError(f"BDe needs prior=, a FittedNetwork, not {type(self.prior).__name__}.")
 
@@ -256,13 +256,6 @@ def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
     np.add.at(counts, (key, table.codes[x]), table.weights)
     parent_states = math.prod(int(table.arities[v]) for v in parents)
     return Family(table.names[x], tuple(table.names[v] for v in parents), counts, parent_states, table.n_rows)
-
-
-def check_ess(kind: Any) -> None:
-    """An equivalent sample size is a positive number, not so small or large that doubles run out."""
-    ess = kind.ess
-    if isinstance(ess, bool) or not isinstance(ess, (int, float)) or not 1e-100 <= ess <= 1e12:
-        raise ScoreError(f"{type(kind).__name__}: ess must be a positive number (1e-100 to 1e12), not {ess!r}.")
 
 
 def _penalised(weight: float) -> SetFormula:

@@ -14,7 +14,7 @@ from topdag.constrained_scoring import allowed_only, score_allowed
 from topdag.constraints import Constraints
 from topdag.continuous_lists import score_worth_keeping
 from topdag.continuous_scoring import note_on_degenerate
-from topdag.engines import BLOCK_LIMIT, SMALL, Engine, scores_by_lists, set_bytes
+from topdag.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
 from topdag.errors import Interrupted, ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
@@ -22,11 +22,13 @@ from topdag.parameter_scoring import less_losses, losses_of, require_room, toget
 from topdag.pruned_scoring import PrunedScores
 from topdag.pruning import listed_store, store_for_k_best
 from topdag.runs import OnProgress, Run, is_whole
+from topdag.score_choice import scores_by_lists
 from topdag.score_kinds import AIC, BIC, KINDS_BY_NAME, ScoreKind
 from topdag.scores import HOPELESS_NATS, Scores, cutoff_of
 from topdag.scoring import fill_store, round_store, round_together
 from topdag.stores import ListStore, MixedStore, SetStore, Store
 from topdag.table import Table
+from topdag.table_sources import as_table
 
 
 def score(
@@ -52,7 +54,7 @@ def score(
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     try:
         check_kind(kind)
-        read = as_table(table, kind)
+        read = as_table(table, kind.numbers)
         scores = score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
     except KeyboardInterrupt:
         raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
@@ -234,19 +236,6 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
     return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
-
-
-def as_table(source: Any, kind: ScoreKind | None = None) -> Table:
-    """A Table from anything that can become one: a table, frame, array or path; columns as the score needs them."""
-    import os
-
-    if isinstance(source, Table):
-        return source
-    if isinstance(source, (str, os.PathLike)):
-        from topdag.reading import read_table
-
-        return read_table(source, continuous=None if kind is None else kind.numbers)
-    return Table(source, continuous=None if kind is None else kind.numbers)
 
 
 def scored_columns(table: Table) -> tuple[int, ...]:

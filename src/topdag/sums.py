@@ -22,10 +22,11 @@ from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
 from topdag.results import Stats
 from topdag.runs import OnProgress, Run
 from topdag.score_kinds import BDeu, ScoreKind
-from topdag.score_making import as_table, score_within, scored_columns
+from topdag.score_making import score_within, scored_columns
 from topdag.scores import Scores
 from topdag.stores import FamilyStore, families_of, slots_of
 from topdag.table import Table
+from topdag.table_sources import as_table
 from topdag.weighted_scores import log_weight_of_constants, scores_with
 
 UNIFORM = "all networks equally likely before"

@@ -14,8 +14,8 @@ from .building import Options, build
 from .columns import Column, array_columns, as_array, columns_of, with_states
 from .continuous import Continuous
 from .discretize import Discretize
-from .errors import TableError
-from .messages import Place, closest, place_in_frame, plural
+from .errors import ScoreError, TableError
+from .messages import Place, closest, listing, place_in_frame, plural
 
 
 class UnknownVariableError(TableError, KeyError):
@@ -199,9 +199,31 @@ def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Ta
         raise TableError("names= is for arrays and lists of rows; this source has names of its own")
     if not is_frame(source):
         return table_of_columns(columns_of(source, names), options, place_in_frame)
-    from .frames import table_of_frame
-
     return table_of_frame(source, options)
+
+
+def table_of_frame(source: Any, options: Options) -> Table:
+    from .frames import parts_of_frame  # narwhals takes its time to load
+
+    return table_of_columns(*parts_of_frame(source, options))
+
+
+def require_states(table: Table, asked_by: str, or_else: str = "") -> None:
+    """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
+    if not table.continuous:
+        return
+    hints = ["cut such columns with discretize= when making the table"]
+    whole = [
+        name for name, cells in zip(table.continuous, table.numbers, strict=True) if (np.floor(cells) == cells).all()
+    ]
+    if whole:
+        hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
+    if or_else:
+        hints.append(or_else)
+    raise ScoreError(
+        f"{asked_by} needs states, but {listing(table.continuous)} "
+        f"{'is' if len(table.continuous) == 1 else 'are'} continuous: {', or '.join(hints)}."
+    )
 
 
 def is_frame(source: Any) -> bool:

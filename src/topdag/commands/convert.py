@@ -10,7 +10,6 @@ from topdag.commands.options import writable
 from topdag.commands.show import say
 from topdag.network_files import WRITTEN, read_either, write_network
 from topdag.parameters import FittedNetwork
-from topdag.plain_names import network_with_plain_names, with_plain_names
 from topdag.writing import ending_of
 
 FORMATS = """\
@@ -57,7 +56,7 @@ def convert(args: Namespace) -> Exit:
     if isinstance(found, FittedNetwork):
         found = plain_if_asked(found, args)
     elif args.plain_names:
-        found = network_with_plain_names(found)
+        found = found.plain_names()
     write_network(target, found)
     say(f"{args.output}: {found!r}")
     return Exit.FINE
@@ -70,7 +69,7 @@ def writable_network(path: str, inputs: tuple[str, ...]) -> Path:
 
 
 def plain_if_asked(fitted: FittedNetwork, args: Namespace) -> FittedNetwork:
-    return with_plain_names(fitted) if args.plain_names else fitted
+    return fitted.plain_names() if args.plain_names else fitted
 
 
 COMMAND = Command(

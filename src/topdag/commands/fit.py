@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from topdag.bif import bif_text
 from topdag.commands.command import Command, Exit, UsageError
 from topdag.commands.convert import FORMATS, add_plain_names, plain_if_asked, writable_network
 from topdag.commands.options import add_reading, require_order, table_from
@@ -59,7 +60,7 @@ def fit(args: Namespace) -> Exit:
         for note in fitted.notes:
             mention(labelled("note", note))
     if target is None:
-        say(made.to_bif().rstrip())
+        say(bif_text(made).rstrip())
         return Exit.FINE
     write_network(target, made)
     say(f"{args.output}: {made!r}")

@@ -27,6 +27,7 @@ from topdag.commands.options import (
 )
 from topdag.commands.show import labelled, mention, progress_line, say
 from topdag.commands.values import seconds, whole
+from topdag.commands.wording import in_options
 from topdag.engines import LATTICE_LIMIT, SEARCH_LIMIT
 from topdag.report import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
 from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
@@ -121,8 +122,6 @@ def _asked(args: Namespace) -> Asked:
 
 
 def _said(page: str, found: Gathered) -> str:
-    from topdag.cli import in_options  # which imports the commands
-
     lines = [labelled("page", page)]
     reasons: dict[str, list[str]] = {}
     for part, words in LEFT_OUT.items():
