@@ -1,7 +1,7 @@
 # Every target sets itself up: a virtual environment in .venv, the package built into it.
 PYTHON ?= python3
 BIN := .venv/bin
-SOURCES := $(wildcard src/core/*.cpp src/core/*.h) $(wildcard src/bindings/*) CMakeLists.txt pyproject.toml
+SOURCES := $(wildcard src/core/*/*.cpp src/core/*/*.h src/bindings/*.cpp src/bindings/*.h) CMakeLists.txt pyproject.toml
 
 # What an extra of pyproject.toml lists, without building the package once more.
 define install_extra

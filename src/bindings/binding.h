@@ -22,14 +22,14 @@
 #include <thread>
 #include <utility>
 
-#include "../core/big_array.h"
-#include "../core/big_count.h"
-#include "../core/bounds.h"
-#include "../core/candidates.h"
-#include "../core/lattice.h"
-#include "../core/local_scores.h"
-#include "../core/run_limits.h"
-#include "../core/table.h"
+#include "base/big_array.h"
+#include "base/big_count.h"
+#include "base/run_limits.h"
+#include "base/table.h"
+#include "families/candidates.h"
+#include "families/local_scores.h"
+#include "lattice/lattice.h"
+#include "orders/bounds.h"
 
 namespace topdag {
 

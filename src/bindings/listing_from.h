@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
-#include "../core/best_lists.h"
-#include "../core/listing.h"
 #include "binding.h"
+#include "listing/best_lists.h"
+#include "listing/listing.h"
 
 namespace topdag {
 

@@ -1,7 +1,7 @@
 // order_prior.cpp: the best networks under a prior over orders.
 #include "binding.h"
 
-#include "../core/order_prior.h"
+#include "order_prior/order_prior.h"
 
 namespace topdag {
 

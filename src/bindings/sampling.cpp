@@ -1,8 +1,8 @@
 // sampling.cpp: networks drawn from the posterior.
 #include "binding.h"
 
-#include "../core/next_layers.h"
-#include "../core/sampling.h"
+#include "sampling/next_layers.h"
+#include "sampling/sampling.h"
 
 namespace topdag {
 

@@ -97,7 +97,7 @@ if TYPE_CHECKING:
         parent_set_posteriors,
         path_posteriors,
     )
-    from topdag.report import write_report
+    from topdag.report.write import write_report
     from topdag.scoring.keep import KBest, Within
     from topdag.scoring.kinds.constrained import Constrained, constrained_fit
     from topdag.scoring.kinds.discrete import (
@@ -158,7 +158,7 @@ _PLACES = {
     "questions.best": "best_network",
     "networks.random": "random_network",
     "data.read": "read_table",
-    "report": "write_report",
+    "report.write": "write_report",
     "answers.results": "Answer Proof Stats Status",
     "answers.samples": "EdgeFrequencies NetworkSample",
     "questions.sampling": "sample_networks",

@@ -1,7 +1,7 @@
 // core_check.cpp: the whole core on small random tables against naive code, for a build under sanitizers:
 //
 //   g++ -std=c++20 -g -O1 -DTOPDAG_NO_SIMD_CLONES -fsanitize=address,undefined -fno-sanitize-recover=all
-//       -ffp-contract=off tests/core_check.cpp src/core/*.cpp -o /tmp/core_check -pthread && /tmp/core_check
+//       -ffp-contract=off -Isrc/core tests/core_check.cpp src/core/*/*.cpp -o /tmp/core_check -pthread && /tmp/core_check
 //
 // The same with -fsanitize=thread shows that threads share nothing unguarded. That answers are right is tested in
 // Python too, on far more tables; here every array is as short as it may be, so that a step outside is seen.
@@ -20,25 +20,25 @@
 #include <thread>
 #include <vector>
 
-#include "../../src/core/best_lists.h"
-#include "../../src/core/big_array.h"
-#include "../../src/core/block_family_bounds.h"
-#include "../../src/core/block_lattice.h"
-#include "../../src/core/class_rule.h"
-#include "../../src/core/classes.h"
-#include "../../src/core/counts.h"
-#include "../../src/core/family_bounds.h"
-#include "../../src/core/gaussian_families.h"
-#include "../../src/core/gaussian_sets.h"
-#include "../../src/core/ideal_lattice.h"
-#include "../../src/core/lattice.h"
-#include "../../src/core/listing.h"
-#include "../../src/core/local_scores.h"
-#include "../../src/core/mixed_families.h"
-#include "../../src/core/order_prior.h"
-#include "../../src/core/parallel.h"
-#include "../../src/core/parent_sets.h"
-#include "../../src/core/set_scores.h"
+#include "base/big_array.h"
+#include "base/parallel.h"
+#include "counting/counts.h"
+#include "families/local_scores.h"
+#include "families/parent_sets.h"
+#include "lattice/block_lattice.h"
+#include "lattice/family_bounds.h"
+#include "lattice/ideal_lattice.h"
+#include "lattice/lattice.h"
+#include "listing/best_lists.h"
+#include "listing/block_family_bounds.h"
+#include "listing/class_rule.h"
+#include "listing/classes.h"
+#include "listing/listing.h"
+#include "order_prior/order_prior.h"
+#include "scoring/gaussian_families.h"
+#include "scoring/gaussian_sets.h"
+#include "scoring/mixed_families.h"
+#include "scoring/set_scores.h"
 
 using namespace topdag;
 

@@ -406,7 +406,7 @@ def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> N
 
 def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Run) -> Floats:
     """Those of the sum are paths of networks where every network of scored families agrees with the order; else what
-    comes before a variable counts as its parent there (src/core/network_sums.h)."""
+    comes before a variable counts as its parent there (src/core/averages/network_sums.h)."""
     if scores.rest is None or isinstance(prior, OrderModular):
         return found.paths()
     begin = run.seconds

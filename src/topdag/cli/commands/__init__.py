@@ -1,4 +1,7 @@
-"""The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
+"""The sub-commands of ``topdag``, one file each; their help is the page of commands in the docs (see cli/docs.py).
+
+Comes in: options. Goes out: text and an exit code. Knows: everything; only ``cli.main`` knows it.
+"""
 
 from topdag.cli.command import Command
 from topdag.cli.commands import (

@@ -29,8 +29,8 @@ from topdag.cli.output import labelled, mention, progress_line, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.questions.request import Asked
-from topdag.report import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
 from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
+from topdag.report.write import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
 DEFAULT_PAGE = "report.html"

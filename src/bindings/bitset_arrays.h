@@ -1,0 +1,95 @@
+// bitset_arrays.h: sets of variables as numpy arrays and Python numbers: one word each, or rows of two for wide sets.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "binding.h"
+
+namespace topdag {
+
+template <class Set>
+struct SetArrays;
+
+template <>
+struct SetArrays<VarSet> {
+    using In = Masks;
+    using Out = MasksOut;
+    using Number = std::uint64_t;
+
+    static VarSet at(const In& array, std::size_t i) { return array.data()[i]; }
+    static Out give(std::vector<VarSet> sets) { return give_vector<VarSet, Out>(std::move(sets)); }
+    static Number number(VarSet set) { return set; }
+    static VarSet set_of(Number number) { return number; }
+};
+
+template <>
+struct SetArrays<WideSet> {
+    using In = nb::ndarray<const std::uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
+    using Out = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<2>>;
+    using Number = nb::int_;
+
+    static WideSet at(const In& array, std::size_t i) { return joined(array.data()[2 * i], array.data()[2 * i + 1]); }
+
+    static Out give(const std::vector<WideSet>& sets) {
+        auto* words = new std::vector<std::uint64_t>;
+        nb::capsule owner(words, [](void* p) noexcept { delete static_cast<std::vector<std::uint64_t>*>(p); });
+        for (WideSet set : sets) words->insert(words->end(), {low_word(set), high_word(set)});
+        return Out(words->data(), {sets.size(), 2}, owner);
+    }
+
+    static Number number(WideSet set) {
+        return nb::cast<nb::int_>(nb::int_(high_word(set)) << nb::int_(64) | nb::int_(low_word(set)));
+    }
+
+    static WideSet set_of(const Number& number) {
+        const nb::object mask = nb::int_(~std::uint64_t{0});
+        return joined(nb::cast<std::uint64_t>(number & mask), nb::cast<std::uint64_t>(number >> nb::int_(64)));
+    }
+};
+
+template <class Set>
+std::vector<Set> sets_from(const typename SetArrays<Set>::In& array) {
+    std::vector<Set> sets;
+    for (std::size_t i = 0; i < array.shape(0); ++i) sets.push_back(SetArrays<Set>::at(array, i));
+    return sets;
+}
+
+template <class Set>
+std::vector<typename SetArrays<Set>::Number> numbers_of(const std::vector<Set>& sets) {
+    std::vector<typename SetArrays<Set>::Number> numbers;
+    for (const Set set : sets) numbers.push_back(SetArrays<Set>::number(set));
+    return numbers;
+}
+
+// The families of a list, checked once so that the core may trust them.
+template <class Set>
+CandidatesOf<Set> checked_candidates(int n, const Offsets& offsets, const typename SetArrays<Set>::In& parents_in,
+                                     const DoublesIn& scores) {
+    require(n >= 1 && n <= static_cast<int>(8 * sizeof(Set)), "too many variables, or none");
+    const std::vector<Set> parents = sets_from<Set>(parents_in);
+    require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.size() == scores.shape(0), "sizes differ");
+    require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
+    for (int x = 0; x < n; ++x) {
+        require(offsets.data()[x] < offsets.data()[x + 1], "every variable needs a family");
+        for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
+            require(is_subset(parents[i], all_of<Set>(n) & ~only<Set>(x)) && std::isfinite(scores.data()[i]),
+                    "a family out of range");
+    }
+    return CandidatesOf<Set>(n, offsets.data(), parents.data(), scores.data());
+}
+
+template <class Set>
+void bind_candidates(nb::module_& m, const char* name) {
+    nb::class_<CandidatesOf<Set>>(m, name, "The families that may be used, as costs against the best of each variable.")
+        .def("__init__",
+             [](CandidatesOf<Set>* self, int n, const Offsets& offsets, const typename SetArrays<Set>::In& parents,
+                const DoublesIn& scores) {
+                 new (self) CandidatesOf<Set>(checked_candidates<Set>(n, offsets, parents, scores));
+             },
+             "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a)
+        .def_prop_ro("n_variables", &CandidatesOf<Set>::n_variables)
+        .def_prop_ro("size", &CandidatesOf<Set>::size);
+}
+
+}  // namespace topdag

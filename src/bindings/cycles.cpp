@@ -1,0 +1,185 @@
+// cycles.cpp: branch and bound over cycles, what networks must obey in it, and networks of random orders.
+#include "cycles/branching.h"
+
+#include "binding.h"
+#include "cuts/order_climbing.h"
+#include "cycles/case_rules.h"
+#include "cycles/obeying_orders.h"
+
+namespace topdag {
+
+namespace {
+
+using NetworkOut = std::pair<double, std::vector<std::uint64_t>>;
+using MarksOut = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+using FactsOut = std::vector<std::tuple<int, std::string, std::uint64_t>>;
+using CaseOut = std::pair<MarksOut, FactsOut>;
+
+using Pairs = std::vector<std::pair<int, int>>;
+
+// Rules that were checked: numbers are in range, and parts were there before the whole.
+struct PyCaseRules {
+    CaseRules rules;
+
+    explicit PyCaseRules(int n) : rules((require(n >= 0 && n <= 64, "0 to 64 variables"), n)) {}
+
+    void require_variable(int x) const { require(x >= 0 && x < rules.n_variables(), "a variable out of range"); }
+
+    void require_parts(const std::vector<std::size_t>& parts) const {
+        for (const std::size_t part : parts) require(part < rules.n_rules(), "a part that is not there");
+    }
+
+    std::size_t add_fact(int child, ParentFact::Kind kind, std::uint64_t bits) {
+        require_variable(child);
+        return rules.add_fact({child, kind, bits});
+    }
+
+    void require_rule(std::size_t rule) {
+        require_parts({rule});
+        rules.require(rule);
+    }
+
+    void add_pairs(const Pairs& pairs, void (CaseRules::*add)(int, int)) {
+        for (const auto& [a, b] : pairs) {
+            require_variable(a);
+            require_variable(b);
+            require(a != b, "a pair of one variable");
+            (rules.*add)(a, b);
+        }
+    }
+};
+
+const CaseRules& checked_rules(const PyCaseRules& own, const Candidates& candidates) {
+    require(own.rules.n_variables() == candidates.n_variables(), "sizes differ");
+    return own.rules;
+}
+
+std::pair<BranchingResult, bool> branch(const Candidates& candidates, const PyCaseRules& own, double upper,
+                                        std::optional<std::uint64_t> steps,
+                                        std::optional<std::size_t> memory, int threads,
+                                        std::optional<double> seconds, nb::object on_tick) {
+    require(!std::isnan(upper), "upper is not a number");
+    require(threads >= 1, "at least one thread");
+    const CaseRules& rules = checked_rules(own, candidates);
+    const std::uint64_t most_steps = steps.value_or(~std::uint64_t{0});
+    const BranchingQuestion question{upper, most_steps, memory.value_or(~std::size_t{0}), threads};
+    bool interrupted = false;
+    BranchingResult result = watched(
+        watch_of(seconds, std::move(on_tick)),
+        [&](Limits& limits) { return branch_on_cycles(candidates, rules, question, limits); }, &interrupted);
+    return {std::move(result), interrupted};
+}
+
+NetworkOut sample(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, bool climbs,
+                  std::optional<double> seconds, nb::object on_tick) {
+    require(orders >= 0, "orders");
+    const OrderedNetwork found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+        OrderedNetwork best = sample_orders(candidates, orders, seed, limits);
+        return climbs && best.cost < Candidates::no_family ? climb_from(candidates, best.order, limits) : best;
+    });
+    return {found.cost, found.parents};
+}
+
+NetworkOut sample_that_obey(const Candidates& candidates, const PyCaseRules& own, std::int64_t orders,
+                            std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,
+                            nb::object on_tick) {
+    require(orders >= 0 && climbs >= 0, "orders and climbs");
+    const CaseRules& rules = checked_rules(own, candidates);
+    const OrderedNetwork found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+        return sample_obeying(candidates, rules, {orders, climbs, seed}, limits);
+    });
+    return {found.cost, found.parents};
+}
+
+std::vector<CaseOut> plain_cases(const std::vector<Case>& cases) {
+    constexpr const char* kinds[] = {"some_of", "none_of", "count_in"};
+    std::vector<CaseOut> all;
+    for (const Case& c : cases) {
+        CaseOut own;
+        for (const Marks& marks : c.of) own.first.emplace_back(marks.must, marks.without);
+        for (const ParentFact& fact : c.facts)
+            own.second.emplace_back(fact.child, kinds[static_cast<int>(fact.kind)], fact.bits);
+        all.push_back(std::move(own));
+    }
+    return all;
+}
+
+}  // namespace
+
+void bind_branching(nb::module_& m) {
+    nb::class_<PyCaseRules>(m, "CaseRules", "What networks must obey: trees of facts, paths, orders.")
+        .def(nb::init<int>(), "n"_a)
+        .def(
+            "some_of", [](PyCaseRules& own, int child, std::uint64_t parents) {
+                return own.add_fact(child, ParentFact::Kind::some_of, parents);
+            },
+            "child"_a, "parents"_a, "That the child has one of these parents; the number of this rule.")
+        .def(
+            "none_of", [](PyCaseRules& own, int child, std::uint64_t parents) {
+                return own.add_fact(child, ParentFact::Kind::none_of, parents);
+            },
+            "child"_a, "parents"_a, "That it has none of them.")
+        .def(
+            "count_in", [](PyCaseRules& own, int child, std::uint64_t counts) {
+                return own.add_fact(child, ParentFact::Kind::count_in, counts);
+            },
+            "child"_a, "counts"_a, "That the number of its parents is one of these bits.")
+        .def(
+            "any_of",
+            [](PyCaseRules& own, const std::vector<std::size_t>& parts) {
+                own.require_parts(parts);
+                return own.rules.add_any(parts);
+            },
+            "parts"_a)
+        .def(
+            "all_of",
+            [](PyCaseRules& own, const std::vector<std::size_t>& parts) {
+                own.require_parts(parts);
+                return own.rules.add_all(parts);
+            },
+            "parts"_a)
+        .def("require", &PyCaseRules::require_rule, "rule"_a)
+        .def(
+            "require_paths",
+            [](PyCaseRules& own, const Pairs& pairs) { own.add_pairs(pairs, &CaseRules::require_path); }, "pairs"_a)
+        .def(
+            "forbid_paths",
+            [](PyCaseRules& own, const Pairs& pairs) { own.add_pairs(pairs, &CaseRules::forbid_path); }, "pairs"_a)
+        .def(
+            "put_before",
+            [](PyCaseRules& own, const Pairs& pairs) { own.add_pairs(pairs, &CaseRules::put_before); }, "pairs"_a)
+        .def(
+            "allow",
+            [](const PyCaseRules& own, const std::vector<std::uint64_t>& parents) {
+                require(static_cast<int>(parents.size()) == own.rules.n_variables(), "sizes differ");
+                return own.rules.allow(parents);
+            },
+            "parents"_a, "Whether a network with these parents breaks no rule and no path; orders are not looked at.");
+    nb::class_<BranchingResult>(m, "BranchingResult")
+        .def_ro("finished", &BranchingResult::finished)
+        .def_ro("cost", &BranchingResult::cost)
+        .def_ro("bound", &BranchingResult::bound)
+        .def_ro("parents", &BranchingResult::parents)
+        .def_ro("steps", &BranchingResult::steps)
+        .def_ro("made", &BranchingResult::made)
+        .def_ro("networks", &BranchingResult::networks)
+        .def_ro("bytes", &BranchingResult::bytes);
+    m.def("branch_on_cycles", &branch, "candidates"_a, "rules"_a, "upper"_a, "steps"_a.none(), "memory"_a.none(),
+          "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+          "Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.");
+    m.def("sample_orders", &sample, "candidates"_a, "orders"_a, "seed"_a, "climbs"_a, "seconds"_a.none() = nb::none(),
+          "on_tick"_a.none() = nb::none(),
+          "Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.");
+    m.def("sample_obeying", &sample_that_obey, "candidates"_a, "rules"_a, "orders"_a, "climbs"_a, "seed"_a,
+          "seconds"_a.none() = nb::none(), "on_tick"_a.none() = nb::none(),
+          "Cost and parents of the best network of random orders that was mended to obey; infinite cost: none found.");
+    m.def(
+        "finished_cases",
+        [](const Candidates& candidates, const PyCaseRules& own) {
+            return plain_cases(finished_cases(candidates, checked_rules(own, candidates)));
+        },
+        "candidates"_a, "rules"_a,
+        "For each case in which nothing is left to break: by variable parents that must be, and not; other facts.");
+}
+
+}  // namespace topdag

@@ -1,0 +1,222 @@
+// orders_search.cpp: bounds on the rest, searches over orders, and the sets near the best network.
+#include "binding.h"
+#include "bitset_arrays.h"
+
+#include <nanobind/stl/shared_ptr.h>
+
+#include "families/components.h"
+#include "orders/cluster_bound.h"
+#include "orders/near_sets.h"
+#include "orders/order_paths.h"
+#include "orders/order_search.h"
+#include "orders/pattern_bounds.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
+using OffsetsOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+
+std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const Offsets& ks,
+                                              const DoublesIn& multipliers) {
+    require(members.shape(0) == ks.shape(0) && ks.shape(0) == multipliers.shape(0), "sizes differ");
+    std::vector<WeightedCluster> clusters;
+    for (std::size_t i = 0; i < members.shape(0); ++i) {
+        const WeightedCluster cluster{members.data()[i], static_cast<int>(ks.data()[i]), multipliers.data()[i]};
+        require(is_subset(cluster.members, all_of(n)), "a cluster out of range");
+        require(ks.data()[i] >= 1 && ks.data()[i] <= size_of(cluster.members), "k must be 1 to the cluster's size");
+        require(cluster.multiplier >= 0.0 && std::isfinite(cluster.multiplier), "a multiplier out of range");
+        clusters.push_back(cluster);
+    }
+    return clusters;
+}
+
+std::vector<VarSet> checked_groups(int n, const std::vector<VarSet>& groups) {
+    VarSet seen = 0;
+    for (VarSet group : groups) {
+        require(is_subset(group, all_of(n)) && (group & seen) == 0, "groups overlap or are out of range");
+        require(size_of(group) <= GroupBound::largest_group, "a group is too large");
+        seen |= group;
+    }
+    return groups;
+}
+
+using Search = OrderResult (*)(const Candidates&, const Bound&, const OrderQuestion&, Limits&);
+
+std::pair<OrderResult, bool> run_search(Search search, const Candidates& c, const PyBound& b,
+                                        const OrderQuestion& question, const Watch& watch) {
+    require(b.n == c.n_variables(), "a bound for other variables");
+    require(!std::isnan(question.upper), "upper is not a number");
+    bool interrupted = false;
+    OrderResult result =
+        watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); }, &interrupted);
+    return {std::move(result), interrupted};
+}
+
+void bind_bounds(nb::module_& m) {
+    nb::class_<PyBound>(m, "Bound", "The least that placing the other variables must still cost.")
+        .def("at", [](const PyBound& b, VarSet placed) { return b.bound->at(placed & all_of(b.n)); }, "placed"_a)
+        .def(
+            "after_each",
+            [](const PyBound& b, VarSet placed) {
+                std::vector<double> after(b.n, 0.0);
+                b.bound->after_each(placed, all_of(b.n) & ~placed, after.data());
+                return after;
+            },
+            "placed"_a, "at(placed + x) for each x not placed; zero for the others.")
+        .def_prop_ro("is_consistent", [](const PyBound& b) { return b.bound->is_consistent(); })
+        .def_prop_ro("size", [](const PyBound& b) { return b.bound->size(); });
+    m.def("simple_bound", [](const Candidates& c) { return PyBound{std::make_shared<SimpleBound>(), c.n_variables()}; },
+          "candidates"_a);
+    m.def(
+        "cluster_bound",
+        [](const Candidates& c, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
+            auto clusters = checked_clusters(c.n_variables(), members, ks, multipliers);
+            return PyBound{std::make_shared<ClusterBound>(c, std::move(clusters)), c.n_variables()};
+        },
+        "candidates"_a, "members"_a, "ks"_a, "multipliers"_a);
+    m.def(
+        "largest_bound",
+        [](const std::vector<PyBound>& bounds) {
+            require(!bounds.empty(), "no bounds");
+            std::vector<BoundPtr> all;
+            for (const PyBound& bound : bounds) {
+                require(bound.n == bounds.front().n, "bounds for different variables");
+                all.push_back(bound.bound);
+            }
+            return PyBound{std::make_shared<LargestBound>(std::move(all)), bounds.front().n};
+        },
+        "bounds"_a);
+
+    m.def(
+        "group_bound",
+        [](const Candidates& c, const std::vector<VarSet>& groups) {
+            const std::vector<VarSet> checked = checked_groups(c.n_variables(), groups);
+            nb::gil_scoped_release released;
+            return PyBound{std::make_shared<GroupBound>(c, checked), c.n_variables()};
+        },
+        "candidates"_a, "groups"_a, "Static patterns: all subsets of each group.");
+    m.def("groups_by_strongest_parents", &groups_by_strongest_parents, "candidates"_a, "most"_a);
+    m.def(
+        "cycle_bound",
+        [](const Candidates& c, int k, bool optimal) {
+            require(k >= 1 && k <= 4, "patterns of 1 to 4 variables");
+            nb::gil_scoped_release released;
+            const PatternChoice choice = optimal ? PatternChoice::optimal : PatternChoice::greedy;
+            return PyBound{std::make_shared<CycleBound>(c, k, choice), c.n_variables()};
+        },
+        "candidates"_a, "k"_a, "optimal"_a, "Dynamic patterns: k-cycle conflicts.");
+}
+
+template <class Set>
+void bind_components_of(nb::module_& m) {
+    using Arrays = SetArrays<Set>;
+    using Number = typename Arrays::Number;
+    m.def(
+        "components",
+        [](const CandidatesOf<Set>& c) {
+            std::vector<std::pair<Number, Number>> found;
+            for (const ComponentOf<Set>& component : components(c))
+                found.emplace_back(Arrays::number(component.variables), Arrays::number(component.before));
+            return found;
+        },
+        "candidates"_a, "Groups of variables to be placed one after another: their variables, all that come before.");
+    m.def(
+        "component_families",
+        [](const CandidatesOf<Set>& c, Number variables, Number before) {
+            const ComponentOf<Set> component{Arrays::set_of(variables), Arrays::set_of(before)};
+            require(is_subset(component.variables | component.before, all_of<Set>(c.n_variables())),
+                    "a component out of range");
+            std::vector<std::int64_t> offsets{0};
+            std::vector<Set> parents;
+            std::vector<double> scores;
+            Set rest = component.variables;
+            for (const auto& families : families_of(c, component)) {
+                for (const CandidateOf<Set>& family : families) {
+                    parents.push_back(family.parents);
+                    scores.push_back(c.best_score(first_of(rest)) - family.cost);
+                }
+                offsets.push_back(static_cast<std::int64_t>(parents.size()));
+                rest &= rest - 1;
+            }
+            return std::make_tuple(give_vector<std::int64_t, OffsetsOut>(std::move(offsets)),
+                                   Arrays::give(std::move(parents)),
+                                   give_vector<double, DoublesOut>(std::move(scores)));
+        },
+        "candidates"_a, "variables"_a, "before"_a, "offsets, parents within the component, scores.");
+}
+
+void bind_components(nb::module_& m) {
+    bind_components_of<VarSet>(m);
+    bind_components_of<WideSet>(m);
+    m.def(
+        "network_in_order",
+        [](const Candidates& c, const std::vector<int>& order) {
+            const int n = c.n_variables();
+            VarSet seen = 0;
+            for (int x : order) seen |= x >= 0 && x < n ? only(x) : 0;
+            require(static_cast<int>(order.size()) == n && seen == all_of(n), "not an order");
+            return network_in_order(c, order);
+        },
+        "candidates"_a, "order"_a, "The cost of the best network in an order, and its parents by variable.");
+}
+
+}  // namespace
+
+void bind_order_search(nb::module_& m) {
+    bind_bounds(m);
+    bind_components(m);
+    nb::class_<OrderResult>(m, "OrderResult")
+        .def_ro("finished", &OrderResult::finished)
+        .def_ro("memory_hit", &OrderResult::memory_hit)
+        .def_ro("cost", &OrderResult::cost)
+        .def_ro("bound", &OrderResult::bound)
+        .def_ro("order", &OrderResult::order)
+        .def_ro("parents", &OrderResult::parents)
+        .def_ro("expanded", &OrderResult::expanded)
+        .def_ro("generated", &OrderResult::generated)
+        .def_ro("reopened", &OrderResult::reopened)
+        .def_ro("bytes", &OrderResult::bytes)
+        .def_prop_ro("layers", [](const OrderResult& result) {
+            std::vector<std::pair<std::uint64_t, std::uint64_t>> layers;
+            for (const LayerCount& layer : result.layers) layers.emplace_back(layer.expanded, layer.open);
+            return layers;
+        }, "By size: sets expanded, sets found and not expanded.");
+    m.def(
+        "search_orders",
+        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
+           std::optional<double> seconds, nb::object on_tick) {
+            const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), 1};
+            return run_search(search_orders, c, b, question, watch_of(seconds, std::move(on_tick)));
+        },
+        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "seconds"_a.none(),
+        "on_tick"_a.none(), "Best first. The result, and whether Ctrl-C stopped it.");
+    m.def(
+        "search_in_layers",
+        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
+           int threads, std::optional<double> seconds, nb::object on_tick) {
+            require(threads >= 1, "at least one thread");
+            const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), threads};
+            return run_search(search_in_layers, c, b, question, watch_of(seconds, std::move(on_tick)));
+        },
+        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "threads"_a, "seconds"_a.none(),
+        "on_tick"_a.none(), "Breadth first, two layers at a time. The result, and whether Ctrl-C stopped it.");
+    m.def(
+        "sets_within",
+        [](const Candidates& c, const PyBound& b, double threshold, std::size_t most_sets, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
+            require(b.n == c.n_variables(), "a bound for other variables");
+            require(b.bound->is_consistent(), "a bound that is not consistent");
+            require(threads >= 1, "at least one thread");
+            NearSets near = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return sets_within(c, *b.bound, threshold, most_sets, threads, limits);
+            });
+            return std::make_tuple(near.complete, give_vector<VarSet, MasksOut>(std::move(near.sets)),
+                                   give_vector<double, DoublesOut>(std::move(near.forward)));
+        },
+        "candidates"_a, "bound"_a, "threshold"_a, "most_sets"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "complete, sets by size, F of each.");
+}
+
+}  // namespace topdag

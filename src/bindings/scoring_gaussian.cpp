@@ -1,0 +1,151 @@
+// scoring_gaussian.cpp: scores of continuous variables.
+#include "binding.h"
+
+#include <algorithm>
+
+#include "scoring/gaussian_families.h"
+#include "scoring/gaussian_sets.h"
+#include "scoring/mixed_families.h"
+#include "scoring/scatter.h"
+
+namespace topdag {
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+// Columns of numbers, checked once so that the core may trust them.
+Numbers checked_numbers(const Matrix& values, const Weights& weights) {
+    require(values.shape(0) <= 64 && values.shape(1) >= 1 && weights.shape(0) == values.shape(1), "sizes differ");
+    Numbers numbers{{}, weights.data(), values.shape(1)};
+    for (std::size_t v = 0; v < values.shape(0); ++v) numbers.columns.push_back(values.data() + v * values.shape(1));
+    return numbers;
+}
+
+void check_square(const Matrix& matrix, std::size_t n) {
+    require(matrix.shape(0) == n && matrix.shape(1) == n && n <= 64, "a square matrix, one row a variable");
+}
+
+void check_formula(const MinorFormula& formula, int n) {
+    const std::size_t sizes = static_cast<std::size_t>(n) + 1;
+    require(formula.constants.size() >= sizes && formula.factors.size() >= sizes, "a constant and a factor a size");
+}
+
+}  // namespace
+
+void bind_gaussian_sets(nb::module_& m) {
+    nb::class_<MinorFormula>(m, "MinorFormula", "Of a set: constants[size] + factors[size] * ln det of its matrix.")
+        .def(
+            "__init__",
+            [](MinorFormula* self, std::vector<double> constants, std::vector<double> factors) {
+                new (self) MinorFormula{std::move(constants), std::move(factors)};
+            },
+            "constants"_a, "factors"_a)
+        .def_ro("constants", &MinorFormula::constants)
+        .def_ro("factors", &MinorFormula::factors);
+
+    nb::class_<Scatter>(m, "Scatter", "How columns of numbers vary together, to 32 digits.")
+        .def(
+            "__init__",
+            [](Scatter* self, const Matrix& values, const Weights& weights) {
+                new (self) Scatter(scatter_of(checked_numbers(values, weights)));
+            },
+            "values"_a, "weights"_a)
+        .def_static(
+            "of_rows",
+            [](const Matrix& values, const Weights& weights, const std::vector<std::uint32_t>& rows) {
+                const Numbers numbers = checked_numbers(values, weights);
+                for (std::uint32_t row : rows) require(row < numbers.n_distinct, "no such row");
+                return scatter_of_rows(numbers, rows, least_variances(numbers));
+            },
+            "values"_a, "weights"_a, "rows"_a, "Of these rows only, with means of their own.")
+        .def_static(
+            "posterior",
+            [](const Matrix& values, const Weights& weights, const Matrix& precision, const DoublesIn& mean,
+               double rows) {
+                check_square(precision, values.shape(0));
+                require(mean.shape(0) == values.shape(0), "a mean for each variable");
+                return posterior_scatter(checked_numbers(values, weights), precision.data(), mean.data(), rows);
+            },
+            "values"_a, "weights"_a, "precision"_a, "mean"_a, "rows"_a)
+        .def_static(
+            "plain",
+            [](const Matrix& matrix) {
+                check_square(matrix, matrix.shape(0));
+                return plain_scatter(matrix.data(), static_cast<int>(matrix.shape(0)));
+            },
+            "matrix"_a)
+        .def(
+            "log_determinant",
+            [](const Scatter& scatter, const std::vector<int>& variables) {
+                for (int v : variables) require(v >= 0 && v < scatter.n, "no such variable");
+                return log_determinant(scatter_among(scatter, variables));
+            },
+            "variables"_a, "Of the matrix of these variables; not a number where one depends on others.");
+
+    nb::class_<GaussianFamilies>(m, "GaussianFamilies", "The families kept, and what was done for them.")
+        .def_ro("memory_needed", &GaussianFamilies::memory_needed)
+        .def_ro("degenerate", &GaussianFamilies::degenerate)
+        .def_ro("grid", &GaussianFamilies::grid)
+        .def_ro("limit", &GaussianFamilies::limit)
+        .def_ro("n_scored", &GaussianFamilies::n_scored)
+        .def_ro("n_cut", &GaussianFamilies::n_cut)
+        .def_prop_ro("offsets", [](const GaussianFamilies& f) { return f.offsets; })
+        .def("take_parents", [](GaussianFamilies& f) { return give_vector<VarSet, MasksOut>(std::move(f.parents)); })
+        .def("take_scores", [](GaussianFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
+    m.def(
+        "score_gaussian_families",
+        [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon,
+           std::uint64_t k, double slack, double memory, int threads, std::optional<double> seconds,
+           nb::object on_tick) -> std::optional<GaussianFamilies> {
+            require(scatter.n >= 1 && scatter.n <= 64, "1 to 64 variables");
+            check_formula(formula, scatter.n);
+            const GaussianQuestion question{formula, penalty, max_parents, epsilon, k, slack, memory};
+            GaussianFamilies found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_gaussian_families(scatter, question, threads, limits);
+            });
+            if (!found.finished && found.memory_needed == 0.0 && found.degenerate == 0) return std::nullopt;
+            return found;
+        },
+        "scatter"_a, "formula"_a, "penalty"_a, "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a, "memory"_a, "threads"_a,
+        "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+    m.def(
+        "score_mixed_families",
+        [](const PyTable& discrete, const Matrix& values, const std::vector<int>& continuous_places, double penalty,
+           int max_parents, int threads, std::optional<double> seconds, nb::object on_tick) {
+            const Numbers numbers = checked_numbers(values, discrete.weights);
+            MixedTable table{discrete.view, numbers, {}, continuous_places};
+            const int n = discrete.view.n_variables() + static_cast<int>(values.shape(0));
+            require(n <= lattice_limit && continuous_places.size() == values.shape(0), "too many variables");
+            for (int v : continuous_places) require(v >= 0 && v < n, "no such place");
+            for (int v = 0; v < n; ++v)
+                if (std::find(continuous_places.begin(), continuous_places.end(), v) == continuous_places.end())
+                    table.discrete_places.push_back(v);
+            require(table.discrete_places.size() == discrete.view.columns.size(), "a place for each column");
+            MixedCounts counts;
+            const auto fill = [&](Limits& limits, double* out) {
+                return score_mixed_families(table, penalty, max_parents, threads, limits, out, counts);
+            };
+            MaybeArray families = filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), fill);
+            return std::tuple(std::move(families), counts.degenerate, counts.hopeless);
+        },
+        "discrete"_a, "values"_a, "continuous_places"_a, "penalty"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(),
+        "on_tick"_a.none(), "Scores of all families, None when stopped; how many are degenerate, and hopeless.");
+    m.def(
+        "score_minors",
+        [](const Scatter& scatter, const MinorFormula& formula, int most, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            require(scatter.n >= 1 && scatter.n <= lattice_limit, "too many variables");
+            check_formula(formula, scatter.n);
+            VarSet degenerate = 0;
+            const auto fill = [&](Limits& limits, double* out) {
+                return score_minors(scatter, formula, most, threads, limits, out, degenerate);
+            };
+            MaybeArray scores = filled(watch_of(seconds, std::move(on_tick)), n_sets(scatter.n), fill);
+            return std::pair(std::move(scores), degenerate);
+        },
+        "scatter"_a, "formula"_a, "most"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.");
+}
+
+}  // namespace topdag

@@ -1,0 +1,105 @@
+// scoring_pruned.cpp: the families worth keeping, without tables over all sets.
+#include "binding.h"
+
+#include "bitset_arrays.h"
+#include "scoring/layered_scores.h"
+#include "scoring/pruned_scores.h"
+
+namespace topdag {
+
+namespace {
+
+void check_question(const PyTable& table, const PruningQuestion& question, int most = 64) {
+    const int n = table.view.n_variables();
+    require(n <= most, "too many variables");
+    require(question.max_parents >= 0 && question.max_parents <= most, "a number of parents");
+    const std::size_t n_below = question.below.empty() ? 0 : static_cast<std::size_t>(n);
+    require(question.below_of.size() == n_below, "one function a variable");
+    for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
+}
+
+void check_must(int n, const std::vector<WideSet>& must, int max_parents) {
+    require(must.empty() || static_cast<int>(must.size()) == n, "one set a variable");
+    for (int x = 0; x < static_cast<int>(must.size()); ++x)
+        require(is_subset(must[x], all_of<WideSet>(n) & ~only<WideSet>(x)) && size_of(must[x]) <= max_parents,
+                "parents that must be");
+}
+
+std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
+    if (!found.finished && found.memory_needed == 0.0 && !found.is_dense) return std::nullopt;
+    return found;
+}
+
+template <class Set>
+void bind_grid_scores(nb::module_& m, const char* name) {
+    m.def(
+        name,
+        [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
+           const typename SetArrays<Set>::In& sets) {
+            check_question(t, question, static_cast<int>(8 * sizeof(Set)));
+            const std::vector<Set> listed = sets_from<Set>(sets);
+            for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
+            int grid = 0;
+            std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
+            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
+        },
+        "table"_a, "question"_a, "formula"_a, "sets"_a,
+        "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
+}
+
+}  // namespace
+
+void bind_pruned_scores(nb::module_& m) {
+    nb::class_<PruningQuestion>(m, "PruningQuestion", "Which families are asked for, and what may cut them off.")
+        .def(
+            "__init__",
+            [](PruningQuestion* self, const SetFormula& joint, std::vector<SetFormula> below, std::vector<int> below_of,
+               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory) {
+                new (self) PruningQuestion{joint,   std::move(below), std::move(below_of), max_parents,
+                                           epsilon, k,                rules,               memory};
+            },
+            "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
+
+    nb::class_<PrunedFamilies>(m, "PrunedFamilies", "The families kept, and what was done for them.")
+        .def_ro("memory_needed", &PrunedFamilies::memory_needed)
+        .def_ro("is_dense", &PrunedFamilies::is_dense)
+        .def_ro("words", &PrunedFamilies::words)
+        .def_ro("grid", &PrunedFamilies::grid)
+        .def_ro("limit", &PrunedFamilies::limit)
+        .def_ro("n_scored", &PrunedFamilies::n_scored)
+        .def_ro("n_sets", &PrunedFamilies::n_sets)
+        .def_prop_ro("n_cut",
+                     [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
+        .def_prop_ro("offsets", [](const PrunedFamilies& f) { return f.offsets; })
+        .def("take_parents", [](PrunedFamilies& f) { return give_vector<std::uint64_t, MasksOut>(std::move(f.parents)); })
+        .def("take_scores", [](PrunedFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
+
+    m.def(
+        "score_pruned",
+        [](const PyTable& t, const PruningQuestion& question, bool stop_when_dense, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
+            check_question(t, question);
+            return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_pruned(t.view, question, stop_when_dense, threads, limits);
+            }));
+        },
+        "table"_a, "question"_a, "stop_when_dense"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "None when stopped.");
+    m.def(
+        "score_layers",
+        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in, int threads,
+           std::optional<double> seconds, nb::object on_tick) {
+            check_question(t, question, 128);
+            const std::vector<WideSet> must = sets_from<WideSet>(must_in);
+            check_must(t.view.n_variables(), must, question.max_parents);
+            require(question.k == 0, "k better subsets are not counted in layers");
+            return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+                return score_layers(t.view, question, must, threads, limits);
+            }));
+        },
+        "table"_a, "question"_a, "must"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+    bind_grid_scores<VarSet>(m, "grid_scores");
+    bind_grid_scores<WideSet>(m, "wide_grid_scores");
+}
+
+}  // namespace topdag

@@ -1,0 +1,180 @@
+// scoring_sets.cpp: tables, and the local scores of all their families.
+#include "binding.h"
+#include "bitset_arrays.h"
+
+#include "families/local_scores.h"
+#include "families/parent_sets.h"
+#include "scoring/set_scores.h"
+
+namespace topdag {
+
+namespace {
+
+void check_lattice(const PyTable& table) { require(table.view.n_variables() <= lattice_limit, "too many variables"); }
+
+std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int threads) {
+    Limits limits;
+    double magnitude = 0.0;
+    nb::gil_scoped_release released;
+    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0)));
+    const int exponent = grid_exponent(n, magnitude);
+    for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, threads, limits);
+    return {magnitude, exponent};
+}
+
+using LimitsIn = std::tuple<std::uint64_t, std::uint64_t, int, int>;
+
+std::vector<ParentLimits> checked_limits(int n, const std::vector<LimitsIn>& limits) {
+    require(limits.empty() || limits.size() == static_cast<std::size_t>(n), "limits of each variable, or none");
+    std::vector<ParentLimits> checked;
+    for (const auto& [must, may, least, most] : limits) {
+        require(is_subset(must, may) && may < n_sets(n), "limits out of range");
+        checked.push_back({must, may, least, most});
+    }
+    return checked;
+}
+
+// By variable those that come before it in any case; none at all when empty.
+Precedence checked_precedence(int n, std::vector<std::uint64_t> before) {
+    require(before.empty() || before.size() == static_cast<std::size_t>(n), "those before each variable, or none");
+    for (std::size_t x = 0; x < before.size(); ++x) {
+        require(before[x] < n_sets(n) && !has(before[x], static_cast<int>(x)), "no variable comes before itself");
+        for (VarSet rest = before[x]; rest != 0; rest &= rest - 1)
+            require(is_subset(before[first_of(rest)], before[x]), "what comes before those before x comes before x");
+    }
+    return Precedence(std::move(before));
+}
+
+}  // namespace
+
+void bind_scores(nb::module_& m) {
+    nb::enum_<CellKind>(m, "CellKind")
+        .value("ONE", CellKind::one)
+        .value("N_LOG_N", CellKind::n_log_n)
+        .value("N_LOG_N_REGRET", CellKind::n_log_n_regret)
+        .value("LOG_RISING", CellKind::log_rising);
+    nb::enum_<Penalty>(m, "Penalty")
+        .value("NONE", Penalty::none)
+        .value("PER_CELL", Penalty::per_cell)
+        .value("REGRET", Penalty::regret);
+
+    nb::class_<SetFormula>(m, "SetFormula", "What a set of variables scores: a sum over its cells minus a penalty.")
+        .def(
+            "__init__",
+            [](SetFormula* self, CellKind kind, double parameter, bool spread, Penalty penalty, double penalty_weight) {
+                new (self) SetFormula{kind, parameter, spread, penalty, penalty_weight};
+            },
+            "kind"_a, "parameter"_a = 0.0, "spread"_a = false, "penalty"_a = Penalty::none, "penalty_weight"_a = 0.0)
+        .def_ro("parameter", &SetFormula::parameter);
+
+    nb::class_<PyTable>(m, "CodedTable", "Coded columns of distinct rows with weights.")
+        .def(nb::init<Codes, const std::vector<int>&, Weights>(), "codes"_a, "arities"_a, "weights"_a)
+        .def_prop_ro("n_rows", [](const PyTable& t) { return t.view.n_rows; })
+        .def_prop_ro("n_variables", [](const PyTable& t) { return t.view.n_variables(); });
+
+    m.def(
+        "score_set",
+        [](const PyTable& t, const SetFormula& formula, const std::vector<int>& variables) {
+            for (int v : variables) require(v >= 0 && v < t.view.n_variables(), "no such variable");
+            return score_one_set(t.view, formula, variables);
+        },
+        "table"_a, "formula"_a, "variables"_a);
+    m.def("most_cells_with_hope", [](const PyTable& t, const SetFormula& f) { return most_cells_with_hope(t.view, f); },
+          "table"_a, "formula"_a);
+    m.def("scoring_bytes", [](const PyTable& t, const SetFormula& f, int threads) { return scoring_bytes(t.view, f, threads); },
+          "table"_a, "formula"_a, "threads"_a);
+    m.def("lattice_bytes", &Lattice::bytes, "n_variables"_a);
+
+    m.def(
+        "score_all_sets",
+        [](const PyTable& t, const SetFormula& formula, int max_size, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            check_lattice(t);
+            return filled(watch_of(seconds, std::move(on_tick)), n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
+                return score_all_sets(t.view, formula, max_size, threads, limits, out);
+            });
+        },
+        "table"_a, "formula"_a, "max_size"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "Scores of all sets, indexed by their bits; None when stopped.");
+    m.def(
+        "score_all_sets_bde",
+        [](const PyTable& t, double ess, DoublesIn prior, int max_size, int threads, std::optional<double> seconds,
+           nb::object on_tick) {
+            check_lattice(t);
+            double cells = 1;
+            for (int arity : t.view.arities) cells *= arity;
+            require(static_cast<double>(prior.shape(0)) == cells, "the prior must have one entry a cell");
+            return filled(watch_of(seconds, std::move(on_tick)), n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
+                return score_all_sets_bde(t.view, ess, prior.data(), max_size, threads, limits, out);
+            });
+        },
+        "table"_a, "ess"_a, "prior"_a, "max_size"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    m.def(
+        "score_families_bds",
+        [](const PyTable& t, double ess, int max_parents, int threads, std::optional<double> seconds, nb::object on_tick) {
+            check_lattice(t);
+            const int n = t.view.n_variables();
+            return filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), [&](Limits& limits, double* out) {
+                return score_families_bds(t.view, ess, max_parents, threads, limits, out);
+            });
+        },
+        "table"_a, "ess"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    m.def("round_together", &round_together, "arrays"_a, "n_variables"_a, "threads"_a,
+          "Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.");
+
+    nb::class_<PyScores>(m, "LocalScores", "The local score of any family, however it is stored.");
+    m.def(
+        "difference_scores",
+        [](int n, DoublesIn joint, const std::vector<DoublesIn>& below, std::vector<std::uint64_t> before,
+           const std::vector<LimitsIn>& limits) {
+            require(n >= 1 && n <= lattice_limit && joint.shape(0) == n_sets(n), "joint must have 2^n scores");
+            require(below.size() == static_cast<std::size_t>(n), "one array below for each variable");
+            std::vector<const double*> pointers;
+            PyScores result;
+            result.kept.push_back(nb::cast(joint));
+            for (const DoublesIn& array : below) {
+                require(array.shape(0) == n_sets(n), "below must have 2^n scores");
+                pointers.push_back(array.data());
+                result.kept.push_back(nb::cast(array));
+            }
+            result.scores =
+                std::make_unique<DifferenceScores>(n, joint.data(), std::move(pointers), checked_limits(n, limits));
+            result.scores->set_precedence(checked_precedence(n, std::move(before)));
+            return result;
+        },
+        "n_variables"_a, "joint"_a, "below"_a, "before"_a = std::vector<std::uint64_t>(),
+        "limits"_a = std::vector<LimitsIn>(), "limits: by variable must, may, least, most; or none.");
+    m.def(
+        "family_scores",
+        [](int n, DoublesIn families, std::vector<std::uint64_t> before) {
+            require(n >= 1 && n <= lattice_limit && families.shape(0) == n * n_sets(n - 1), "n * 2^(n-1) scores");
+            PyScores result;
+            result.kept.push_back(nb::cast(families));
+            result.scores = std::make_unique<FamilyScores>(n, families.data());
+            result.scores->set_precedence(checked_precedence(n, std::move(before)));
+            return result;
+        },
+        "n_variables"_a, "families"_a, "before"_a = std::vector<std::uint64_t>());
+    m.def(
+        "listed_scores",
+        [](int n, Offsets offsets, Masks parents, DoublesIn scores, std::vector<std::uint64_t> before) {
+            require(n >= 1 && n <= lattice_limit, "too many variables");
+            require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
+            require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
+            for (int x = 0; x < n; ++x) {
+                require(offsets.data()[x] <= offsets.data()[x + 1], "offsets must not fall");
+                for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
+                    require(parents.data()[i] < n_sets(n) && !has(parents.data()[i], x), "parents out of range");
+            }
+            PyScores result;
+            result.scores = std::make_unique<ListedScores>(n, offsets.data(), parents.data(), scores.data());
+            result.scores->set_precedence(checked_precedence(n, std::move(before)));
+            return result;
+        },
+        "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a, "before"_a = std::vector<std::uint64_t>());
+
+    bind_candidates<VarSet>(m, "Candidates");
+    bind_candidates<WideSet>(m, "WideCandidates");
+}
+
+}  // namespace topdag

@@ -1,0 +1,331 @@
+#include "counting/cell_counters.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "base/simd.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr std::uint64_t weighted_table = 4096;  // counts of weighted rows from here on are computed when met
+
+std::uint64_t counts_looked_up(const CountingRows& rows) {
+    return rows.is_unweighted() ? rows.n_rows() + 1 : std::min(rows.n_rows() + 1, weighted_table);
+}
+
+}  // namespace
+
+CountTable::CountTable(const CountingRows& rows, const FixedFunction& function, double cells)
+    : function_{function.kind, function.spread ? function.parameter / cells : function.parameter},
+      scale_(std::ldexp(1.0, function.bits)) {
+    std::vector<double> exact(counts_looked_up(rows));
+    function_.tabulate(exact.data(), exact.size());
+    values_.resize(std::max<std::size_t>(exact.size(), SettledCells::light_limit), 0);
+    for (std::size_t count = 0; count < exact.size(); ++count) values_[count] = std::llround(exact[count] * scale_);
+}
+
+std::int64_t CountTable::operator()(std::uint64_t count) const {
+    return count < values_.size() ? values_[count] : std::llround(function_(count) * scale_);
+}
+
+const CountTable& CountTables::of(double cells) {
+    const double key = function_.spread ? cells : 1.0;
+    const auto found = by_cells_.find(key);
+    return found != by_cells_.end() ? found->second
+                                    : by_cells_.emplace(key, CountTable(rows_, function_, key)).first->second;
+}
+
+void SettledCells::add(std::uint64_t count) {
+    if (count < light_limit) {
+        ++light[count];
+    } else {
+        heavy.push_back(count);
+    }
+}
+
+std::int64_t SettledCells::sum(const CountTable& f) const {
+    std::int64_t total = 0;
+    for (std::uint32_t count = 1; count < light_limit; ++count)
+        total += static_cast<std::int64_t>(light[count]) * f.values()[count];
+    for (std::uint64_t count : heavy) total += f(count);
+    return total;
+}
+
+// ---- Weighted rows
+
+void RowCounter::begin(RowCells& all) {
+    all.rows.resize(rows_.n_units());
+    std::iota(all.rows.begin(), all.rows.end(), 0);
+    all.begins = {0, static_cast<std::uint32_t>(rows_.n_units())};
+}
+
+void RowCounter::refine(const RowCells& from, int place, RowCells& to) {
+    const int arity = rows_.arity(place);
+    const std::uint16_t* codes = rows_.codes(place);
+    to.rows.resize(from.rows.size());
+    to.begins.assign(1, 0);
+    to.settled = from.settled;
+    std::uint32_t end = 0;
+    starts_.resize(arity + 1);
+    for (std::size_t c = 0; c < from.n_cells(); ++c) {
+        std::fill(starts_.begin(), starts_.end(), 0);
+        for (std::uint32_t i = from.begins[c]; i < from.begins[c + 1]; ++i) ++starts_[codes[from.rows[i]] + 1];
+        for (int s = 0; s < arity; ++s) starts_[s + 1] += starts_[s];
+        group_.resize(from.begins[c + 1] - from.begins[c]);
+        ends_.assign(starts_.begin(), starts_.end() - 1);
+        for (std::uint32_t i = from.begins[c]; i < from.begins[c + 1]; ++i) {
+            const std::uint32_t row = from.rows[i];
+            group_[ends_[codes[row]]++] = row;
+        }
+        for (int s = 0; s < arity; ++s)
+            end = add_cell(to, end, group_.data() + starts_[s], starts_[s + 1] - starts_[s]);
+    }
+    to.rows.resize(end);
+}
+
+std::int64_t RowCounter::split(const RowCells& cells, int place, const CountTable& f) {
+    const std::uint16_t* codes = rows_.codes(place);
+    counts_.resize(rows_.arity(place));
+    std::int64_t sum = cells.settled.sum(f);
+    for (std::size_t c = 0; c < cells.n_cells(); ++c) {
+        std::fill(counts_.begin(), counts_.end(), 0);
+        for (std::uint32_t i = cells.begins[c]; i < cells.begins[c + 1]; ++i)
+            counts_[codes[cells.rows[i]]] += rows_.weight(cells.rows[i]);
+        for (std::uint64_t count : counts_) sum += f(count);
+    }
+    return sum;
+}
+
+std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::uint32_t* first, std::uint32_t size) {
+    if (size == 0) return end;
+    if (size == 1) {
+        to.settled.add(rows_.weight(first[0]));
+        return end;
+    }
+    std::copy(first, first + size, to.rows.begin() + end);
+    to.begins.push_back(end + size);
+    return end + size;
+}
+
+// ---- Unweighted rows
+
+namespace {
+
+// The codes, 0 or 1, of these rows as bits.
+TOPDAG_SIMD void gather_codes(const std::uint16_t* codes, const std::vector<std::uint32_t>& rows, std::uint64_t* bits) {
+    for (std::size_t first = 0; first < rows.size(); first += 64) {
+        const std::size_t end = std::min<std::size_t>(64, rows.size() - first);
+        std::uint64_t word = 0;
+        for (std::size_t bit = 0; bit < end; ++bit) word |= std::uint64_t{codes[rows[first + bit]]} << bit;
+        bits[first / 64] = word;
+    }
+}
+
+// Sums f over the parts of all cells when a variable of so many states splits them.
+TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t* states, std::size_t stride, int arity,
+                                      const std::int64_t* f) {
+    std::int64_t sum = 0;
+    for (const BitCells::Cell& cell : cells.cells) {
+        const std::uint64_t* own = cells.bits.data() + cell.at;
+        const std::uint64_t* state = states + cell.first_word;
+        std::uint32_t rest = cell.count;
+        for (int s = 1; s < arity; ++s, state += stride) {
+            std::uint32_t count = 0;
+            for (std::uint32_t w = 0; w < cell.n_words; ++w)
+                count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
+            rest -= count;
+            sum += f[count];
+        }
+        sum += f[rest];
+    }
+    return sum;
+}
+
+// As above for cells of one word each, and two states: the most frequent case.
+TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_t* state, const std::int64_t* f) {
+    std::int64_t sum = 0;
+    const std::uint64_t* bits = cells.bits.data();
+    for (const BitCells::Cell& cell : cells.cells) {
+        const std::uint64_t part = bits[cell.at] & state[cell.first_word];
+        const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcountll(part));
+        sum += f[count] + f[cell.count - count];
+    }
+    return sum;
+}
+
+// Cells being made: each is written at room() first, then closed.
+class CellWriter {
+public:
+    explicit CellWriter(BitCells& to) : to_(to) { to_.cells.clear(); }
+
+    std::uint64_t* room() { return to_.bits.data() + at_; }
+
+    // Takes what was written as a cell of so many rows; cells of one row are settled.
+    void close(std::uint32_t first_word, std::uint32_t n_words, std::uint32_t count) {
+        to_.settled.light[1] += count == 1;
+        if (count < 2) return;
+        const std::uint64_t* words = room();
+        std::uint32_t begin = 0, end = n_words;
+        while (words[begin] == 0) ++begin;
+        while (words[end - 1] == 0) --end;
+        to_.cells.push_back({first_word + begin, end - begin, count, at_ + begin});
+        at_ += n_words;
+        longest_ = std::max(longest_, end - begin);
+    }
+
+    bool one_word_each() const { return longest_ <= 1; }
+
+private:
+    BitCells& to_;
+    std::size_t at_ = 0;
+    std::uint32_t longest_ = 0;
+};
+
+// part = own & state, and what is left of rest; returns how many rows the part has.
+TOPDAG_SIMD std::uint32_t take_part(const std::uint64_t* own, const std::uint64_t* state, std::uint32_t n_words,
+                                    std::uint64_t* part, std::uint64_t* rest) {
+    std::uint32_t count = 0;
+    for (std::uint32_t w = 0; w < n_words; ++w) {
+        part[w] = own[w] & state[w];
+        rest[w] &= ~state[w];
+        count += static_cast<std::uint32_t>(__builtin_popcountll(part[w]));
+    }
+    return count;
+}
+
+// Splits all cells by a variable of so many states.
+void split_cells(const BitCells& from, const std::uint64_t* states, std::size_t stride, int arity, BitCells& to,
+                 std::vector<std::uint64_t>& rest) {
+    std::size_t room = 0;
+    std::uint32_t longest = 0;
+    for (const BitCells::Cell& cell : from.cells) {
+        room += cell.n_words;
+        longest = std::max(longest, cell.n_words);
+    }
+    if (to.bits.size() < room * static_cast<std::size_t>(arity)) to.bits.resize(room * static_cast<std::size_t>(arity));
+    if (rest.size() < longest) rest.resize(longest);
+    CellWriter writer(to);
+    for (const BitCells::Cell& cell : from.cells) {
+        const std::uint64_t* own = from.bits.data() + cell.at;
+        const std::uint64_t* state = states + cell.first_word;
+        std::copy(own, own + cell.n_words, rest.begin());
+        std::uint32_t left = cell.count;
+        for (int s = 1; s < arity && left > 0; ++s, state += stride) {
+            const std::uint32_t count = take_part(own, state, cell.n_words, writer.room(), rest.data());
+            writer.close(cell.first_word, cell.n_words, count);
+            left -= count;
+        }
+        if (left > 1) std::copy(rest.begin(), rest.begin() + cell.n_words, writer.room());
+        writer.close(cell.first_word, cell.n_words, left);
+    }
+    to.one_word_each = writer.one_word_each();
+}
+
+// As above for cells of one word each, and two states.
+TOPDAG_SIMD void halve_cells(const BitCells& from, const std::uint64_t* state, BitCells& to) {
+    if (to.bits.size() < 2 * from.cells.size()) to.bits.resize(2 * from.cells.size());
+    to.cells.resize(2 * from.cells.size());
+    std::size_t n_cells = 0;
+    std::uint64_t singles = 0;
+    for (const BitCells::Cell& cell : from.cells) {
+        const std::uint64_t own = from.bits[cell.at];
+        const std::uint64_t part = own & state[cell.first_word];
+        const std::uint32_t count = static_cast<std::uint32_t>(__builtin_popcountll(part));
+        const std::uint32_t left = cell.count - count;
+        singles += (count == 1) + (left == 1);
+        to.bits[n_cells] = part;
+        to.cells[n_cells] = {cell.first_word, 1, count, n_cells};
+        n_cells += count > 1;
+        to.bits[n_cells] = own & ~part;
+        to.cells[n_cells] = {cell.first_word, 1, left, n_cells};
+        n_cells += left > 1;
+    }
+    to.cells.resize(n_cells);
+    to.settled.light[1] += singles;
+    to.one_word_each = true;
+}
+
+}  // namespace
+
+void BitCounter::begin(BitCells& all) {
+    const std::uint32_t n_units = static_cast<std::uint32_t>(rows_.n_units());
+    all.own_frame.row_at.resize(n_units);
+    std::iota(all.own_frame.row_at.begin(), all.own_frame.row_at.end(), 0);
+    fill_states(all.own_frame, rows_.n_variables());
+    all.frame = &all.own_frame;
+    all.bits.assign(rows_.words(), ~std::uint64_t{0});
+    if (n_units % 64 != 0) all.bits[rows_.words() - 1] = (std::uint64_t{1} << n_units % 64) - 1;
+    all.cells = {{0, static_cast<std::uint32_t>(rows_.words()), n_units, 0}};
+}
+
+void BitCounter::refine(const BitCells& from, int place, BitCells& to) {
+    const Frame& frame = *from.frame;
+    to.frame = &frame;
+    to.settled = from.settled;
+    const std::uint64_t* states = frame.states[place].data();
+    if (from.one_word_each && rows_.arity(place) == 2) return halve_cells(from, states, to);
+    split_cells(from, states, frame.words, rows_.arity(place), to, rest_);
+}
+
+std::int64_t BitCounter::split(const BitCells& cells, int place, const CountTable& f) {
+    const Frame& frame = *cells.frame;
+    const std::uint64_t* states = frame.states[place].data();
+    const std::int64_t sum = cells.settled.sum(f);
+    if (cells.one_word_each && rows_.arity(place) == 2) return sum + sum_of_halves(cells, states, f.values());
+    return sum + sum_of_parts(cells, states, frame.words, rows_.arity(place), f.values());
+}
+
+void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) {
+    std::size_t words = 0, packed = 0, n_rows = 0;
+    for (const BitCells::Cell& cell : cells.cells) {
+        words += cell.n_words;
+        packed += (cell.count + 63) / 64;
+        n_rows += cell.count;
+    }
+    // Moving a row of one variable costs about as much as a word in counting, and larger sets have twice the words.
+    if (2 * (words - packed) * n_uses < n_rows * static_cast<std::size_t>(n_places)) return;
+    Frame& frame = cells.own_frame;
+    frame.row_at.assign(packed * 64, static_cast<std::uint32_t>(rows_.n_units()));  // which has code 0
+    std::size_t next = 0;
+    for (BitCells::Cell& cell : cells.cells) {
+        std::size_t bit = next * 64;
+        for (std::uint32_t w = 0; w < cell.n_words; ++w)
+            for (std::uint64_t rest = cells.bits[cell.at + w]; rest != 0; rest &= rest - 1)
+                frame.row_at[bit++] = cells.frame->row_at[(cell.first_word + w) * 64 + std::countr_zero(rest)];
+        cell.first_word = static_cast<std::uint32_t>(next);
+        cell.n_words = (cell.count + 63) / 64;
+        cell.at = next;
+        next += cell.n_words;
+    }
+    cells.bits.assign(packed, ~std::uint64_t{0});
+    for (const BitCells::Cell& cell : cells.cells)
+        if (cell.count % 64 != 0)
+            cells.bits[cell.at + cell.n_words - 1] = (std::uint64_t{1} << cell.count % 64) - 1;
+    fill_states(frame, n_places);
+    cells.frame = &frame;
+    cells.one_word_each = packed == cells.cells.size();
+}
+
+void BitCounter::fill_states(Frame& frame, int n_places) {
+    frame.words = (frame.row_at.size() + 63) / 64;
+    frame.states.resize(rows_.n_variables());
+    for (int place = 0; place < n_places; ++place) {
+        std::vector<std::uint64_t>& states = frame.states[place];
+        states.assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
+        if (rows_.arity(place) == 2) {
+            gather_codes(rows_.codes(place), frame.row_at, states.data());
+            continue;
+        }
+        for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
+            const std::uint16_t code = rows_.codes(place)[frame.row_at[bit]];
+            if (code > 0)
+                states[static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
+        }
+    }
+}
+
+}  // namespace topdag

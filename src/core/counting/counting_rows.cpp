@@ -1,0 +1,41 @@
+#include "counting/counting_rows.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace topdag {
+
+namespace {
+
+constexpr std::uint64_t most_apart = 1 << 16;     // rows whose counts are all looked up
+constexpr std::uint64_t rows_for_one = 128;       // unweighted rows cost as much as one weighted row, at least
+
+}  // namespace
+
+CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : n_rows_(table.n_rows) {
+    const int n = table.n_variables();
+    std::vector<std::uint32_t> sorted(table.n_distinct);
+    std::iota(sorted.begin(), sorted.end(), 0);
+    std::sort(sorted.begin(), sorted.end(), [&](std::uint32_t a, std::uint32_t b) {
+        for (int p = n - 1; p >= 0; --p) {
+            const std::uint16_t* column = table.columns[order[p]];
+            if (column[a] != column[b]) return column[a] < column[b];
+        }
+        return a < b;
+    });
+    const bool apart = n_rows_ <= most_apart && n_rows_ <= rows_for_one * table.n_distinct;
+    std::vector<std::uint32_t> source;  // of each unit
+    for (std::uint32_t row : sorted) {
+        source.insert(source.end(), apart ? table.weights[row] : 1, row);
+        if (!apart) weights_.push_back(table.weights[row]);
+    }
+    n_units_ = source.size();
+    codes_.resize(n);
+    for (int p = 0; p < n; ++p) {
+        arities_.push_back(table.arities[order[p]]);
+        for (std::uint32_t row : source) codes_[p].push_back(table.columns[order[p]][row]);
+        codes_[p].push_back(0);  // a row behind the last, for places without one
+    }
+}
+
+}  // namespace topdag

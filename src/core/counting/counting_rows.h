@@ -1,0 +1,35 @@
+// counting_rows.h: the rows of a table as they are read where sets of variables are counted one by one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/table.h"
+
+namespace topdag {
+
+// The rows as counting reads them: variables renumbered ("places"), rows sorted by their highest places; equal rows
+// stand apart while they are few, because rows without weights can be counted by bits.
+class CountingRows {
+public:
+    // Place p holds the variable order[p].
+    CountingRows(const Table& table, const std::vector<int>& order);
+
+    int n_variables() const { return static_cast<int>(arities_.size()); }
+    int arity(int place) const { return arities_[place]; }
+    std::size_t n_units() const { return n_units_; }
+    std::uint64_t n_rows() const { return n_rows_; }
+    bool is_unweighted() const { return weights_.empty(); }
+    std::uint64_t weight(std::uint32_t unit) const { return weights_.empty() ? 1 : weights_[unit]; }
+    const std::uint16_t* codes(int place) const { return codes_[place].data(); }
+    std::size_t words() const { return (n_units() + 63) / 64; }
+
+private:
+    std::vector<int> arities_;
+    std::vector<std::vector<std::uint16_t>> codes_;
+    std::vector<std::uint32_t> weights_;  // empty: all 1
+    std::size_t n_units_ = 0;
+    std::uint64_t n_rows_;
+};
+
+}  // namespace topdag

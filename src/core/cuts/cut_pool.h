@@ -1,0 +1,81 @@
+// cut_pool.h: the cuts of a linear program over families, and the bound that any multipliers of them give.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/var_set.h"
+#include "cuts/clusters.h"
+#include "cuts/local_cuts.h"
+
+namespace topdag {
+
+// In every network the coefficients of its families add up to at least limit().
+//
+// One cluster: its families count once. Otherwise the cuts of the clusters are added up, with the equation that each
+// of `variables` has one family; all is halved and rounded up. That is safe for the coefficients because weights are
+// not negative, and for the limit because networks have whole numbers on the left [Caprara & Fischetti 1996].
+// A local cut stands alone. A clause has nothing: its families are given, and every network asked for has one of them.
+template <class Set>
+struct CutOf {
+    std::vector<ClusterOf<Set>> clusters;
+    Set variables = 0;
+    std::optional<LocalCutOf<Set>> local;
+
+    bool operator==(const CutOf&) const = default;
+    bool is_clause() const { return clusters.empty() && variables == 0 && !local; }
+    bool is_cluster() const { return clusters.size() == 1 && variables == 0; }
+    bool is_halved() const { return clusters.size() > 1 || variables != 0; }
+    int limit() const;
+    int coefficient(int v, Set parents) const;
+};
+
+struct Entry {
+    std::int32_t family;
+    std::int32_t coefficient;
+};
+
+struct ReducedCosts {
+    double bound;                // no network of these families costs less
+    std::vector<double> excess;  // no network with the family costs less than bound + excess
+};
+
+// Cuts with their coefficients for fixed families. A family number from the number of families on stands for a
+// further family without parents of each variable.
+template <class Set>
+class CutPoolOf {
+public:
+    explicit CutPoolOf(const FamilyViewOf<Set>& families) : families_(families) {}
+
+    void add(CutOf<Set> cut);
+    // One of the marked families must be there; the further families count too.
+    void add_clause(std::span<const std::uint8_t> marks);
+    void keep(std::span<const std::uint8_t> kept);
+    std::size_t size() const { return cuts_.size(); }
+    const CutOf<Set>& cut(std::size_t c) const { return cuts_[c]; }
+    const std::vector<Entry>& row(std::size_t c) const { return rows_[c]; }
+    const FamilyViewOf<Set>& families() const { return families_; }
+
+    // The Lagrangean bound of any multipliers >= 0: limits times multipliers, plus for each variable its cheapest
+    // family once every cut has paid its multiplier to the families in it. Exact when costs and multipliers lie on one
+    // grid and their sums fit; valid whatever made the multipliers. Only allowed families are used.
+    ReducedCosts reduced_costs(std::span<const double> costs, std::span<const std::uint8_t> allowed,
+                               std::span<const double> multipliers) const;
+
+    // Halved cuts that the weights violate, made of clusters that hold with equality: sums in which every family with
+    // weight has an even coefficient and the limit is odd, found by elimination modulo two.
+    std::vector<CutOf<Set>> violated_halves(std::span<const double> weights, std::size_t most_cuts,
+                                     double least_violation) const;
+
+private:
+    FamilyViewOf<Set> families_;
+    std::vector<CutOf<Set>> cuts_;
+    std::vector<std::vector<Entry>> rows_;
+};
+
+using Cut = CutOf<VarSet>;
+using CutPool = CutPoolOf<VarSet>;
+
+}  // namespace topdag

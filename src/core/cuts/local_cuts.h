@@ -1,0 +1,45 @@
+// local_cuts.h: cuts from the networks of a few variables at a time, found where a fractional solution breaks them.
+//
+// Seen on few variables, a solution should be a mixture of their networks. Where it is none, an inequality that all
+// these networks meet tells it apart: a local cut [Applegate, Bixby, Chvatal & Cook 2001, for tours].
+#pragma once
+
+#include <vector>
+
+#include "base/var_set.h"
+#include "cuts/clusters.h"
+
+namespace topdag {
+
+// In every network the coefficients of the members' families add up to at least `limit`.
+template <class Set>
+struct LocalCutOf {
+    struct Option {
+        int variable;
+        Set parents;
+        int coefficient;  // of families with at least these parents, unless another gives a smaller one
+
+        bool operator==(const Option&) const = default;
+    };
+    Set members = 0;
+    std::vector<Option> options;
+    std::vector<int> otherwise;  // by member: the largest coefficient of its families
+    int limit = 0;
+
+    bool operator==(const LocalCutOf&) const = default;
+    int coefficient(int v, Set parents) const;
+};
+
+struct LocalCutOptions {
+    int least_members = 4;
+    int most_members = 10;
+    std::size_t most_cuts = 50;
+    double least_violation = 0.02;
+    int most_steps = 400;
+};
+
+// Cuts that the weights of the support break, one at most for each variable to start from; on as few variables as show it.
+template <class Set>
+std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const LocalCutOptions& options);
+
+}  // namespace topdag

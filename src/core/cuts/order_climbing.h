@@ -1,0 +1,52 @@
+// order_climbing.h: good networks quickly, by local search over orders.
+//
+// In an order each variable takes its best family among the variables before it [Teyssier & Koller 2005]. A step takes
+// one variable out and inserts it where the order costs least [Lee & van Beek 2017]. Never worse than the start; no
+// proof.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/run_limits.h"
+#include "cuts/clusters.h"
+#include "families/candidates.h"
+
+namespace topdag {
+
+template <class Set>
+struct OrderedNetworkOf {
+    double cost;  // infinite when some variable has no family that fits; parents are then none
+    std::vector<Set> parents;
+    std::vector<int> order;
+};
+
+// Without families that cost as much as another with some of their parents: no order needs them.
+template <class Set>
+CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates);
+
+// The network of an order.
+template <class Set>
+OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order);
+
+// The local optimum reached from an order.
+template <class Set>
+OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vector<int> order, Limits& limits);
+
+// The best of several climbs: each starts at the best order so far with a few variables moved at random, every tenth at
+// a random order. The same seed gives the same network, whenever no limit is reached.
+template <class Set>
+OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits);
+
+// The best network of several random orders. Each next variable is drawn among those that have a family that fits, so
+// every order gives a network if there is any at all: one that fits now fits ever after. Infinite cost: there is none.
+template <class Set>
+OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits);
+
+// The order in which each next variable has most weight on families among those placed, least cost first among equals.
+template <class Set>
+std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const SupportOf<Set>& support);
+
+using OrderedNetwork = OrderedNetworkOf<VarSet>;
+
+}  // namespace topdag

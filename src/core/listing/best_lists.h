@@ -1,0 +1,47 @@
+// best_lists.h: the best networks or classes as a sorted list, found by walks with a threshold that is lowered pass
+// by pass; each pass finds everything above its threshold, so whatever stops the work, the list is complete above it.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/run_limits.h"
+#include "lattice/lattice.h"
+#include "listing/listing.h"
+
+namespace topdag {
+
+enum class Listed : int { networks, classes };
+
+struct ListRequest {
+    Listed what;
+    std::size_t most;  // at most so many
+    double lowest;     // none that scores less
+};
+
+struct BestList {
+    bool finished = false;
+    double floor = 0.0;                  // everything that scores above is in the list
+    std::vector<double> scores;          // best first; ties in the order of the walk, see listing.h
+    std::vector<VarSet> parents;  // n masks each: of a network, or of one member of a class
+    WalkCounts counts;                   // over all passes
+};
+
+// Needs F and H. Memory grows with the list only. AnyLattice: Lattice or SparseLattice.
+template <class AnyLattice>
+BestList list_best(const AnyLattice& lattice, const ListRequest& request, int threads, Limits& limits);
+
+struct Count {
+    bool finished = false;
+    WalkCounts counts;
+};
+
+// How many score at least `lowest`; stores none. When stopped, those found so far.
+template <class AnyLattice>
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits);
+
+// The variables in the order of the best network.
+template <class AnyLattice>
+std::vector<int> best_order(const AnyLattice& lattice);
+
+}  // namespace topdag

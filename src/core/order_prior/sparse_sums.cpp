@@ -1,0 +1,100 @@
+#include "order_prior/sparse_sums.h"
+
+#include <limits>
+
+#include "base/exp_of.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr std::size_t sets_between_looks = 1024;
+
+}  // namespace
+
+SparseSums::SparseSums(const OrderSums& before)
+    : n_(before.n_variables()), before_(before), known_(n_sets(n_)), among_(n_) {
+    for (VarSet set = 0; set < n_sets(n_); ++set) known_[set] = {before.potential(set), before.backward(set), -1};
+}
+
+bool SparseSums::sum(const std::vector<BestWithin>& own, double least, std::size_t most_sets, Limits& limits) {
+    forget();
+    for (int x = 0; x < n_; ++x) among_[x] = ClosedSets(own[x].among);
+    sets_.push_back({0, 1.0, 0.0, 0});
+    known_[0].place = 0;
+    for (std::size_t from = 0; from < sets_.size(); ++from) {
+        if (sets_.size() > most_sets || (from % sets_between_looks == 0 && limits.reached())) return false;
+        follow(from, own, least);
+    }
+    const std::int64_t end = known_[n_sets(n_) - 1].place;
+    total_ = end < 0 ? 0.0 : sets_[end].forward;
+    for (std::size_t from = sets_.size(); from-- > 0;) {
+        Kept& set = sets_[from];
+        if (set.set == n_sets(n_) - 1) set.backward = 1.0;
+        for (std::size_t i = set.steps; i < end_of_steps(from); ++i)
+            set.backward += steps_[i].weight * sets_[steps_[i].to].backward;
+    }
+    return true;
+}
+
+// All steps that leave a set. Those to it are all known: it is smaller than those that come after it.
+void SparseSums::follow(std::size_t from, const std::vector<BestWithin>& own, double least) {
+    const VarSet set = sets_[from].set;
+    const double forward = sets_[from].forward;
+    sets_[from].steps = steps_.size();
+    for (VarSet rest = n_sets(n_) - 1 - set; rest != 0; rest &= rest - 1) {
+        const int x = first_of(rest);
+        const std::uint32_t place = among_[x].place(set);
+        double best = own[x].best[place];
+        if (best == minus_infinity || !before_.can_follow(x, set)) continue;
+        if (before_.order_weights(x) != nullptr) best += before_.order_weights(x)[without_bit(set, x)];
+        Known& after = known_[set | only(x)];
+        const double weight = exp_of(best + (known_[set].potential - after.potential));
+        const double most = forward * weight * after.most_rest;
+        if (most < least) {
+            left_out_ += most;
+            continue;
+        }
+        if (after.place < 0) {
+            after.place = static_cast<std::int64_t>(sets_.size());
+            sets_.push_back({set | only(x), 0.0, 0.0, 0});
+        }
+        sets_[after.place].forward += forward * weight;
+        steps_.push_back({weight, static_cast<std::uint32_t>(after.place), place, x});
+    }
+}
+
+void SparseSums::forget() {
+    for (const Kept& set : sets_) known_[set.set].place = -1;
+    sets_.clear();
+    steps_.clear();
+    left_out_ = 0.0;
+}
+
+void SparseSums::share_out(const std::vector<double*>& shares) const {
+    for (std::size_t from = 0; from < sets_.size(); ++from)
+        for (std::size_t i = sets_[from].steps; i < end_of_steps(from); ++i) {
+            const Step& step = steps_[i];
+            shares[step.x][step.place] += sets_[from].forward * step.weight * sets_[step.to].backward;
+        }
+}
+
+// By the steps into the set; weights of steps are in the sets they leave.
+int SparseSums::likely_last(VarSet placed) const {
+    int likely = first_of(placed);
+    double most = -1.0;
+    for (VarSet rest = placed; rest != 0; rest &= rest - 1) {
+        const int x = first_of(rest);
+        const std::int64_t from = known_[placed & ~only(x)].place;
+        if (from < 0) continue;
+        for (std::size_t i = sets_[from].steps; i < end_of_steps(from); ++i)
+            if (steps_[i].x == x && sets_[from].forward * steps_[i].weight > most) {
+                most = sets_[from].forward * steps_[i].weight;
+                likely = x;
+            }
+    }
+    return likely;
+}
+
+}  // namespace topdag

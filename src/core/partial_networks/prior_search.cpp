@@ -1,0 +1,183 @@
+// prior_search.cpp
+#include "partial_networks/prior_search.h"
+
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "listing/best_lists.h"
+#include "partial_networks/path_counting.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double nothing = -std::numeric_limits<double>::infinity();
+
+double seconds_since(Limits::Clock::time_point begin) {
+    return std::chrono::duration<double>(Limits::Clock::now() - begin).count();
+}
+
+// More than rounding can move a value of such networks.
+double slack_for(const Lattice& lattice) {
+    const double best = lattice.forward(all_of(lattice.n_variables()));
+    return 1e-9 + (std::isfinite(best) ? 1e-12 * std::abs(best) : 0.0);
+}
+
+PartialNetwork whole(const std::vector<VarSet>& parents) {
+    PartialNetwork network{all_of(static_cast<int>(parents.size())), parents, parents};
+    for (std::size_t middle = 0; middle < parents.size(); ++middle)
+        for (VarSet& above : network.above)
+            if (has(above, static_cast<int>(middle))) above |= network.above[middle];
+    return network;
+}
+
+using Unproved = std::vector<std::pair<double, std::vector<VarSet>>>;
+
+// When a limit came first: of what was met the best, and the best network without the prior, behind what was proved.
+void add_unproved(Unproved met, const Lattice& lattice, NetworkPrior& prior, const PriorQuestion& question,
+                  PriorFound& found) {
+    const BestNetwork best = lattice.read_back(0.0);
+    const double weight = best.score > nothing ? prior.log_weight(whole(best.parents)) : nothing;
+    if (weight > nothing && !found.has(best.parents)) met.emplace_back(best.score + weight, best.parents);
+    std::sort(met.begin(), met.end(), [](const auto& a, const auto& b) {
+        return a.first != b.first ? a.first > b.first : a.second < b.second;
+    });
+    met.erase(std::unique(met.begin(), met.end()), met.end());
+    for (const auto& [value, network] : met)
+        if (found.values.size() < question.most) found.add(value, network);
+}
+
+template <class Search>
+Unproved met_by(Search& search, std::size_t most) {
+    Unproved met;
+    while (met.size() < most && search.next_complete()) met.emplace_back(search.value, search.parents);
+    return met;
+}
+
+// Before the search began.
+PriorFound stopped_early(const Lattice& lattice, NetworkPrior& prior, const PriorQuestion& question) {
+    PriorFound found;
+    add_unproved({}, lattice, prior, question, found);
+    return found;
+}
+
+void draw(TreeSearch& search, const Lattice& lattice, NetworkPrior& prior, const PriorQuestion& question,
+          Limits& limits, PriorFound& found) {
+    const auto begin = Limits::Clock::now();
+    limits.begin(Phase::searching, question.most);
+    try {
+        while (found.values.size() < question.most && search.next(limits)) {
+            found.add(search.value, search.parents);
+            ++limits.done;
+        }
+    } catch (const BoundBroken& error) {
+        found.broken = BrokenBound{error.part.placed, error.part.parents, error.bound, error.achieved};
+        return;
+    }
+    found.memory_hit = search.memory_hit();
+    found.finished = found.values.size() == question.most || (!limits.stop.load() && !found.memory_hit);
+    found.floor = search.bound();
+    found.generated = search.counts.generated;
+    found.expanded = search.counts.expanded;
+    found.re_expanded = search.counts.re_expanded;
+    found.weighed = search.counts.weighed;
+    if (!found.finished)
+        add_unproved(met_by(search, question.most - found.values.size()), lattice, prior, question, found);
+    found.search_seconds = seconds_since(begin);
+}
+
+constexpr std::uint64_t steps_between_looks = 256;
+
+template <class Count>
+PriorFound count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, int threads,
+                       Limits& limits) {
+    PriorFound found;
+    auto begin = Limits::Clock::now();
+    UniformOrders prior(lattice, false);
+    PackedFamilies families(lattice, undominated);
+    if (!families.fill(threads, limits)) return stopped_early(lattice, prior, question);
+    found.bound_seconds = seconds_since(begin);
+    begin = Limits::Clock::now();
+    limits.begin(Phase::searching, question.most);
+    PathCounting<Count> search(families, lattice, question.block, slack_for(lattice), question.memory);
+    found.finished = true;
+    for (std::uint64_t step = 0; found.values.size() < question.most; ++step) {
+        found.memory_hit = search.takes_too_much();
+        found.finished = !found.memory_hit && !(step % steps_between_looks == 0 && limits.reached());
+        if (!found.finished) break;
+        using Taken = typename PathCounting<Count>::Taken;
+        const Taken taken = search.take();
+        if (taken == Taken::none) break;
+        if (taken == Taken::complete) found.add(search.value, search.parents);
+        if (taken == Taken::partial) limits.bound.store(search.value, std::memory_order_relaxed);
+        limits.done.store(found.values.size());
+    }
+    found.floor = search.bound();
+    found.generated = search.counts.generated;
+    found.expanded = search.counts.expanded;
+    found.re_expanded = search.counts.re_expanded;
+    if (!found.finished)
+        add_unproved(met_by(search, question.most - found.values.size()), lattice, prior, question, found);
+    found.search_seconds = seconds_since(begin);
+    return found;
+}
+
+}  // namespace
+
+PriorFound search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, LeftOut left_out, int threads,
+                                 Limits& limits) {
+    PriorFound found;
+    const auto begin = Limits::Clock::now();
+    PackedFamilies undominated(lattice, true), all(lattice, false);
+    UniformOrders prior(lattice, left_out.posets);
+    if (!undominated.fill(threads, limits) || !prior.sweep(undominated, threads, limits) ||
+        (!left_out.dominated && !all.fill(threads, limits)))
+        return stopped_early(lattice, prior, question);
+    const PackedFamilies& families = left_out.dominated ? undominated : all;
+    found.bound_seconds = seconds_since(begin);
+    TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
+    draw(search, lattice, prior, question, limits, found);
+    return found;
+}
+
+PriorFound search_with_prior(const Lattice& lattice, const PriorQuestion& question, BoundedPrior& prior, int threads,
+                             Limits& limits) {
+    PriorFound found;
+    const auto begin = Limits::Clock::now();
+    PackedFamilies families(lattice, false);
+    if (!families.fill(threads, limits)) return stopped_early(lattice, prior, question);
+    found.bound_seconds = seconds_since(begin);
+    TreeSearch search(families, prior, best_order(lattice), question.block, slack_for(lattice), question.memory);
+    draw(search, lattice, prior, question, limits, found);
+    return found;
+}
+
+PriorFound count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, int threads,
+                       Limits& limits) {
+    return lattice.n_variables() <= 20  // 20! fits in 64 bits
+               ? count_paths<std::uint64_t>(lattice, question, undominated, threads, limits)
+               : count_paths<unsigned __int128>(lattice, question, undominated, threads, limits);
+}
+
+std::vector<Taking> takings(const Lattice& lattice, std::size_t block, std::size_t most) {
+    Limits limits;
+    PackedFamilies families(lattice, false);
+    families.fill(1, limits);
+    PathCounting<std::uint64_t> search(families, lattice, block, slack_for(lattice), ~std::size_t{0});
+    std::vector<Taking> taken;
+    while (taken.size() < most && search.take() != PathCounting<std::uint64_t>::Taken::none)
+        taken.emplace_back(search.placed, search.parents, search.count, search.value, search.is_first_time);
+    return taken;
+}
+
+BigArray order_bounds(const Lattice& lattice, int threads, Limits& limits) {
+    PackedFamilies families(lattice, true);
+    UniformOrders prior(lattice, false);
+    if (!families.fill(threads, limits) || !prior.sweep(families, threads, limits)) return BigArray();
+    BigArray bounds(n_sets(lattice.n_variables()));
+    for (std::size_t placed = 0; placed < bounds.size(); ++placed) bounds[placed] = prior.rest(placed);
+    return bounds;
+}
+
+}  // namespace topdag

@@ -1,0 +1,579 @@
+#include "scoring/layered_scores.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <type_traits>
+
+#include "base/parallel.h"
+#include "base/simd.h"
+#include "base/var_set.h"
+#include "counting/cell_counters.h"
+#include "counting/counting_rows.h"
+#include "counting/pair_counter.h"
+#include "scoring/score_grid.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr int most_members = 24;  // of a set that is counted
+constexpr std::int32_t not_counted = 1 << 30;
+constexpr std::int32_t slack_units = 8;  // what rounding to the units of a layer can do
+constexpr double slack_steps = 8;        // as in pruned_scores.cpp
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// needed = min(needed, layer + alone), for so many sets that stand one after the other.
+TOPDAG_SIMD void lower_needed(std::int32_t* needed, const std::int32_t* layer, std::int32_t alone, int n) {
+    for (int i = 0; i < n; ++i) needed[i] = std::min(needed[i], layer[i] + alone);
+}
+
+// Binomial coefficients; those that no memory could hold stay at the largest number.
+class Ranks {
+public:
+    explicit Ranks(int n) : rows_(static_cast<std::size_t>(n) + 1) {
+        for (std::size_t place = 0; place < rows_.size(); ++place) {
+            rows_[place][0] = 1;
+            for (int k = 1; k <= most_members && place > 0; ++k)
+                rows_[place][k] = std::min(most, rows_[place - 1][k] + rows_[place - 1][k - 1]);
+        }
+    }
+
+    // How many sets of k members stand below `place`: also what a member there adds to the rank as the k-th lowest.
+    std::size_t of(int place, int k) const { return rows_[static_cast<std::size_t>(place)][k]; }
+
+private:
+    static constexpr std::size_t most = std::size_t{1} << 60;
+
+    std::vector<std::array<std::size_t, most_members + 1>> rows_;
+};
+
+// How many cells a set may have so that a member can be worth it.
+struct CellCaps {
+    double as_child;   // of the set, when the member is the child
+    double as_parent;  // of the set, when it is a parent
+    double in_parents; // of the parent set it belongs to
+};
+
+// A family that may be worth keeping.
+struct Hopeful {
+    int x;
+    WideSet parents;
+    double score = 0.0;
+};
+
+// What the caps of some members say about sets that hold them all.
+struct SharedCaps {
+    double most_as_child = 0.0;
+    double least_as_parent = infinite;  // the smallest cap of a member as a parent,
+    double its_as_child = infinite;     // that member's as a child,
+    double next_as_parent = infinite;   // and the second smallest
+    double least_in_parents = infinite;
+
+    void add(const CellCaps& caps) {
+        most_as_child = std::max(most_as_child, caps.as_child);
+        least_in_parents = std::min(least_in_parents, caps.in_parents);
+        if (caps.as_parent < least_as_parent) {
+            next_as_parent = least_as_parent;
+            least_as_parent = caps.as_parent;
+            its_as_child = caps.as_child;
+        } else {
+            next_as_parent = std::min(next_as_parent, caps.as_parent);
+        }
+    }
+
+    // Whether a set with so many cells may be a family's: all but the child can be parents, and one can be the child.
+    bool fit(double cells, double most_child) const {
+        if (cells > next_as_parent) return false;
+        return cells <= (cells > least_as_parent ? its_as_child : most_child);
+    }
+};
+
+// The members of a set but for the lowest, highest first.
+struct Prefix {
+    int members[most_members];  // places
+    int size = 0;
+    double cells = 1.0;
+    SharedCaps caps;
+};
+
+// The scores of all sets of one size, in units, by their rank; one array for each function of the parents.
+using Layer = std::vector<std::vector<std::int32_t>>;
+
+class LayeredScorer {
+public:
+    LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, int threads,
+                  Limits& limits)
+        : question_(question), threads_(threads), limits_(limits), n_(table.n_variables()),
+          order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
+          must_(n_, 0), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
+        const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid_.largest() + 1.0)));
+        units_in_one_ = std::ldexp(1.0, unit_bits);
+        scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
+        epsilon_ = std::max(0.0, question.epsilon);
+        for (int x = 0; x < n_; ++x) {
+            least_arity_ = std::min(least_arity_, rows_.arity(x));
+            most_arity_ = std::max(most_arity_, rows_.arity(x));
+        }
+        for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
+        result_.grid = grid_.exponent();
+        result_.words = n_ <= 64 ? 1 : 2;
+        if (!must.empty()) place_must(must);
+    }
+
+    PrunedFamilies run() {
+        result_.finished = rows_.is_unweighted() ? sweep_all<BitCounter>() : sweep_all<RowCounter>();
+        if (result_.finished) sort_out();
+        return std::move(result_);
+    }
+
+private:
+    template <class Counter>
+    struct Worker {
+        Worker(const CountingRows& rows, const std::vector<FixedFunction>& functions, int n)
+            : counter(rows), pairs(rows), cells(most_members + 1), penalties(rows.n_rows()), needed(n) {
+            for (const FixedFunction& function : functions) tables.emplace_back(rows, function);
+            counter.begin(cells[0]);
+        }
+
+        Counter counter;
+        PairCounter pairs;                           // of the set without its two lowest members
+        bool is_paired = false;                      // whether these are in place
+        int set_size = 0;                            // members of the sets counted
+        int made = 0;                                // so many members of the prefix have their cells
+        std::vector<typename Counter::Cells> cells;  // by number of members
+        std::vector<CountTables> tables;             // the joint one, then those of the parents
+        Penalties penalties;
+        std::vector<std::int32_t> needed;
+        std::vector<Hopeful> hopeful;
+        std::uint64_t n_sets = 0;
+        std::uint64_t n_families = 0;
+    };
+
+    template <class Counter>
+    bool sweep_all() {
+        last_.assign(n_below(), {});
+        for (int f = 0; f < n_below(); ++f) {
+            CountTables tables(rows_, fixed(below(f)));
+            Penalties penalties(rows_.n_rows());
+            last_[f] = {in_units(tables.of(1.0)(rows_.n_rows()), penalties.of(below(f), 1.0))};
+        }
+        for (int size = 0; size < n_ && (size == 0 || goes_on(size - 1)); ++size) {
+            if (!has_memory(size)) return false;
+            std::vector<Hopeful> hopeful = sweep<Counter>(size);
+            if (limits_.stop.load() || !add_kept(hopeful)) return false;
+            if (size > 0) continue;
+            for (int x = 0; x < n_; ++x)
+                alone_[x] = units_of(kept_[x].front().score - std::min(epsilon_, grid_.largest() * 2)) - 1;
+            find_caps();
+        }
+        return true;
+    }
+
+    void place_must(const std::vector<WideSet>& must) {
+        std::vector<int> place_of(n_);
+        for (int place = 0; place < n_; ++place) place_of[order_[place]] = place;
+        for (int x = 0; x < n_; ++x)
+            for (WideSet rest = must[x]; rest != 0; rest &= rest - 1)
+                must_[place_of[x]] |= only<WideSet>(place_of[first_of(rest)]);
+        for (int x = 0; x < n_; ++x) {
+            in_some_must_ |= must_[x];
+            if (must_[x] != 0) kept_[x].push_back({x, must_[x], family_score(x, must_[x])});
+        }
+    }
+
+    bool may_use(CutRule rule) const { return question_.rules >> static_cast<int>(rule) & 1; }
+    bool has_caps() const { return question_.joint.penalty == Penalty::per_cell && question_.joint.penalty_weight > 0; }
+    bool has_own_below() const { return !question_.below.empty(); }
+    int n_below() const { return std::max<int>(1, static_cast<int>(question_.below.size())); }
+    int below_of(int x) const { return has_own_below() ? question_.below_of[order_[x]] : 0; }
+    const SetFormula& below(int f) const { return has_own_below() ? question_.below[f] : question_.joint; }
+    FixedFunction fixed(const SetFormula& formula) const {
+        return {formula.kind, formula.parameter, formula.spread, grid_.bits()};
+    }
+
+    std::int32_t in_units(std::int64_t sum, double penalty) const {
+        return units_of(static_cast<double>(sum) * scale_of_sums_ - penalty);
+    }
+
+    std::int32_t units_of(double score) const {
+        return static_cast<std::int32_t>(std::clamp(score * units_in_one_, -not_counted / 2.0, not_counted / 2.0));
+    }
+
+    // ---- What may be left out
+
+    // A family (X, T) can go when the penalty of T alone is more than X can gain over having no parents but those that
+    // must be, or when a parent Y costs more than its own entropy, which is all it can explain, whatever the other
+    // parents; unless Y must be a parent.
+    void find_caps() {
+        if (!has_caps()) return;
+        const double weight = question_.joint.penalty_weight;
+        const double slack = slack_steps * grid_.step();
+        const std::vector<double> most_likely = likelihoods_given_all();
+        for (int v = 0; v < n_; ++v) {
+            const double arity = rows_.arity(v);
+            if (arity < 2) continue;
+            if (may_use(CutRule::penalty)) {
+                const double room = most_likely[v] - kept_[v].front().score + epsilon_ + slack;
+                caps_[v].as_child = room / (weight * (arity - 1)) * arity;
+            }
+            if (may_use(CutRule::entropy) && !has(in_some_must_, v)) {
+                const double entropy = -family_score(v, 0) - weight * (arity - 1) + epsilon_ + slack;
+                caps_[v].in_parents = entropy / (weight * (arity - 1)) * arity;
+                caps_[v].as_parent = caps_[v].in_parents * 2.0;  // and r/(r-1) times more with a child of r states
+            }
+        }
+        most_as_child_ = most_in_child_ = 0.0;
+        for (int v = 0; v < n_; ++v) {
+            most_as_child_ = std::max(most_as_child_, caps_[v].as_child);
+            most_in_child_ = std::max(most_in_child_, caps_[v].as_child / rows_.arity(v));
+        }
+    }
+
+    // The log likelihood of each variable given all others.
+    std::vector<double> likelihoods_given_all() const {
+        const CountTable f(rows_, {CellKind::n_log_n, 0.0, false, grid_.bits()}, 1.0);
+        const WideSet all = all_of<WideSet>(n_);
+        const std::int64_t whole = exact_sum(all, f);
+        std::vector<double> likelihoods;
+        for (int v = 0; v < n_; ++v) {
+            const std::int64_t others = exact_sum(all & ~only<WideSet>(v), f);
+            likelihoods.push_back(std::min(0.0, std::ldexp(static_cast<double>(whole - others), -grid_.bits())));
+        }
+        return likelihoods;
+    }
+
+    // Whether some family with so many parents may be worth it.
+    bool is_possible(int size) const {
+        return size == 0 || least_cells_[size] <= most_in_child_;
+    }
+
+    bool goes_on(int size) const { return size < question_.max_parents && size + 1 < n_ && is_possible(size + 1); }
+
+    bool has_memory(int size) {
+        double bytes = infinite;
+        if (size + 1 <= most_members) {
+            const std::size_t more = goes_on(size) ? ranks_.of(n_, size + 1) : 0;
+            bytes = 4.0 * n_below() * static_cast<double>(ranks_.of(n_, size) + more);
+        }
+        if (bytes > question_.memory) result_.memory_needed = bytes;
+        return bytes <= question_.memory;
+    }
+
+    // ---- One layer
+
+    // Families with so many parents that no smaller one beats for certain. Makes the layer of sets with one member more.
+    template <class Counter>
+    std::vector<Hopeful> sweep(int size) {
+        stores_ = goes_on(size);
+        next_.assign(n_below(), {});
+        if (stores_)
+            for (std::vector<std::int32_t>& values : next_) values.assign(ranks_.of(n_, size + 1), not_counted);
+        std::vector<FixedFunction> functions{fixed(question_.joint)};
+        for (const SetFormula& formula : question_.below) functions.push_back(fixed(formula));
+        const int depth = std::min(2, size);
+        const std::size_t n_tasks = ranks_.of(n_, depth);
+        std::vector<std::unique_ptr<Worker<Counter>>> workers(threads_);
+        std::vector<std::vector<Hopeful>> found(n_tasks);
+        limits_.begin(Phase::counting, ranks_.of(n_, size + 1));
+        parallel_for(n_tasks, threads_, limits_, [&](std::size_t task, int worker) {
+            if (!workers[worker]) workers[worker] = std::make_unique<Worker<Counter>>(rows_, functions, n_);
+            Worker<Counter>& own = *workers[worker];
+            begin_task(own, n_tasks - 1 - task, depth, size);
+            found[task] = std::move(own.hopeful);
+            own.hopeful.clear();
+        });
+        std::uint64_t n_families = 0;
+        for (const auto& worker : workers)
+            if (worker) {
+                result_.n_sets += worker->n_sets * functions.size();
+                n_families += worker->n_families;
+            }
+        result_.n_scored += n_families;
+        if (n_families > 0) result_.limit = size;
+        std::vector<Hopeful> hopeful;
+        for (const std::vector<Hopeful>& some : found) hopeful.insert(hopeful.end(), some.begin(), some.end());
+        last_ = std::move(next_);
+        return hopeful;
+    }
+
+    // Tasks are told apart by the two highest members.
+    template <class Counter>
+    void begin_task(Worker<Counter>& worker, std::size_t task, int depth, int size) {
+        Prefix prefix;
+        worker.set_size = size + 1;
+        if (depth == 2) {
+            int high = 1;
+            while (ranks_.of(high + 1, 2) <= task) ++high;
+            const int second = static_cast<int>(task - ranks_.of(high, 2));
+            if (second < size - 1) return;  // too few lie below
+            if (!add_member(worker, prefix, high, size) || !add_member(worker, prefix, second, size)) return;
+        } else if (depth == 1 && !add_member(worker, prefix, static_cast<int>(task), size)) {
+            return;
+        }
+        descend(worker, prefix, size);
+    }
+
+    // Sets with the prefix and `size` members in it, then one more.
+    template <class Counter>
+    void descend(Worker<Counter>& worker, const Prefix& prefix, int size) {
+        if (prefix.size == size) return finish(worker, prefix);
+        if (limits_.reached()) return;
+        const int remaining = size + 1 - prefix.size;
+        for (int place = prefix.members[prefix.size - 1] - 1; place >= remaining - 1; --place) {
+            Prefix longer = prefix;
+            if (add_member(worker, longer, place, size)) descend(worker, longer, size);
+        }
+    }
+
+    // False when no set that begins so can matter.
+    template <class Counter>
+    bool add_member(Worker<Counter>& worker, Prefix& prefix, int place, int size) {
+        prefix.members[prefix.size++] = place;
+        prefix.cells *= rows_.arity(place);
+        prefix.caps.add(caps_[place]);
+        const int remaining = size + 1 - prefix.size;
+        const double least_cells = prefix.cells * least_cells_[remaining];
+        if (!prefix.caps.fit(least_cells, most_as_child_)) return false;
+        worker.made = std::min(worker.made, prefix.size - 1);
+        if (remaining >= 2) worker.is_paired = false;
+        return true;
+    }
+
+    // The cells of the first members of the prefix, made when first asked for.
+    template <class Counter>
+    const typename Counter::Cells& made_cells(Worker<Counter>& worker, const Prefix& prefix, int size) {
+        for (int& i = worker.made; i < size; ++i) {
+            const int place = prefix.members[i];
+            worker.counter.refine(worker.cells[i], place, worker.cells[i + 1]);
+            worker.counter.settle_down(worker.cells[i + 1], place, ranks_.of(place, worker.set_size - i - 1));
+        }
+        return worker.cells[size];
+    }
+
+    // Where the set stands that has the prefix without member `left_out` (its size: none), and the member 0 if `more`.
+    std::size_t rank(const Prefix& prefix, int left_out, bool more) const {
+        std::size_t at = 0;
+        int k = prefix.size - (left_out < prefix.size) + more;
+        for (int i = 0; i < prefix.size; ++i)
+            if (i != left_out) at += ranks_.of(prefix.members[i], k--);
+        return at;
+    }
+
+    // Counts the prefix with each lower member in turn.
+    template <class Counter>
+    void finish(Worker<Counter>& worker, const Prefix& prefix) {
+        const int m = prefix.size;
+        const int end = m == 0 ? n_ : prefix.members[m - 1];
+        std::fill(worker.needed.begin(), worker.needed.begin() + end, not_counted);
+        for (int i = 0; i < m; ++i) {
+            const int child = prefix.members[i];
+            lower_needed(worker.needed.data(), last_[below_of(child)].data() + rank(prefix, i, true), alone_[child], end);
+        }
+        const std::size_t own = rank(prefix, m, false);
+        const std::size_t next = rank(prefix, m, true);
+        for (int x = 0; x < end; ++x) {
+            const double set_cells = prefix.cells * rows_.arity(x);
+            if (!is_wanted(prefix, x, set_cells)) continue;
+            const std::int32_t value = count(worker, prefix, x, set_cells, next);
+            worker.n_families += static_cast<std::uint64_t>(m) + 1;
+            const std::int32_t needed = std::min(worker.needed[x], last_[below_of(x)][own] + alone_[x]);
+            if (value + slack_units >= needed) examine(worker, prefix, x, value);
+        }
+        limits_.done += static_cast<std::uint64_t>(end);
+    }
+
+    bool is_wanted(const Prefix& prefix, int x, double cells) const {
+        SharedCaps caps = prefix.caps;
+        caps.add(caps_[x]);
+        if (caps.fit(cells, caps.most_as_child)) return true;
+        return stores_ && cells <= most_in_child_ && cells <= caps.least_in_parents;
+    }
+
+    // The joint score of the cells with x; stores what the next layer needs.
+    template <class Counter>
+    std::int32_t count(Worker<Counter>& worker, const Prefix& prefix, int x, double set_cells, std::size_t next) {
+        ++worker.n_sets;
+        const std::int64_t sum = sum_with(worker, prefix, x, worker.tables[0].of(set_cells));
+        const std::int32_t value = in_units(sum, worker.penalties.of(question_.joint, set_cells));
+        if (!stores_) return value;
+        if (!has_own_below()) next_[0][next + static_cast<std::size_t>(x)] = value;
+        for (std::size_t f = 0; f < question_.below.size(); ++f) {
+            const std::int64_t own = sum_with(worker, prefix, x, worker.tables[f + 1].of(set_cells));
+            next_[f][next + static_cast<std::size_t>(x)] = in_units(own, worker.penalties.of(question_.below[f], set_cells));
+        }
+        return value;
+    }
+
+    template <class Counter>
+    PairCounter& pairs(Worker<Counter>& worker, const Prefix& prefix) {
+        if (!worker.is_paired)
+            worker.pairs.begin(made_cells(worker, prefix, prefix.size - 1), prefix.members[prefix.size - 2]);
+        worker.is_paired = true;
+        return worker.pairs;
+    }
+
+    // The sum of f over the cells of the prefix and x.
+    template <class Counter>
+    std::int64_t sum_with(Worker<Counter>& worker, const Prefix& prefix, int x, const CountTable& f) {
+        if constexpr (std::is_same_v<Counter, BitCounter>)
+            if (prefix.size > 1) {
+                const int lowest = prefix.members[prefix.size - 1];
+                if (rows_.arity(lowest) == 2 && rows_.arity(x) == 2) return pairs(worker, prefix).sum(lowest, x, f);
+            }
+        return worker.counter.split(made_cells(worker, prefix, prefix.size), x, f);
+    }
+
+    // The families of the prefix and x that beat their child alone, by what the layers say.
+    template <class Counter>
+    void examine(Worker<Counter>& worker, const Prefix& prefix, int x, std::int32_t value) {
+        const int m = prefix.size;
+        WideSet set = only<WideSet>(x);
+        for (int i = 0; i < m; ++i) set |= only<WideSet>(prefix.members[i]);
+        for (int i = 0; i <= m; ++i) {
+            const int child = i < m ? prefix.members[i] : x;
+            const WideSet parents = set & ~only<WideSet>(child);
+            if (must_[child] != 0 && (!is_subset(must_[child], parents) || parents == must_[child])) continue;
+            const std::size_t at = i < m ? rank(prefix, i, true) + static_cast<std::size_t>(x) : rank(prefix, m, false);
+            const std::int32_t own = last_[below_of(child)][at];
+            if (own == not_counted || value - own + slack_units < alone_[child]) continue;
+            const double most = (value - own + slack_units) / units_in_one_;
+            if (!is_beaten(child, parents, most)) worker.hopeful.push_back({child, parents, 0.0});
+        }
+    }
+
+    // Whether a kept family with some of these parents is better than `most` by more than epsilon.
+    bool is_beaten(int x, WideSet parents, double most) const {
+        for (const Hopeful& family : kept_[x]) {
+            if (!(family.score > most + epsilon_)) return false;
+            if (is_subset(family.parents, parents)) return true;
+        }
+        return false;
+    }
+
+    // ---- Exact scores
+
+    std::int64_t exact_sum(WideSet set, const CountTable& f) const {
+        RowCounter counter(rows_);
+        RowCells cells, finer;
+        counter.begin(cells);
+        if (rows_.n_units() == 1) return f(rows_.n_rows());
+        for (WideSet rest = set; rest != 0; rest &= rest - 1) {
+            counter.refine(cells, first_of(rest), finer);
+            std::swap(cells, finer);
+        }
+        std::int64_t sum = cells.settled.sum(f);
+        for (std::size_t c = 0; c < cells.n_cells(); ++c) {
+            std::uint64_t rows = 0;
+            for (std::uint32_t i = cells.begins[c]; i < cells.begins[c + 1]; ++i) rows += rows_.weight(cells.rows[i]);
+            sum += f(rows);
+        }
+        return sum;
+    }
+
+    double cells_of(WideSet set) const {
+        double cells = 1.0;
+        for (WideSet rest = set; rest != 0; rest &= rest - 1) cells *= rows_.arity(first_of(rest));
+        return cells;
+    }
+
+    double exact_score(const SetFormula& formula, WideSet set) const {
+        const double cells = cells_of(set);
+        Penalties penalties(rows_.n_rows());
+        CountTables tables(rows_, fixed(formula));
+        return grid_.rounded(exact_sum(set, tables.of(cells)), penalties.of(formula, cells));
+    }
+
+    double family_score(int x, WideSet parents) const {
+        const WideSet joint = parents | only<WideSet>(x);
+        return exact_score(question_.joint, joint) - exact_score(below(below_of(x)), parents);
+    }
+
+    // Scores these families on the grid and keeps those that no kept one beats. As what beats a family that is left out
+    // beats all that family beats, kept ones are enough to compare with.
+    bool add_kept(std::vector<Hopeful>& hopeful) {
+        parallel_for(hopeful.size(), threads_, limits_, [&](std::size_t i, int) {
+            Hopeful& family = hopeful[i];
+            family.score = family_score(family.x, family.parents);
+        });
+        if (limits_.stop.load()) return false;
+        std::vector<Hopeful> good;
+        for (const Hopeful& family : hopeful)
+            if (is_kept(family)) good.push_back(family);
+        for (const Hopeful& family : good) kept_[family.x].push_back(family);
+        for (std::vector<Hopeful>& families : kept_)
+            std::sort(families.begin(), families.end(), [](const Hopeful& a, const Hopeful& b) {
+                return a.score != b.score ? a.score > b.score : a.parents < b.parents;
+            });
+        return true;
+    }
+
+    bool is_kept(const Hopeful& family) const {
+        for (const Hopeful& other : kept_[family.x]) {
+            const bool beats = question_.epsilon < 0 ? other.score >= family.score
+                                                     : other.score > family.score + question_.epsilon;
+            if (!beats) return true;
+            if (is_subset(other.parents, family.parents)) return false;
+        }
+        return true;
+    }
+
+    void sort_out() {
+        std::vector<std::vector<Hopeful>> by_variable(n_);
+        for (int x = 0; x < n_; ++x)
+            for (const Hopeful& family : kept_[x]) {
+                Hopeful renamed{order_[x], 0, family.score};
+                for (WideSet rest = family.parents; rest != 0; rest &= rest - 1)
+                    renamed.parents |= only<WideSet>(order_[first_of(rest)]);
+                by_variable[order_[x]].push_back(renamed);
+            }
+        result_.offsets = {0};
+        for (std::vector<Hopeful>& families : by_variable) {
+            std::sort(families.begin(), families.end(),
+                      [](const Hopeful& a, const Hopeful& b) { return a.parents < b.parents; });
+            for (const Hopeful& family : families) {
+                result_.parents.push_back(low_word(family.parents));
+                if (result_.words == 2) result_.parents.push_back(high_word(family.parents));
+                result_.scores.push_back(family.score);
+            }
+            result_.offsets.push_back(static_cast<std::int64_t>(result_.scores.size()));
+        }
+    }
+
+    const PruningQuestion& question_;
+    int threads_;
+    Limits& limits_;
+    int n_;
+    std::vector<int> order_;
+    CountingRows rows_;
+    ScoreGrid grid_;
+    Ranks ranks_;
+    std::vector<std::vector<Hopeful>> kept_;  // by place of the child, best first
+    std::vector<WideSet> must_;               // by place: parents in any case
+    WideSet in_some_must_ = 0;
+    std::vector<std::int32_t> alone_;  // by place: what a family must reach, in units: the smallest one, less epsilon
+    std::vector<CellCaps> caps_;
+    double most_as_child_ = infinite;
+    double most_in_child_ = infinite;
+    int least_arity_ = 1 << 16;
+    std::vector<double> least_cells_;  // of sets by size
+    int most_arity_ = 1;
+    double units_in_one_ = 1.0;
+    double scale_of_sums_ = 1.0;
+    double epsilon_ = 0.0;
+    bool stores_ = false;
+    Layer last_;
+    Layer next_;
+    PrunedFamilies result_;
+};
+
+}  // namespace
+
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+                            int threads, Limits& limits) {
+    return LayeredScorer(table, question, must, threads, limits).run();
+}
+
+}  // namespace topdag

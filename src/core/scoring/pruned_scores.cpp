@@ -1,0 +1,644 @@
+#include "scoring/pruned_scores.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <memory>
+
+#include "base/parallel.h"
+#include "base/set_index.h"
+#include "base/simd.h"
+#include "counting/sparse_counts.h"
+#include "scoring/bdeu_bounds.h"
+#include "scoring/score_grid.h"
+
+namespace topdag {
+
+namespace {
+
+constexpr double not_known = -std::numeric_limits<double>::infinity();
+constexpr std::size_t sets_per_batch = 128;
+constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
+constexpr double dense_share = 0.4;    // of the families of some size
+constexpr double least_dense = 2e6;    // families of the next size
+constexpr double most_counted = 2e9;   // sets of the largest size
+constexpr double slack_steps = 8;  // rules hold for exact scores; so many grid steps cover what rounding can do
+
+// Scores of listed sets, on one grid.
+class SetScorer {
+public:
+    SetScorer(const Table& table, const PruningQuestion& question)
+        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows) {}
+
+    const CountingRows& rows() const { return rows_; }
+    int variable(int place) const { return order_[place]; }
+    int grid() const { return grid_.exponent(); }
+    double step() const { return grid_.step(); }
+
+    template <class Set>
+    double cells(Set set) const {
+        double cells = 1.0;
+        for (; set != 0; set &= set - 1) cells *= rows_.arity(first_of(set));
+        return cells;
+    }
+
+    // Sets ascending; false when a limit stopped it.
+    template <class Set>
+    bool score(const SetFormula& formula, const std::vector<Set>& sets, int threads, Limits& limits,
+               std::vector<double>& scores) {
+        const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
+        if (!sum_over_listed(rows_, function, sets, threads, limits, sums_)) return false;
+        scores.resize(sets.size());
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
+        return true;
+    }
+
+    VarSet variables_of(VarSet places_set) const {
+        VarSet variables = 0;
+        for (; places_set != 0; places_set &= places_set - 1) variables |= only(order_[first_of(places_set)]);
+        return variables;
+    }
+
+private:
+    std::vector<int> order_;
+    CountingRows rows_;
+    ScoreGrid grid_;
+    Penalties penalties_;
+    std::vector<std::int64_t> sums_;
+};
+
+// Parent sets of one size that are open for some variable.
+struct Level {
+    // Sets that differ only in their lowest member stand together.
+    struct Group { VarSet members = 0; std::uint32_t start = 0; };
+
+    std::vector<VarSet> sets;             // ascending
+    std::vector<VarSet> open;             // for which variables
+    std::vector<double> value;            // the joint score of the set
+    std::vector<std::size_t> offset;      // of a set's first entry in `best` and `local`
+    std::vector<double> best;             // by open variable: the most that the set or a subset scores as its parents
+    std::vector<double> local;            // by open variable, where k better subsets are counted
+    std::vector<Group> groups;
+    SetIndex group_of;                    // by the set without its lowest member
+
+    std::size_t entry(std::size_t at, int x) const { return offset[at] + std::popcount(open[at] & (only(x) - 1)); }
+
+    void index_groups() {
+        std::vector<VarSet> prefixes;
+        groups.clear();
+        for (std::uint32_t at = 0; at < sets.size(); ++at) {
+            const VarSet prefix = sets[at] & (sets[at] - 1);
+            if (prefixes.empty() || prefixes.back() != prefix) {
+                prefixes.push_back(prefix);
+                groups.push_back({0, at});
+            }
+            groups.back().members |= sets[at] & -sets[at];
+        }
+        group_of = SetIndex(prefixes);
+    }
+
+    // Where a set stands that is there.
+    std::uint32_t find(VarSet set) const {
+        if (set == 0) return 0;
+        const Group& group = groups[group_of.find(set & (set - 1))];
+        return group.start + std::popcount(group.members & ((set & -set) - 1));
+    }
+};
+
+// Some parent sets of the next size, with all that is found out about them.
+struct Batch {
+    std::vector<VarSet> sets;
+    std::vector<VarSet> candidates;       // variables for which all subsets are open
+    std::vector<std::uint32_t> subsets;   // `size` for each set: where its subsets stand in the level before
+    std::vector<double> value;
+    std::vector<double> below;            // by candidate: the most that a proper subset scores
+    std::vector<VarSet> wanted;           // sets with a candidate, ascending, each once
+    std::vector<VarSet> open;
+    std::vector<double> best;
+    std::vector<double> local;
+    struct Kept { VarSet parents; int x; double score; };
+    std::vector<Kept> kept;
+    std::uint64_t n_scored = 0;
+    std::array<std::uint64_t, n_cut_rules> n_cut{};
+
+    double bytes() const {
+        return 8.0 * static_cast<double>(3 * sets.size() + subsets.size() / 2 + below.size() + wanted.size());
+    }
+};
+
+// For each of these variables the most that a subset standing at `subsets` scores, one after the other.
+TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subsets, int size, VarSet variables,
+                                 double* best) {
+    for (VarSet rest = variables; rest != 0; rest &= rest - 1, ++best) {
+        const VarSet lower = (rest & -rest) - 1;
+        double most = not_known;
+        for (int g = 0; g < size; ++g) {
+            const std::size_t at = subsets[g];
+            const int earlier = __builtin_popcountll(before.open[at] & lower);
+            most = std::max(most, before.best[before.offset[at] + static_cast<std::size_t>(earlier)]);
+        }
+        *best = most;
+    }
+}
+
+// The sets that the batches want, ascending, each once. They are dealt out by their two highest members first.
+std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits& limits) {
+    constexpr std::size_t n_parts = 64 * 64;
+    const auto part_of = [](VarSet set) {
+        const int highest = 63 - std::countl_zero(set);
+        const VarSet rest = set & ~only(highest);
+        const int second = rest == 0 ? 0 : 63 - std::countl_zero(rest);
+        return static_cast<std::size_t>(highest * 64 + second);
+    };
+    std::vector<std::size_t> ends(n_parts + 1, 0);
+    for (const Batch& batch : batches)
+        for (VarSet set : batch.wanted) ++ends[part_of(set) + 1];
+    for (std::size_t part = 0; part < n_parts; ++part) ends[part + 1] += ends[part];
+    std::vector<VarSet> wanted(ends[n_parts]);
+    std::vector<std::size_t> next(ends.begin(), ends.end() - 1);
+    for (Batch& batch : batches) {
+        for (VarSet set : batch.wanted) wanted[next[part_of(set)]++] = set;
+        std::vector<VarSet>().swap(batch.wanted);
+    }
+    parallel_for(n_parts, threads, limits, [&](std::size_t part, int) {
+        const auto begin = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part]);
+        const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part + 1]);
+        std::sort(begin, end);
+        next[part] = static_cast<std::size_t>(std::unique(begin, end) - wanted.begin());
+    });
+    std::size_t size = 0;
+    for (std::size_t part = 0; part < n_parts; ++part)
+        for (std::size_t i = ends[part]; i < next[part]; ++i) wanted[size++] = wanted[i];
+    wanted.resize(size);
+    return wanted;
+}
+
+class Walker {
+public:
+    Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads, Limits& limits)
+        : question_(question), stop_when_dense_(stop_when_dense), threads_(threads), limits_(limits), scorer_(table, question), n_(table.n_variables()) {
+        result_.grid = scorer_.grid();
+        weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
+        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
+        epsilon_ = std::max(0.0, question.epsilon);
+        if (is_bdeu() && may_use(CutRule::atoms)) {
+            atoms_ = std::make_unique<Atoms>(scorer_.rows());
+            for (int t = 0; t < threads; ++t) bounds_.emplace_back(scorer_.rows(), *atoms_, question.joint.parameter);
+        }
+    }
+
+    PrunedFamilies run() {
+        result_.finished = walk();
+        if (result_.finished) sort_out();
+        return std::move(result_);
+    }
+
+private:
+    bool walk() {
+        if (!find_most_likely() || !begin()) return false;
+        for (int size = 1; size < n_ && !last().sets.empty(); ++size) {
+            if (size > question_.max_parents) {
+                result_.n_cut[static_cast<int>(CutRule::max_parents)] += last().best.size();
+                break;
+            }
+            if (!grow(size)) return false;
+            if (stop_when_dense_ && is_dense(size)) {
+                result_.is_dense = true;
+                return false;
+            }
+        }
+        return true;
+    }
+
+    // Whether most families of this size are open, those of the next size are many, and all sets can be counted.
+    bool is_dense(int size) {
+        const double open = static_cast<double>(last().best.size());
+        const double all = (n_ - size) * sets_of(size);
+        return open > dense_share * all && open * (n_ - size - 1) / (size + 1) > least_dense &&
+               sets_of(std::min(n_ / 2, most_parents() + 1)) < most_counted;
+    }
+
+    double sets_of(int size) const {
+        double sets = 1.0;
+        for (int i = 0; i < size; ++i) sets *= static_cast<double>(n_ - i) / (i + 1);
+        return sets;
+    }
+
+    // More parents than this cannot pay for their penalty, whatever they explain.
+    int most_parents() const {
+        if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
+        double most_cells = 1.0;
+        int least_arity = 1 << 16;
+        for (const Batch::Kept& family : kept_) {
+            if (family.parents != 0) continue;
+            const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
+            if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
+            least_arity = std::min(least_arity, arity(family.x));
+        }
+        if (least_arity < 2) return std::min(n_, question_.max_parents);
+        return std::min(static_cast<int>(std::log(most_cells) / std::log(least_arity)), question_.max_parents);
+    }
+
+    Level& last() { return levels_.back(); }
+    bool may_use(CutRule rule) const { return question_.rules >> static_cast<int>(rule) & 1; }
+    bool ties_go() const { return question_.epsilon < 0; }
+    int arity(int x) const { return scorer_.rows().arity(x); }
+    VarSet everyone() const { return n_ == 64 ? ~VarSet{0} : only(n_) - 1; }
+    int below_of(int x) const { return question_.below.empty() ? 0 : question_.below_of[scorer_.variable(x)]; }
+
+    // The log likelihood of each variable given all others: none is larger.
+    bool find_most_likely() {
+        most_likely_.assign(n_, 0.0);
+        if (question_.joint.penalty != Penalty::per_cell) return true;
+        std::vector<VarSet> sets{everyone()};
+        for (int x = 0; x < n_; ++x) sets.push_back(everyone() & ~only(x));
+        std::sort(sets.begin(), sets.end());
+        std::vector<double> scores;
+        const SetFormula likelihood{CellKind::n_log_n, 0.0, false, Penalty::none, 0.0};
+        if (!scorer_.score(likelihood, sets, 1, limits_, scores)) return false;
+        for (int x = 0; x < n_; ++x) {
+            const auto without = std::lower_bound(sets.begin(), sets.end(), everyone() & ~only(x)) - sets.begin();
+            most_likely_[x] = std::min(0.0, scores.back() - scores[without]);
+        }
+        return true;
+    }
+
+    // The families without parents.
+    bool begin() {
+        std::vector<VarSet> sets;
+        for (int x = 0; x < n_; ++x) sets.push_back(only(x));
+        Batch batch;
+        batch.sets = {0};
+        batch.candidates = {everyone()};
+        batch.value = {not_known};
+        batch.below.assign(n_, not_known);
+        std::vector<Batch> batches;
+        batches.push_back(std::move(batch));
+        if (!find_own_values(batches)) return false;
+        return score_all(batches, 0);
+    }
+
+    bool grow(int size) {
+        std::vector<Batch> batches = find_candidates(size);
+        if (!is_allowed(batches) || !find_own_values(batches)) return false;
+        filled(batches, [&](std::size_t b) { cut(batches[b], size); });
+        return is_allowed(batches) && score_all(batches, size);
+    }
+
+    // ---- Sets all of whose subsets are open
+
+    std::vector<Batch> find_candidates(int size) {
+        const Level& before = last();
+        std::vector<Batch> batches((before.sets.size() + sets_per_batch - 1) / sets_per_batch);
+        filled(batches, [&](std::size_t b) {
+            const std::size_t end = std::min(before.sets.size(), (b + 1) * sets_per_batch);
+            for (std::size_t at = b * sets_per_batch; at < end; ++at) extend(before, at, size, batches[b]);
+        });
+        return batches;
+    }
+
+    // Lets every batch grow, and stops when they take more memory together than is allowed.
+    template <class Fill>
+    void filled(std::vector<Batch>& batches, Fill&& fill) {
+        std::atomic<double> bytes{held()};
+        for (const Batch& batch : batches) bytes.store(bytes.load() + batch.bytes());
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) {
+            const double before = batches[b].bytes();
+            fill(b);
+            bytes.fetch_add(batches[b].bytes() - before);
+            if (bytes.load() > question_.memory) limits_.stop.store(true);
+        });
+        if (bytes.load() > question_.memory) result_.memory_needed = 2.0 * bytes.load();
+    }
+
+    // Adds a member below all others to the set that stands at `at`.
+    void extend(const Level& before, std::size_t at, int size, Batch& batch) {
+        const VarSet set = before.sets[at];
+        const Level::Group* groups[64];  // the subsets without one of the set's members, but with the new one
+        VarSet members = set == 0 ? everyone() : (set & -set) - 1;
+        int n_groups = 0;
+        if (size > 1)
+            for (VarSet rest = set; rest != 0 && members != 0; rest &= rest - 1) {
+                const std::uint32_t found = before.group_of.find(set & ~(rest & -rest));
+                if (found == SetIndex::absent) return;
+                groups[n_groups] = &before.groups[found];
+                members &= groups[n_groups++]->members;
+            }
+        for (; members != 0; members &= members - 1) {
+            const VarSet added = members & -members;
+            VarSet candidates = before.open[at] & ~(set | added);
+            std::uint32_t subsets[64];
+            for (int g = 0; g < n_groups && candidates != 0; ++g) {
+                subsets[g] = groups[g]->start + std::popcount(groups[g]->members & (added - 1));
+                candidates &= before.open[subsets[g]];
+            }
+            if (candidates == 0) continue;
+            batch.sets.push_back(set | added);
+            batch.candidates.push_back(candidates);
+            batch.subsets.push_back(static_cast<std::uint32_t>(at));  // without what was added, its lowest member
+            batch.subsets.insert(batch.subsets.end(), subsets, subsets + n_groups);
+        }
+    }
+
+    // ---- The scores of the parent sets themselves
+
+    bool find_own_values(std::vector<Batch>& batches) {
+        std::vector<VarSet> all;
+        for (const Batch& batch : batches) all.insert(all.end(), batch.sets.begin(), batch.sets.end());
+        own_.resize(std::max<std::size_t>(1, question_.below.size()));
+        if (!question_.below.empty()) {
+            for (std::size_t f = 0; f < question_.below.size(); ++f)
+                if (!score_sets(question_.below[f], all, own_[f])) return false;
+            return true;
+        }
+        std::vector<VarSet> missing;
+        for (VarSet set : all)
+            if (joint_index_.find(set) == SetIndex::absent) missing.push_back(set);
+        std::vector<double> counted;
+        if (!score_sets(question_.joint, missing, counted)) return false;
+        own_[0].resize(all.size());
+        std::size_t next = 0;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const std::uint32_t at = joint_index_.find(all[i]);
+            own_[0][i] = at == SetIndex::absent ? counted[next++] : joint_[at];
+        }
+        std::size_t i = 0;
+        for (Batch& batch : batches) {
+            batch.value.assign(own_[0].begin() + i, own_[0].begin() + i + batch.sets.size());
+            i += batch.sets.size();
+        }
+        return true;
+    }
+
+    bool score_sets(const SetFormula& formula, const std::vector<VarSet>& sets, std::vector<double>& scores) {
+        result_.n_sets += sets.size();
+        limits_.begin(Phase::counting, sets.size());
+        return scorer_.score(formula, sets, threads_, limits_, scores);
+    }
+
+    // ---- Cutting before counting
+
+    // Leaves the candidates that no rule cuts, with the best that their subsets score.
+    void cut(Batch& batch, int size) {
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            const std::uint32_t* subsets = &batch.subsets[i * size];
+            const double cells = scorer_.cells(batch.sets[i]);
+            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, subsets, cells) : 0.0;
+            VarSet hopeful = batch.candidates[i];
+            for (VarSet rest = hopeful; rest != 0 && needless > 0.0; rest &= rest - 1)
+                if ((arity(first_of(rest)) - 1) * needless > 1.0) hopeful &= ~(rest & -rest);
+            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~hopeful);
+            double best[64];
+            best_of_subsets(last(), subsets, size, hopeful, best);
+            VarSet left = 0;
+            const double* below = best;
+            for (VarSet rest = hopeful; rest != 0; rest &= rest - 1, ++below) {
+                const int x = first_of(rest);
+                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) {
+                    ++batch.n_cut[static_cast<int>(CutRule::penalty)];
+                    continue;
+                }
+                left |= only(x);
+                batch.below.push_back(*below);
+                batch.wanted.push_back(batch.sets[i] | only(x));
+            }
+            batch.candidates[i] = left;
+        }
+    }
+
+    // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
+    double most_with(int x, double cells) const { return most_likely_[x] - weight_ * (arity(x) - 1) * cells; }
+
+    // How often over the parent that explains least costs more than it can explain, for a child of two states: for
+    // every superset of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
+    // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that.
+    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets, double cells) const {
+        if (weight_ <= 0 || question_.k > 0) return 0.0;
+        double most = 0.0;
+        const Level& before = levels_.back();
+        const double own = batch.value[i] + weight_ * cells;
+        int g = 0;
+        for (VarSet rest = batch.sets[i]; rest != 0; rest &= rest - 1, ++g) {
+            const int y = first_of(rest);
+            const double without = cells / arity(y);
+            const double explained = before.value[subsets[g]] + weight_ * without - own;  // N H(Y | S)
+            const double cost = weight_ * (arity(y) - 1) * without;
+            most = std::max(most, cost / (explained + epsilon_ + slack_));
+        }
+        return most;
+    }
+
+    // Whether families of x that score at most `most` can go, given that all subsets of `parents` may be used instead,
+    // the best of which score `below` [METHODS.md 2.4].
+    bool is_hopeless(int x, VarSet parents, double most, double below) const {
+        if (question_.k > 0) return has_k_better_subsets(x, parents, most + slack_);
+        return ties_go() ? most + slack_ <= below : most + slack_ < below - epsilon_;
+    }
+
+    // ---- k better subsets
+
+    bool has_k_better_subsets(int x, VarSet parents, double score) const {
+        const int size = size_of(parents);
+        if (size < static_cast<int>(std::bit_width(question_.k))) return false;  // 2^size - 1 subsets are fewer than k
+        std::uint64_t n_better = 0;
+        for (VarSet subset = (parents - 1) & parents;; subset = (subset - 1) & parents) {
+            const Level& level = levels_[size_of(subset)];
+            const std::size_t entry = level.entry(level.find(subset), x);
+            if (level.local[entry] > score && ++n_better >= question_.k) return true;
+            if (subset == 0) return false;
+        }
+    }
+
+    // ---- Scoring what is left
+
+    bool score_all(std::vector<Batch>& batches, int size) {
+        if (size == 0)
+            for (int x = 0; x < n_; ++x) batches[0].wanted.push_back(only(x));
+        const std::vector<VarSet> wanted = all_wanted(batches, threads_, limits_);
+        const double counting_bytes = 24.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size());
+        if (!is_allowed(batches, counting_bytes)) return false;
+        if (!score_sets(question_.joint, wanted, joint_)) return false;
+        if (uses_cells() && !count_occurring(scorer_.rows(), wanted, threads_, limits_, occurring_)) return false;
+        joint_index_ = SetIndex(wanted);
+        std::vector<std::size_t> first(batches.size() + 1, 0);
+        for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();
+        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int worker) {
+            score_batch(batches[b], first[b], worker);
+        });
+        if (limits_.stop.load()) return false;
+        add_level(batches, size);
+        return true;
+    }
+
+    bool is_bdeu() const { return question_.joint.kind == CellKind::log_rising && question_.joint.spread; }
+    bool uses_cells() const { return is_bdeu() && (may_use(CutRule::cells) || may_use(CutRule::atoms)); }
+
+    void score_batch(Batch& batch, std::size_t first, int worker) {
+        std::size_t next = 0;
+        batch.open.assign(batch.sets.size(), 0);
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            if (i + sets_ahead < batch.sets.size())
+                for (VarSet rest = batch.candidates[i + sets_ahead]; rest != 0; rest &= rest - 1)
+                    joint_index_.prefetch(batch.sets[i + sets_ahead] | (rest & -rest));
+            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1) {
+                const int x = first_of(rest);
+                const double below = batch.below[next++];
+                const std::uint32_t at = joint_index_.find(batch.sets[i] | only(x));
+                const double local = joint_[at] - own_[below_of(x)][first + i];
+                ++batch.n_scored;
+                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({batch.sets[i], x, local});
+                const double best = std::max(local, below);
+                const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
+                if (rule >= 0) {
+                    ++batch.n_cut[rule];
+                    continue;
+                }
+                batch.open[i] |= only(x);
+                batch.best.push_back(best);
+                if (question_.k > 0) batch.local.push_back(local);
+            }
+        }
+    }
+
+    bool is_kept(int x, VarSet parents, double local, double below) const {
+        if (question_.k > 0) return !has_k_better_subsets(x, parents, local);
+        return ties_go() ? below < local : !(below > local + question_.epsilon);
+    }
+
+    // The rule that cuts off all proper supersets, or -1. `at`: where the parents and x stand among the sets counted.
+    int what_closes(int x, VarSet parents, std::uint32_t at, double best, int worker) {
+        if (may_use(CutRule::cells) && is_hopeless(x, parents, most_in_cells(x, at), best))
+            return static_cast<int>(CutRule::cells);
+        if (!may_use(CutRule::atoms) || !atoms_->are_mixed(x)) return -1;
+        BdeuBounds& bounds = bounds_[worker];
+        const bool is_cut = is_hopeless(x, parents, bounds.least_hope(x, parents, occurring_[at]), best) &&
+                            is_hopeless(x, parents, bounds.most_beyond(x, parents, occurring_[at]), best);
+        return is_cut ? static_cast<int>(CutRule::atoms) : -1;
+    }
+
+    // BDeu: the first row of each cell has at most probability 1/r, in every superset too [Cussens 2012].
+    double most_in_cells(int x, std::uint32_t at) const {
+        return -static_cast<double>(occurring_[at]) * std::log(arity(x));
+    }
+
+    void add_level(std::vector<Batch>& batches, int size) {
+        Level level;
+        bool is_any_scored = false;
+        for (Batch& batch : batches) {
+            std::size_t next = 0;
+            for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+                if (batch.open[i] == 0) continue;
+                level.sets.push_back(batch.sets[i]);
+                level.open.push_back(batch.open[i]);
+                if (!batch.value.empty()) level.value.push_back(batch.value[i]);
+                level.offset.push_back(level.best.size() + next);
+                next += size_of(batch.open[i]);
+            }
+            level.best.insert(level.best.end(), batch.best.begin(), batch.best.end());
+            level.local.insert(level.local.end(), batch.local.begin(), batch.local.end());
+            kept_.insert(kept_.end(), batch.kept.begin(), batch.kept.end());
+            result_.n_scored += batch.n_scored;
+            is_any_scored |= batch.n_scored > 0;
+            for (int r = 0; r < n_cut_rules; ++r) result_.n_cut[r] += batch.n_cut[r];
+        }
+        if (is_any_scored) result_.limit = size;
+        level.index_groups();
+        if (question_.k == 0) levels_.clear();
+        levels_.push_back(std::move(level));
+    }
+
+    // ---- Limits and results
+
+    // Bytes of what stands beside the batches: the levels, the families kept, and the sums of the sets counted last.
+    double held() const {
+        double bytes = 24.0 * static_cast<double>(kept_.capacity()) + 16.0 * static_cast<double>(joint_.capacity());
+        for (const Level& level : levels_)
+            bytes += 40.0 * static_cast<double>(level.sets.capacity()) + 8.0 * static_cast<double>(level.best.capacity());
+        return bytes;
+    }
+
+    bool is_allowed(const std::vector<Batch>& batches, double more = 0.0) {
+        double needed = more + held();
+        for (const Batch& batch : batches) needed += batch.bytes();
+        if (result_.memory_needed == 0.0 && needed > question_.memory) result_.memory_needed = needed;
+        return result_.memory_needed == 0.0 && !limits_.stop.load();
+    }
+
+    void sort_out() {
+        for (Batch::Kept& family : kept_) {
+            family.parents = scorer_.variables_of(family.parents);
+            family.x = scorer_.variable(family.x);
+        }
+        std::sort(kept_.begin(), kept_.end(), [](const Batch::Kept& a, const Batch::Kept& b) {
+            return a.x != b.x ? a.x < b.x : a.parents < b.parents;
+        });
+        result_.offsets.assign(n_ + 1, 0);
+        for (const Batch::Kept& family : kept_) {
+            ++result_.offsets[family.x + 1];
+            result_.parents.push_back(family.parents);
+            result_.scores.push_back(family.score);
+        }
+        for (int x = 0; x < n_; ++x) result_.offsets[x + 1] += result_.offsets[x];
+    }
+
+    const PruningQuestion& question_;
+    bool stop_when_dense_;
+    int threads_;
+    Limits& limits_;
+    SetScorer scorer_;
+    int n_;
+    double weight_;
+    double slack_;
+    double epsilon_;
+    std::vector<double> most_likely_;
+    std::vector<Level> levels_;  // only the last, unless better subsets are counted
+    std::vector<double> joint_;  // of the sets counted last
+    std::vector<std::int64_t> occurring_;
+    SetIndex joint_index_;
+    std::vector<std::vector<double>> own_;  // by function of the parents: of the sets of all batches
+    std::unique_ptr<Atoms> atoms_;
+    std::vector<BdeuBounds> bounds_;  // by thread
+    std::vector<Batch::Kept> kept_;
+    PrunedFamilies result_;
+};
+
+}  // namespace
+
+PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads,
+                            Limits& limits) {
+    return Walker(table, question, stop_when_dense, threads, limits).run();
+}
+
+template <class Set>
+std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,
+                                const std::vector<Set>& sets, int* grid) {
+    SetScorer scorer(table, question);
+    Limits limits;
+    std::vector<int> place_of(table.n_variables());
+    for (int p = 0; p < table.n_variables(); ++p) place_of[scorer.variable(p)] = p;
+    std::vector<std::pair<Set, std::size_t>> sorted;
+    for (std::size_t i = 0; i < sets.size(); ++i) {
+        Set at_places = 0;
+        for (Set rest = sets[i]; rest != 0; rest &= rest - 1) at_places |= only<Set>(place_of[first_of(rest)]);
+        sorted.emplace_back(at_places, i);
+    }
+    std::sort(sorted.begin(), sorted.end());
+    std::vector<Set> listed;
+    for (const auto& [set, i] : sorted) listed.push_back(set);
+    std::vector<double> found;
+    scorer.score(formula, listed, 1, limits, found);
+    std::vector<double> scores(sets.size());
+    for (std::size_t i = 0; i < sorted.size(); ++i) scores[sorted[i].second] = found[i];
+    *grid = scorer.grid();
+    return scores;
+}
+
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<VarSet>&, int*);
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<WideSet>&, int*);
+
+}  // namespace topdag

@@ -1,0 +1,27 @@
+// pruned_scores.h: the families worth keeping of up to 64 variables, without tables over all sets.
+//
+// Parent sets are walked by size. A set is looked at for a variable only while all its subsets are open for it: not cut
+// off by a rule that rules out every superset. Sets are counted once for all families they belong to.
+#pragma once
+
+#include <vector>
+
+#include "base/run_limits.h"
+#include "base/table.h"
+#include "base/var_set.h"
+#include "scoring/pruning_question.h"
+
+namespace topdag {
+
+// Exactly the families that families_worth_keeping would keep, had all been scored and rounded to the same grid; with
+// k, those with fewer than k better subsets. Does not depend on `threads`. `stop_when_dense`: gives up where so few
+// parent sets are cut off that looking at all of them, as score_layers does, costs less.
+PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads,
+                            Limits& limits);
+
+// The scores of these sets, narrow or wide, on the grid that score_pruned and score_layers use for the same question.
+template <class Set>
+std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,
+                                const std::vector<Set>& sets, int* grid);
+
+}  // namespace topdag

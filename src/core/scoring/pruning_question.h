@@ -1,0 +1,42 @@
+// pruning_question.h: which families are asked for where not all are scored, and the answer.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "scoring/set_scores.h"
+
+namespace topdag {
+
+// What cuts a parent set and all its supersets off.
+enum class CutRule : int { max_parents, penalty, entropy, cells, atoms };
+constexpr int n_cut_rules = 5;
+
+struct PruningQuestion {
+    SetFormula joint;
+    std::vector<SetFormula> below;  // the functions of the parents; empty: joint itself
+    std::vector<int> below_of;      // by variable: which of them
+    int max_parents;
+    double epsilon;       // as for families_worth_keeping
+    std::uint64_t k;      // not 0: a family goes only when k proper subsets score strictly more; epsilon is not used
+    std::uint32_t rules;  // bit r: CutRule r may be used
+    double memory;        // bytes that may be taken
+};
+
+struct PrunedFamilies {
+    bool finished = false;       // no limit stopped it
+    bool is_dense = false;       // given up: nearly all parent sets are open
+    double memory_needed = 0.0;  // not 0: more than allowed would have been needed
+    std::vector<std::int64_t> offsets;
+    std::vector<std::uint64_t> parents;  // `words` for each family, the first of them for variables 0 to 63
+    int words = 1;
+    std::vector<double> scores;  // multiples of 2^-grid
+    int grid = 0;
+    int limit = 0;  // parents of the largest family scored
+    std::uint64_t n_scored = 0;
+    std::uint64_t n_sets = 0;
+    std::array<std::uint64_t, n_cut_rules> n_cut{};
+};
+
+}  // namespace topdag

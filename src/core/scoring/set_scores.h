@@ -1,0 +1,64 @@
+// set_scores.h: scores as functions of sets of variables. A local score is a difference of two of them:
+// local(x | U) = joint(U + x) - below(U); for score-equivalent scores both are the same function.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/run_limits.h"
+#include "base/table.h"
+#include "base/var_set.h"
+#include "counting/cell_function.h"
+
+namespace topdag {
+
+enum class Penalty : int {
+    none,
+    per_cell,  // weight * (cells of the set): BIC, AIC
+    regret,    // ln C(rows, cells of the set): qNML
+};
+
+// Set score = sum over cells of f(count) - penalty.
+struct SetFormula {
+    CellKind kind;
+    double parameter;
+    bool spread;  // the parameter is divided by the cells of the set
+    Penalty penalty;
+    double penalty_weight;
+};
+
+// Scores of all sets of at most `max_size` variables; minus infinity for the others and for hopeless ones.
+// False when a limit stopped it.
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, int threads, Limits& limits,
+                    double* scores);
+
+// A set is hopeless when its penalty alone puts every family on it, (x, U) with U + x the set, further below
+// (x, {}) than 1000 nats and all that data can explain. Leaving such sets out keeps the grid fine.
+double most_cells_with_hope(const Table& table, const SetFormula& formula);
+
+// The score of one set from the data, in full precision; for any number of variables.
+double score_one_set(const Table& table, const SetFormula& formula, const std::vector<int>& variables);
+
+// Counts of the cells of a set that occur, in an order of their own.
+std::vector<std::uint64_t> cells_of_set(const Table& table, const std::vector<int>& variables);
+
+// Scores of all families under BDs, which is no difference of set functions: the prior weight is spread over
+// the parent states that occur [Scutari 2016]. families[x * 2^(n-1) + U without bit x].
+bool score_families_bds(const Table& table, double ess, int max_parents, int threads, Limits& limits, double* families);
+
+// Set scores under BDe: prior[cell] is the prior probability of each cell of the full table, first variable
+// slowest. Every cell that occurs must have a positive probability.
+bool score_all_sets_bde(const Table& table, double ess, const double* prior, int max_size, int threads, Limits& limits,
+                        double* scores);
+
+// Bytes taken while scoring all sets, beside the result.
+double scoring_bytes(const Table& table, const SetFormula& formula, int threads);
+
+// The largest absolute value among the finite ones.
+double largest_magnitude(const double* values, std::size_t size);
+
+// Rounds to multiples of 2^-k with the largest k for which sums over 2n such values are exact in doubles.
+int grid_exponent(int n, double magnitude);
+void round_to_grid(double* values, std::size_t size, int exponent, int threads, Limits& limits);
+
+}  // namespace topdag

@@ -1,0 +1,111 @@
+"""A report: one page to look at in a browser, with every answer, self-contained. ``write_report`` makes it."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from topdag._util.atomic_write import FilePath, write_whole
+from topdag._util.run import OnProgress, Run
+from topdag.answers.lists import BestList
+from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
+from topdag.answers.results import Answer
+from topdag.errors import ScoreError
+from topdag.knowledge.priors import Prior
+from topdag.questions.request import Asked
+from topdag.report.gathering import Gathered, gather, note_sums
+from topdag.scoring.scores import Scores
+
+DEFAULT_K, LARGEST_K = 20, 1000
+Part = Answer | BestList[Any] | NetworkPosteriors | EdgePosteriors | PathPosteriors
+PARTS = (Answer, BestList, NetworkPosteriors, EdgePosteriors, PathPosteriors)
+SUFFIXES = (".html", ".htm")
+
+
+def write_report(
+    path: FilePath,
+    *content: Any,
+    k: int = DEFAULT_K,
+    prior: Prior | None = None,
+    title: str | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> None:
+    """Writes one self-contained HTML page: the data, the best network with its proof, the k best classes, how sure
+    each edge and path is, what was assumed, what it cost.
+
+    ``content``: scores, or a table, frame, array or path, scored with BDeu(1); and answers that are there already,
+    which are not asked for again. Only with answers, the page shows just these. Under a ``prior``, or a score that is
+    not the same for all networks of a class, the list is one of networks. What cannot be had within the limits is
+    left out, and the page says why; Ctrl-C leaves out the rest.
+
+    >>> write_report("asia.html", "asia.csv", k=10)
+    """
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path).lower().endswith(SUFFIXES):
+        raise ScoreError(f"The first argument names the page to write and ends in .html, not {path!r}.")
+    if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= LARGEST_K:
+        raise ScoreError(f"k must be a whole number from 1 to {LARGEST_K:,}, not {k!r}.")
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    parts = [part for part in content if isinstance(part, PARTS)]
+    sources = [part for part in content if not isinstance(part, PARTS)]
+    if len(sources) > 1 or not content:
+        raise ScoreError("Give one table or scores, or answers, or both, after the name of the page.")
+    asked = Asked.about(sources[0], prior) if sources else None
+    found = _known(parts, asked)
+    if asked is not None:
+        gather(asked, k, run, known=found)
+    write_page(path, found, title or title_of(sources[0] if sources else None))
+
+
+def write_page(path: FilePath, found: Gathered, title: str) -> None:
+    import topdag
+    from topdag.report.page import page_of  # only now: commands that write no page start faster
+
+    page = page_of(found, title, topdag.__version__)
+    write_whole(path, lambda file: file.write(page.encode("utf-8", "replace")))
+
+
+def title_of(source: Any) -> str:
+    """The name of the file without its folder, where there is one."""
+    return (
+        os.path.basename(os.fspath(source)) if isinstance(source, str | os.PathLike) else "Bayesian network structure"
+    )
+
+
+def _known(parts: list[Part], asked: Asked | None) -> Gathered:
+    """What the answers given say, of one and the same table."""
+    names = {
+        part.network.names if isinstance(part, Answer) and part.network is not None else _names(part) for part in parts
+    }
+    names |= set() if asked is None else {asked.known_names}
+    names.discard(())
+    if len(names) != 1:
+        raise ScoreError("All parts of a report must be about the same variables in the same order.")
+    found = _about(next(iter(names)), parts, asked)
+    for part in parts:
+        if isinstance(part, Answer):
+            found.best = part
+        elif isinstance(part, BestList):
+            found.listed = part
+        else:
+            note_sums(found, part)
+    return found
+
+
+def _names(part: Part) -> tuple[str, ...]:
+    return () if isinstance(part, Answer) else part.names
+
+
+def _about(names: tuple[str, ...], parts: list[Part], asked: Asked | None) -> Gathered:
+    listed = next((part for part in parts if isinstance(part, BestList)), None)
+    answer = next((part for part in parts if isinstance(part, Answer)), None)
+    known: Asked | Scores | None = asked if asked is not None else None if listed is None else listed.source
+    kind = answer.kind if known is None and answer is not None else None if known is None else known.kind
+    if known is None:
+        return Gathered(names, None, kind, prior=None if answer is None else answer.prior)
+    return Gathered(names, known.table, kind, known.max_parents, known.constraints, known.prior)
+
+
+__all__ = ["DEFAULT_K", "LARGEST_K", "Gathered", "title_of", "write_page", "write_report"]
