@@ -13,7 +13,8 @@ from report_pages import SECTIONS, Page, page_of
 import topdag as td
 from topdag._util.run import Run
 from topdag.questions.request import Asked
-from topdag.report import gathering, write_page
+from topdag.report import gathering
+from topdag.report.write import write_page
 from topdag.report.gathering import Missing, gather
 
 

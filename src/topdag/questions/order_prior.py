@@ -1,6 +1,6 @@
 """The best networks when orders weigh too: what a network is worth is its score plus the log of its weight.
 
-Branch and bound over lists of families, bounded by sums over all orders of the variables (src/core/order_prior/order_prior.h).
+Branch and bound over lists of families, bounded by sums over all orders of the variables (order_prior in the core).
 """
 
 from __future__ import annotations
