@@ -1,6 +1,6 @@
 """The rooms of the code and what each may know: an arrow that is not drawn here is a failure.
 
-The picture of the package stands in docs/develop.md too, between ``<!-- rooms -->`` and ``<!-- /rooms -->``. After a
+The picture of the package stands in docs/develop/architecture.md too, between ``<!-- rooms -->`` and ``<!-- /rooms -->``. After a
 change that is meant, draw it in both; ``python tests/test_rooms.py`` prints what is, line by line.
 """
 
@@ -439,11 +439,11 @@ def test_tables_and_networks_stand_alone() -> None:
 
 
 def test_the_picture_in_the_docs_is_this_one() -> None:
-    page = ROOT / "docs" / "develop.md"
+    page = ROOT / "docs" / "develop" / "architecture.md"
     text = page.read_text() if page.exists() else ""
     match = re.search(r"<!-- rooms -->(.*?)<!-- /rooms -->", text, re.DOTALL)
     if match is None:
-        pytest.skip("docs/develop.md has no picture of the rooms yet; the one in this file holds")
+        pytest.skip("docs/develop/architecture.md has no picture of the rooms yet; the one in this file holds")
     lines = [line.strip().lstrip("-* ").replace("`", "") for line in match[1].splitlines()]
     drawn = {
         room.strip(): set(re.findall(r"\w+", may)) - {"nothing"}

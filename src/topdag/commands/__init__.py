@@ -1,4 +1,4 @@
-"""The sub-commands of ``topdag``, one file each. Their help is the page docs/commands.md (see docs.py)."""
+"""The sub-commands of ``topdag``, one file each. Their help is the page docs/reference/commands.md (see docs.py)."""
 
 from topdag.commands import (
     best,
