@@ -18,7 +18,6 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from website.notebook_pages import as_markdown  # noqa: E402
-from website.reference import reference  # noqa: E402
 
 ELSEWHERE = {"index.md": "README.md", "develop/changes.md": "CHANGES.md", "develop/measurements.md": "bench/RESULTS.md"}
 """Pages of the site, and the files of the project that they are."""
@@ -28,7 +27,6 @@ LINK = re.compile(r"\]\((?!\w+:|#)([^)\s#]+)")
 
 def on_files(files: Files, config: Any) -> Files:
     made = {page: (ROOT / source).read_text() for page, source in ELSEWHERE.items()}
-    made["reference/names.md"] = reference()
     for notebook in sorted((ROOT / "docs" / "tutorial").glob("*.ipynb")):
         made[f"tutorial/{notebook.stem}.md"] = as_markdown(json.loads(notebook.read_text()), notebook.name)
     for page, text in made.items():
