@@ -1,4 +1,4 @@
-"""The notebooks in docs/notebooks: written here as plain cells, executed by a kernel, kept with their outputs.
+"""The notebooks in docs/tutorial: written here as plain cells, executed by a kernel, kept with their outputs.
 
 ``python -m website.notebooks`` writes them anew. Texts stand in triple quotes, programs between them.
 """
@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-FOLDER = Path(__file__).resolve().parents[1] / "docs" / "notebooks"
+FOLDER = Path(__file__).resolve().parents[1] / "docs" / "tutorial"
 SECONDS_PER_CELL = 120
 
 

@@ -70,10 +70,10 @@ def test_module_is_a_command(start: Start) -> None:
 
 
 def test_docs_page_is_the_help() -> None:
-    page, made = ROOT / "docs" / "commands.md", commands_page()
+    page, made = ROOT / "docs" / "reference" / "commands.md", commands_page()
     if not page.exists() or page.read_text() != made:
         page.with_name("commands.md.new").write_text(made)
-        pytest.fail("docs/commands.md is not the help of the commands; see docs/commands.md.new")
+        pytest.fail("docs/reference/commands.md is not the help of the commands; see commands.md.new beside it")
 
 
 @pytest.mark.parametrize(("n", "megabytes"), [(17, 11), (20, 101), (23, 906), (25, 3892), (26, 8053)])

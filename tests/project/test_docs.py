@@ -16,7 +16,7 @@ import pytest
 import topdag
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.exists()]
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.exists()]
 MODULES = sorted(
     found.name
     for found in pkgutil.walk_packages(topdag.__path__, "topdag.")

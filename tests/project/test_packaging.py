@@ -55,7 +55,7 @@ def test_the_extra_for_everything_is_everything_for_use() -> None:
 
 
 def test_every_extra_is_documented() -> None:
-    page = (Path(__file__).resolve().parents[2] / "docs" / "platforms.md").read_text()
+    page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "platforms.md").read_text()
     assert {extra for extra in PROJECT["project"]["optional-dependencies"] if f"`topdag[{extra}]`" not in page} == set()
 
 

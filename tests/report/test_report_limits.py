@@ -14,8 +14,8 @@ import topdag as td
 from topdag._util.run import Run
 from topdag.questions.request import Asked
 from topdag.report import gathering
-from topdag.report.write import write_page
 from topdag.report.gathering import Missing, gather
+from topdag.report.write import write_page
 
 
 @pytest.fixture(scope="module")

@@ -305,7 +305,7 @@ def test_the_regret_is_right_for_many_rows(n: int, k: int) -> None:
 
 
 def test_the_regret_of_the_paper() -> None:
-    assert round(core_regret(50, 10), 4) == 13.2376  # docs/scores.md
+    assert round(core_regret(50, 10), 4) == 13.2376  # docs/reference/scores.md
 
 
 @pytest.mark.parametrize("kind", [td.BDeu(), td.BIC(), td.K2()], ids=repr)

@@ -162,7 +162,7 @@ def test_all_families_stay_where_k_networks_are_not_to_be_found() -> None:
 
 @pytest.mark.parametrize("k", [1, 100, 10**6])
 def test_scores_with_hopeless_sets_left_out_answer_alike(k: int) -> None:
-    """Many states: some sets are left out (docs/method.md), and so a list may end at the cut-off, not at its end."""
+    """Many states: some sets are left out (docs/explanation/method.md), so a list may end at the cut-off."""
     rng = np.random.default_rng(1)
     table = table_of(rng.integers(0, 30, (5, 60)), [30] * 5)
     everything, kept = (td.score(table, td.BIC(), keep=keep) for keep in ("all", KBest(k)))

@@ -46,7 +46,7 @@ def ranked(scores: Scores) -> Ranked:
 
 
 def path_columns(values: NDArray[np.float64], masks: NDArray[np.uint64]) -> list[NDArray[Any]]:
-    """The paths on which networks are built, as columns to sort by: how ties stand [docs/method.md].
+    """The paths on which networks are built, as columns to sort by: how ties stand [docs/explanation/method.md].
 
     A path takes, of the variables whose parents are placed, always the first in the order of the best network. Of two
     steps from the same set the one comes first whose local score and best rest are more, then the lower variable,

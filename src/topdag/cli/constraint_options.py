@@ -14,7 +14,7 @@ ABOUT_CONSTRAINTS = ("constraints", "require", "forbid", "rule", "parameter")
 
 
 def add_constraints(parser: ArgumentParser) -> None:
-    group = parser.add_argument_group("what is known (docs/constraints.md)")
+    group = parser.add_argument_group("what is known (docs/guides/constraints.md)")
     group.add_argument(
         "--constraints", metavar="KNOWN", help="a .toml file of constraints; its keys are those of topdag.Constraints"
     )
@@ -38,7 +38,7 @@ def add_constraints(parser: ArgumentParser) -> None:
         action="append",
         metavar="KNOWN",
         help='about probabilities, with bic or aic: "P(lung=yes | smoke=no) <= 0.1" or "influence(smoke, lung, +)"'
-        "; may be repeated (docs/parameters.md)",
+        "; may be repeated (docs/guides/probability_constraints.md)",
     )
 
 

@@ -1,4 +1,7 @@
-"""Writes docs/commands.md from the help of the commands: ``python -m topdag.cli.docs > docs/commands.md``."""
+"""Writes docs/reference/commands.md from the help of the commands.
+
+``python -m topdag.cli.docs > docs/reference/commands.md``
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ from topdag.cli.main import main
 HEAD = """\
 # Commands
 
-<!-- Made from the help of the commands: python -m topdag.cli.docs > docs/commands.md -->
+<!-- Made from the help of the commands: python -m topdag.cli.docs > docs/reference/commands.md -->
 
 `topdag COMMAND --help` shows the same. `python -m topdag` is another way to say `topdag`.
 """

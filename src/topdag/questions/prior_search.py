@@ -126,7 +126,7 @@ def require_prior(prior: object, published: bool) -> None:
     if not isinstance(prior, NetworkPrior | OrderModular):
         raise ScoreError(
             "A prior needs log_weight(partial_network) and log_weight_bound(n_placed, variables_left); "
-            f"{type(prior).__name__} has not both. See docs/prior_search.md."
+            f"{type(prior).__name__} has not both. See docs/guides/priors.md."
         )
 
 

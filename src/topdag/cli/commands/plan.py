@@ -17,7 +17,7 @@ Says which engine would answer, why, and roughly what time and memory it would t
 it; and what to change where it would not fit."""
 
 ENDING = """\
-Nothing is proved here: times are guesses from measurements on two cores (docs/plans.md), memory is
+Nothing is proved here: times are guesses from measurements on two cores (docs/guides/large_tables.md), memory is
 what the tables take. A search on listed families takes what the data make it take: scoring and
 memory are told as the most they can be; give it a --time-limit.
 

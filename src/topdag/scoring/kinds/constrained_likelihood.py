@@ -322,6 +322,6 @@ def _solver() -> tuple[Any, Any]:
     except ImportError as error:
         raise ImportError(
             "These parameter constraints have no closed form and need a convex solver: pip install "
-            "'topdag[parameters]' (clarabel). Closed forms: docs/parameters.md."
+            "'topdag[parameters]' (clarabel). Closed forms: docs/guides/probability_constraints.md."
         ) from error
     return clarabel, sparse
