@@ -18,7 +18,7 @@ ORDERS = {"parkinsons": "", "sensors": "33 variables on 2,048 cores (2014)"}
 
 def measure(name: str, over_orders: bool, threads: int | None = None) -> dict[str, Any]:
     import topdag as td
-    from topdag.runs import peak_memory
+    from topdag._util.run import peak_memory
 
     begin = time.perf_counter()
     scores = td.score(td.read_table(DATA / f"{name}.csv"), td.BDeu(), keep="all", threads=threads)

@@ -20,9 +20,9 @@ Result = TypeVar("Result")
 def measure(name: str, n: int, threads: int) -> dict[str, Any]:
     import topdag as td
     from topdag import _core
-    from topdag.runs import peak_memory
-    from topdag.score_kinds import coded
-    from topdag.stores import SetStore
+    from topdag._util.run import peak_memory
+    from topdag.scoring.kinds.discrete import coded
+    from topdag.search.stores import SetStore
 
     seconds: list[float] = []
 
@@ -57,8 +57,8 @@ def measure(name: str, n: int, threads: int) -> dict[str, Any]:
 
 
 def main(threads: int = 2) -> None:
-    from topdag.block_lattice import block_lattice_bytes
-    from topdag.runs import available_memory
+    from topdag._util.run import available_memory
+    from topdag.search.block_lattice import block_lattice_bytes
 
     print(f"\nBlock lattice: BDeu(1), first n columns, {threads} threads. {date.today()}. {machine()}")
     print("seconds for set scores, their grid, F (the best network), H and the 1,000 best networks; parent sets kept,")

@@ -104,9 +104,9 @@ def space_of(store: Any) -> float:
 def scoring(name: str) -> dict[str, Any]:
     """By rules that leave out families before they are scored, as for many variables."""
     import topdag as td
-    from topdag.pruned_scoring import Pruning, score_pruned
-    from topdag.runs import Run
-    from topdag.score_making import scored_columns
+    from topdag._util.run import Run
+    from topdag.scoring.pruned import Pruning, score_pruned
+    from topdag.scoring.score import scored_columns
 
     table = td.read_table(DATA / f"{name}.csv")
     found, seconds = timed(lambda: score_pruned(table, scored_columns(table), td.BIC(), None, Pruning(), Run()))
@@ -116,8 +116,8 @@ def scoring(name: str) -> dict[str, Any]:
 
 
 def branched(store: Any, most: float, seconds: float) -> dict[str, Any]:
-    from topdag.branching import branch_on_cycles
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.search.cycles import branch_on_cycles
 
     run = Run(time_limit=seconds, memory_limit=MEMORY)
     found, seconds = timed(lambda: branch_on_cycles(store, run, steps=STEPS))

@@ -60,7 +60,7 @@ def table_of(name: str) -> Table:
 
 def measure(name: str, ks: list[int], threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.runs import peak_memory
+    from topdag._util.run import peak_memory
 
     table = table_of(name)
     scores = td.score(table, td.BDeu(1.0), threads=threads)

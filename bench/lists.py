@@ -31,7 +31,7 @@ ROWS = [
 
 def measure(name: str, question: str, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.runs import peak_memory
+    from topdag._util.run import peak_memory
 
     what, amount = question.split()
     assert all([td.read_table, td.score, td.k_best_networks])  # opens their rooms: importing is not counted

@@ -28,9 +28,9 @@ PAPER: dict[str, tuple[tuple[int, ...], int, float, float]] = {
 
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.network_search import search_networks
-    from topdag.parent_limits import parent_bounds
-    from topdag.score_choice import FEW
+    from topdag.questions.network_search import search_networks
+    from topdag.scoring.choice import FEW
+    from topdag.scoring.parent_bounds import parent_bounds
 
     table = td.read_table(DATA / f"{name}.csv")
     n = table.n_variables

@@ -28,7 +28,7 @@ PAPER: dict[str, list[tuple[float, int, int, int, int]]] = {
 
 def measure(name: str, k: int, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.network_search import search_networks
+    from topdag.questions.network_search import search_networks
 
     scores = td.score(td.read_table(DATA / f"{name}.csv"), td.BDeu(1.0), threads=threads)
     begin = time.perf_counter()

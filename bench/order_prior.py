@@ -32,8 +32,8 @@ def measure(name: str, most: int, threads: int) -> dict[str, Any]:
 
     import topdag as td
     from topdag import _core
-    from topdag.order_prior import search_order_prior
-    from topdag.runs import Run, peak_memory
+    from topdag._util.run import Run, peak_memory
+    from topdag.questions.order_prior import search_order_prior
 
     table = td.read_table(DATA / f"{name}.csv")
     begin = time.perf_counter()

@@ -27,8 +27,8 @@ def ways_for(name: str) -> list[str]:
 
 
 def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict[str, Any]:
-    from topdag.order_search import search_orders
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.search.order_search import search_orders
 
     store = listed(name)
     begin = time.perf_counter()
@@ -57,8 +57,8 @@ def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict
 
 def listed(name: str) -> Any:
     import topdag as td
-    from topdag.pruned_scoring import Pruning, score_pruned
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.scoring.pruned import Pruning, score_pruned
 
     table = td.read_table(DATA / f"{name}.csv")
     found = score_pruned(table, tuple(range(table.n_variables)), td.BIC(), None, Pruning(), Run())
@@ -72,9 +72,9 @@ def prepared(store: Any, way: str) -> tuple[Any, Any, float, float]:
     import numpy as np
 
     from topdag import _core
-    from topdag.order_search import cluster_bound, consecutive_blocks
-    from topdag.relaxation import solve_root
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.search.order_search import cluster_bound, consecutive_blocks
+    from topdag.search.relaxation import solve_root
 
     masks = np.ascontiguousarray(store.lists.masks[:, 0])
     candidates = _core.Candidates(store.n, store.lists.offsets, masks, store.rounded)

@@ -25,8 +25,8 @@ MEMORY, SECONDS = "2500MB", 300.0
 
 def measure(name: str, published: bool, k: int, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.network_search import search_networks
-    from topdag.priors import OrderModular
+    from topdag.knowledge.priors import OrderModular
+    from topdag.questions.network_search import search_networks
 
     scores = td.score(td.read_table(DATA / f"{name}.csv"), td.BDeu(1.0), threads=threads)
     begin = time.perf_counter()

@@ -50,8 +50,8 @@ BDEU_ROWS = [
 
 def measure(name: str, score: str, max_parents: int | None, factor: float | None, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.pruned_scoring import Pruning, score_pruned
-    from topdag.runs import Run, peak_memory
+    from topdag._util.run import Run, peak_memory
+    from topdag.scoring.pruned import Pruning, score_pruned
 
     table = td.read_table(DATA / f"{name}.csv")
     columns = tuple(v for v in range(table.n_variables) if table.arities[v] > 1)

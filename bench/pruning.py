@@ -35,8 +35,8 @@ LARGEST_LATTICE = 23  # variables up to which families are pruned exactly here
 def best_lists(table: Any, most: int) -> Any:
     """What best networks can need, for tables of any number of variables: all sets up to a size, scored one by one."""
     from topdag import _core
-    from topdag.family_lists import FamilyLists
-    from topdag.score_kinds import BIC, coded
+    from topdag.scoring.kinds.discrete import BIC, coded
+    from topdag.search.family_lists import FamilyLists
 
     view, formula = coded(table), BIC().joint(table.n_rows)
     n = table.n_variables
@@ -63,8 +63,8 @@ def _undominated(sets: dict[tuple[int, ...], float], n: int, most: int) -> Itera
 
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.keeping import KBest
-    from topdag.parent_limits import Facts, best_family_sizes, bound_before_scoring
+    from topdag.scoring.keep import KBest
+    from topdag.scoring.parent_bounds import Facts, best_family_sizes, bound_before_scoring
 
     table = td.read_table(DATA / f"{name}.csv")
     facts = [Facts.of(table, x) for x in range(table.n_variables)]
@@ -82,9 +82,9 @@ def measure(name: str, threads: int) -> dict[str, Any]:
 
 def bounds_for(facts: list[Any], k: int, sizes: Callable[[], Any]) -> dict[str, Any]:
     """By rule the largest bound of any variable; how many families the least bound of each variable leaves."""
-    from topdag import mdl_pruning as rules
-    from topdag.keeping import KBest
-    from topdag.parent_limits import bound_before_scoring
+    from topdag.scoring import mdl_theorems as rules
+    from topdag.scoring.keep import KBest
+    from topdag.scoring.parent_bounds import bound_before_scoring
 
     begin = time.perf_counter()
     n, n_rows, arities = len(facts), facts[0].n_rows, [fact.arity for fact in facts]

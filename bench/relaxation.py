@@ -38,8 +38,8 @@ def listed(name: str, max_parents: int) -> Path:
     """A score file of the undominated families with at most so many parents."""
     import topdag as td
     from topdag import _core
-    from topdag.score_files import write_jkl
-    from topdag.score_kinds import coded
+    from topdag.io.score_text import write_jkl
+    from topdag.scoring.kinds.discrete import coded
 
     path = FOLDER / f"{name}.{max_parents}.jkl"
     if path.exists():
@@ -73,10 +73,10 @@ def listed(name: str, max_parents: int) -> Path:
 
 def measure(path: str, seconds: float) -> dict[str, Any]:
     import topdag as td
-    from topdag.branch_and_cut import prove_best
-    from topdag.relaxation import solve_root
-    from topdag.runs import Run
-    from topdag.stores import ListStore
+    from topdag._util.run import Run
+    from topdag.search.branch_and_cut import prove_best
+    from topdag.search.relaxation import solve_root
+    from topdag.search.stores import ListStore
 
     store = td.read_scores(path).store
     assert isinstance(store, ListStore)

@@ -21,7 +21,7 @@ ROWS = [
 
 def measure(name: str, prior: str, samples: int, threads: int) -> dict[str, Any]:
     import topdag as td
-    from topdag.runs import peak_memory
+    from topdag._util.run import peak_memory
 
     assert all([td.read_table, td.score, td.sample_networks])  # opens their rooms: importing is not counted
     begin = time.perf_counter()

@@ -80,8 +80,8 @@ def free(name: str) -> Question:
 def constrained(network: str, wanted: int, unwanted: int, rules: int) -> Question:
     """On lists that reach as far behind the best network as the best that obeys."""
     import topdag as td
-    from topdag.constrained_search import widened
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.constrained.splitting import widened
 
     truth = Sampled(network)
     names, drawn = list(truth.states), truth.draw(ROWS, 1)
@@ -96,8 +96,8 @@ def constrained(network: str, wanted: int, unwanted: int, rules: int) -> Questio
 
 def by_topdag(question: Question, seconds: float) -> dict[str, Any]:
     import topdag as td
-    from topdag.row_search import search_by_rows
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.constrained.clause_branch_and_cut import search_by_rows
 
     clock = Clock()
     if question.compiled is None:
@@ -113,11 +113,11 @@ def by_topdag(question: Question, seconds: float) -> dict[str, Any]:
 def by_scip(question: Question, way: str, seconds: float) -> dict[str, Any]:
     """Gaps count from the best network that is known at the end; what comes before SCIP begins counts too."""
     from bench.scip_program import solved_by_scip
-    from topdag.clauses import Clauses
-    from topdag.family_costs import Families
-    from topdag.obeying import Obeying
-    from topdag.relaxation import Known, solve_root
-    from topdag.runs import Run
+    from topdag._util.run import Run
+    from topdag.constrained.clauses import Clauses
+    from topdag.constrained.obeying import Obeying
+    from topdag.search.costs import Families
+    from topdag.search.relaxation import Known, solve_root
 
     clock, run = Clock(), Run(time_limit=seconds)
     store, compiled = question.store, question.compiled
@@ -145,7 +145,7 @@ def true_rules(network: Sampled, count: int) -> Any:
     import random
 
     import topdag as td
-    from topdag.rule_making import edge
+    from topdag.knowledge.rule_builders import edge
 
     draw = random.Random(1)
     pairs = [draw.sample(network.edges, 2) for _ in range(count)]

@@ -18,8 +18,8 @@ from cli_runs import Ran, Start, Topdag
 from hypothesis import HealthCheck, settings
 
 import topdag as td
-from topdag.cli import main
-from topdag.commands.demo import csv_text
+from topdag.cli.commands.demo import csv_text
+from topdag.cli.main import main
 
 slow_is_fine = [HealthCheck.too_slow]
 settings.register_profile("topdag", deadline=None, derandomize=True, suppress_health_check=slow_is_fine)

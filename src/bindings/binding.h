@@ -177,7 +177,7 @@ inline void tick(Limits& limits, const nb::object& on_tick) {
         std::rethrow_exception(failure);
     } catch (const std::bad_alloc& refused) {
         const auto* array = dynamic_cast<const NoRoom*>(&refused);
-        const nb::object error = nb::module_::import_("topdag.memory")
+        const nb::object error = nb::module_::import_("topdag._util.memory")
                                      .attr("out_of_memory")(phase_name(phase), array == nullptr ? 0 : array->bytes);
         PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
         throw nb::python_error();

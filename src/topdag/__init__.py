@@ -14,28 +14,10 @@ TYPE_CHECKING = False  # typing takes 15 ms to load, in which Ctrl-C would not b
 if TYPE_CHECKING:
     from typing import Any
 
-    from topdag.alternatives import EdgeAlternatives, edge_alternatives
-    from topdag.classes import EquivalenceClass
-    from topdag.classifiers import k_dependence, naive_bayes, tan
-    from topdag.comparing import Comparison, compare
-    from topdag.constrained_scores import Constrained, constrained_fit
-    from topdag.constraint_files import constraints_from, read_constraints
-    from topdag.constraints import Constraints
-    from topdag.continuous_kinds import BGe, GaussianAIC, GaussianBIC, MixedBIC
-    from topdag.discretize import Quantile, Uniform
-    from topdag.displays import Progress
-    from topdag.errors import (
-        ConstraintError,
-        FileError,
-        Interrupted,
-        NetworkError,
-        OutOfTime,
-        ScoreError,
-        TableError,
-        TooLarge,
-    )
-    from topdag.example import example_network, example_table
-    from topdag.features import (
+    from topdag._util.progress import Progress
+    from topdag.answers.averages import ListPosterior, coverage, edge_matrix, posterior
+    from topdag.answers.compare import Comparison, compare
+    from topdag.answers.features import (
         Feature,
         adjacency,
         compelled_edge,
@@ -46,13 +28,56 @@ if TYPE_CHECKING:
         path,
         v_structure,
     )
-    from topdag.files import read_scores, write_scores
-    from topdag.fitted_regressions import Regression, regressions
-    from topdag.graphs import Network
-    from topdag.keeping import KBest, Within
-    from topdag.list_averaging import ListPosterior, coverage, edge_matrix, posterior
-    from topdag.list_files import read_list, write_list
-    from topdag.list_questions import (
+    from topdag.answers.lists import ClassList, NetworkList
+    from topdag.answers.posteriors import (
+        Consensus,
+        EdgePosteriors,
+        NetworkPosteriors,
+        ParentSetPosteriors,
+        PathPosteriors,
+    )
+    from topdag.answers.prediction import predictive_log_density
+    from topdag.answers.regressions import Regression, regressions
+    from topdag.answers.results import Answer, Proof, Stats, Status
+    from topdag.answers.samples import EdgeFrequencies, NetworkSample
+    from topdag.answers.summary import ListSummary, summary
+    from topdag.data.discretize import Quantile, Uniform
+    from topdag.data.read import read_table
+    from topdag.data.table import Table
+    from topdag.errors import (
+        ConstraintError,
+        FileError,
+        Interrupted,
+        NetworkError,
+        OutOfTime,
+        ScoreError,
+        TableError,
+        TooLarge,
+    )
+    from topdag.estimators.structure_learner import StructureLearner
+    from topdag.estimators.tan_classifier import TANClassifier
+    from topdag.io.constraints import constraints_from, read_constraints
+    from topdag.io.lists import read_list, write_list
+    from topdag.io.networks import read_bif, read_fitted, read_network, write_network
+    from topdag.io.posteriors import read_posteriors, write_posteriors
+    from topdag.io.scores import read_scores, write_scores
+    from topdag.knowledge.classifiers import k_dependence, naive_bayes, tan
+    from topdag.knowledge.constraints import Constraints
+    from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
+    from topdag.knowledge.probabilities import ParameterConstraint, influence, probability, synergy
+    from topdag.knowledge.probability_parser import parse_parameter
+    from topdag.knowledge.rule_builders import all_of, any_of, if_then, none_of, not_
+    from topdag.knowledge.rule_parser import parse_rule
+    from topdag.knowledge.rules import Rule
+    from topdag.networks.drawing.plots import score_profile
+    from topdag.networks.equivalence import EquivalenceClass
+    from topdag.networks.example import example_network, example_table
+    from topdag.networks.fitted import FittedNetwork
+    from topdag.networks.network import Network
+    from topdag.networks.random import random_network
+    from topdag.questions.alternatives import EdgeAlternatives, edge_alternatives
+    from topdag.questions.best import best_network
+    from topdag.questions.lists import (
         classes_within,
         count_classes_within,
         count_networks_within,
@@ -61,41 +86,10 @@ if TYPE_CHECKING:
         k_best_networks,
         networks_within,
     )
-    from topdag.lists import ClassList, NetworkList
-    from topdag.network_files import read_bif, read_fitted, read_network, write_network
-    from topdag.network_search import search_networks
-    from topdag.parameter_constraints import ParameterConstraint, influence, probability, synergy
-    from topdag.parameter_text import parse_parameter
-    from topdag.parameters import FittedNetwork
-    from topdag.parent_limits import ParentBound, parent_bounds
-    from topdag.planning import Plan, plan
-    from topdag.plots import score_profile
-    from topdag.posterior_files import read_posteriors, write_posteriors
-    from topdag.posteriors import (
-        Consensus,
-        EdgePosteriors,
-        NetworkPosteriors,
-        ParentSetPosteriors,
-        PathPosteriors,
-    )
-    from topdag.prediction import predictive_log_density
-    from topdag.priors import EdgePrior, FairPrior, OrderModular
-    from topdag.questions import best_network
-    from topdag.random_networks import random_network
-    from topdag.reading import read_table
-    from topdag.report import write_report
-    from topdag.results import Answer, Proof, Stats, Status
-    from topdag.rule_making import all_of, any_of, if_then, none_of, not_
-    from topdag.rule_text import parse_rule
-    from topdag.rules import Rule
-    from topdag.samples import EdgeFrequencies, NetworkSample
-    from topdag.sampling import sample_networks
-    from topdag.score_kinds import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, Family, fNML, qNML
-    from topdag.score_making import score
-    from topdag.scores import Scores
-    from topdag.structure_learner import StructureLearner
-    from topdag.summaries import ListSummary, summary
-    from topdag.sums import (
+    from topdag.questions.network_search import search_networks
+    from topdag.questions.plan import Plan, plan
+    from topdag.questions.sampling import sample_networks
+    from topdag.questions.sums import (
         edge_posteriors,
         log_evidence,
         log_prior_total,
@@ -103,65 +97,83 @@ if TYPE_CHECKING:
         parent_set_posteriors,
         path_posteriors,
     )
-    from topdag.table import Table
-    from topdag.tan_classifier import TANClassifier
+    from topdag.report import write_report
+    from topdag.scoring.keep import KBest, Within
+    from topdag.scoring.kinds.constrained import Constrained, constrained_fit
+    from topdag.scoring.kinds.discrete import (
+        AIC,
+        BIC,
+        K2,
+        BDe,
+        BDeu,
+        BDs,
+        CustomScore,
+        Family,
+        fNML,
+        qNML,
+    )
+    from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
+    from topdag.scoring.parent_bounds import ParentBound, parent_bounds
+    from topdag.scoring.score import score
+    from topdag.scoring.scores import Scores
 
 __version__ = "0.1.0"
 
 # Rooms are opened when something of theirs is asked for: importing topdag costs next to nothing.
 _PLACES = {
-    "alternatives": "EdgeAlternatives edge_alternatives",
-    "classes": "EquivalenceClass",
-    "classifiers": "k_dependence naive_bayes tan",
-    "comparing": "Comparison compare",
-    "constraint_files": "constraints_from read_constraints",
-    "constraints": "Constraints",
-    "constrained_scores": "Constrained constrained_fit",
-    "continuous_kinds": "BGe GaussianAIC GaussianBIC MixedBIC",
-    "displays": "Progress",
-    "discretize": "Quantile Uniform",
+    "questions.alternatives": "EdgeAlternatives edge_alternatives",
+    "networks.equivalence": "EquivalenceClass",
+    "knowledge.classifiers": "k_dependence naive_bayes tan",
+    "answers.compare": "Comparison compare",
+    "io.constraints": "constraints_from read_constraints",
+    "knowledge.constraints": "Constraints",
+    "scoring.kinds.constrained": "Constrained constrained_fit",
+    "scoring.kinds.gaussian": "BGe GaussianAIC GaussianBIC MixedBIC",
+    "_util.progress": "Progress",
+    "data.discretize": "Quantile Uniform",
     "errors": "ConstraintError FileError Interrupted NetworkError OutOfTime ScoreError TableError TooLarge",
-    "example": "example_network example_table",
-    "features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
-    "files": "read_scores write_scores",
-    "fitted_regressions": "Regression regressions",
-    "graphs": "Network",
-    "keeping": "KBest Within",
-    "list_averaging": "ListPosterior coverage edge_matrix posterior",
-    "list_files": "read_list write_list",
-    "list_questions": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
+    "networks.example": "example_network example_table",
+    "answers.features": "Feature adjacency compelled_edge d_separation edge feature in_markov_blanket path v_structure",
+    "io.scores": "read_scores write_scores",
+    "answers.regressions": "Regression regressions",
+    "networks.network": "Network",
+    "scoring.keep": "KBest Within",
+    "answers.averages": "ListPosterior coverage edge_matrix posterior",
+    "io.lists": "read_list write_list",
+    "questions.lists": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
-    "lists": "ClassList NetworkList",
-    "network_files": "read_bif read_fitted read_network write_network",
-    "network_search": "search_networks",
-    "parameter_constraints": "ParameterConstraint influence probability synergy",
-    "parameter_text": "parse_parameter",
-    "parameters": "FittedNetwork",
-    "parent_limits": "ParentBound parent_bounds",
-    "planning": "Plan plan",
-    "plots": "score_profile",
-    "prediction": "predictive_log_density",
-    "posterior_files": "read_posteriors write_posteriors",
-    "posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
-    "priors": "EdgePrior FairPrior OrderModular",
-    "questions": "best_network",
-    "random_networks": "random_network",
-    "reading": "read_table",
+    "answers.lists": "ClassList NetworkList",
+    "io.networks": "read_bif read_fitted read_network write_network",
+    "questions.network_search": "search_networks",
+    "knowledge.probabilities": "ParameterConstraint influence probability synergy",
+    "knowledge.probability_parser": "parse_parameter",
+    "networks.fitted": "FittedNetwork",
+    "scoring.parent_bounds": "ParentBound parent_bounds",
+    "questions.plan": "Plan plan",
+    "networks.drawing.plots": "score_profile",
+    "answers.prediction": "predictive_log_density",
+    "io.posteriors": "read_posteriors write_posteriors",
+    "answers.posteriors": "Consensus EdgePosteriors NetworkPosteriors ParentSetPosteriors PathPosteriors",
+    "knowledge.priors": "EdgePrior FairPrior OrderModular",
+    "questions.best": "best_network",
+    "networks.random": "random_network",
+    "data.read": "read_table",
     "report": "write_report",
-    "results": "Answer Proof Stats Status",
-    "samples": "EdgeFrequencies NetworkSample",
-    "sampling": "sample_networks",
-    "rule_making": "all_of any_of if_then none_of not_",
-    "rule_text": "parse_rule",
-    "rules": "Rule",
-    "score_kinds": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
-    "score_making": "score",
-    "scores": "Scores",
-    "structure_learner": "StructureLearner",
-    "summaries": "ListSummary summary",
-    "sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors path_posteriors",
-    "table": "Table",
-    "tan_classifier": "TANClassifier",
+    "answers.results": "Answer Proof Stats Status",
+    "answers.samples": "EdgeFrequencies NetworkSample",
+    "questions.sampling": "sample_networks",
+    "knowledge.rule_builders": "all_of any_of if_then none_of not_",
+    "knowledge.rule_parser": "parse_rule",
+    "knowledge.rules": "Rule",
+    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore Family K2 fNML qNML",
+    "scoring.score": "score",
+    "scoring.scores": "Scores",
+    "estimators.structure_learner": "StructureLearner",
+    "answers.summary": "ListSummary summary",
+    "questions.sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors "
+    "path_posteriors",
+    "data.table": "Table",
+    "estimators.tan_classifier": "TANClassifier",
 }
 _ROOM_OF = {name: room for room, names in _PLACES.items() for name in names.split()}
 

@@ -28,7 +28,7 @@ def loaded() -> Callable[[], int]:
     before = signal.getsignal(signal.SIGINT)
     if callable(before):  # else Ctrl-C is ignored, as in the background of a script
         signal.signal(signal.SIGINT, lambda *_: heard.append(True))
-    from topdag.cli import main as run
+    from topdag.cli.main import main as run
 
     signal.signal(signal.SIGINT, before)
     if heard:

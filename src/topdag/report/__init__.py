@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from topdag.asking import Asked
+from topdag._util.atomic_write import FilePath, write_whole
+from topdag._util.run import OnProgress, Run
+from topdag.answers.lists import BestList
+from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
+from topdag.answers.results import Answer
 from topdag.errors import ScoreError
-from topdag.lists import BestList
-from topdag.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
-from topdag.priors import Prior
+from topdag.knowledge.priors import Prior
+from topdag.questions.request import Asked
 from topdag.report.gathering import Gathered, gather, note_sums
-from topdag.results import Answer
-from topdag.runs import OnProgress, Run
-from topdag.scores import Scores
-from topdag.writing import FilePath, write_whole
+from topdag.scoring.scores import Scores
 
 DEFAULT_K, LARGEST_K = 20, 1000
 Part = Answer | BestList[Any] | NetworkPosteriors | EdgePosteriors | PathPosteriors

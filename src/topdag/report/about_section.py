@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior
+from topdag._util.run import shown_bytes
+from topdag.answers.results import Stats
+from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.report.gathering import Gathered, Missing
 from topdag.report.markup import Html, details, joined, named, number, paragraph, rows, scroller, section, tag
-from topdag.results import Stats
-from topdag.runs import shown_bytes
-from topdag.score_kinds import BDeu
+from topdag.scoring.kinds.discrete import BDeu
 
 CITATION = "The topdag developers ({year}). topdag: exact structure learning of Bayesian networks, version {version}."
 YEAR = 2026

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from topdag.classes import MOST_VARIABLES, EquivalenceClass
-from topdag.drawing import Drawing, by_place, edge_svg, shown
-from topdag.graphs import Network
+from topdag.answers.results import Answer, Proof, Status
+from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
+from topdag.networks.equivalence import MOST_VARIABLES, EquivalenceClass
+from topdag.networks.network import Network
 from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing, Probabilities
 from topdag.report.markup import (
@@ -23,7 +24,6 @@ from topdag.report.markup import (
     section,
     tag,
 )
-from topdag.results import Answer, Proof, Status
 
 TITLE = "The best network"
 LIMITS = {"time_limit": "the time limit", "memory_limit": "the memory limit", "Ctrl-C": "an interruption"}

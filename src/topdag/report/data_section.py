@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from topdag.data.table import Table
 from topdag.report.gathering import Gathered
 from topdag.report.markup import Html, count, details, joined, named, paragraph, percent, scroller, section, tag
-from topdag.table import Table
 
 MOST_STATES = 12
 """States of a variable that are listed one by one."""

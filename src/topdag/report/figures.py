@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from topdag.drawing import Drawing
+from topdag.networks.drawing.svg import Drawing
 from topdag.report.markup import Html, scroller, tag
 
 SMALL, LARGEST_SCALE = 620.0, 1.35

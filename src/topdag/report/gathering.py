@@ -9,24 +9,24 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.asking import Asked
-from topdag.constraints import Constraints
-from topdag.engines import LATTICE_LIMIT, SEARCH_LIMIT
+from topdag._util.run import Run
+from topdag.answers.averages import edge_matrix, path_matrix
+from topdag.answers.lists import BestList, ClassList, NetworkList
+from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
+from topdag.answers.results import Answer, Stats, Status
+from topdag.data.table import Table
 from topdag.errors import ConstraintError, Interrupted, OutOfTime, ScoreError, TooLarge
-from topdag.list_averaging import edge_matrix, path_matrix
-from topdag.list_lattices import Wanted
-from topdag.list_questions import list_of
-from topdag.lists import BestList, ClassList, NetworkList
-from topdag.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
-from topdag.priors import OrderModular, Prior
-from topdag.questions import best_of
-from topdag.results import Answer, Stats, Status
-from topdag.runs import Run
-from topdag.score_kinds import ScoreKind
-from topdag.score_making import compiled_for, score_within, scored_columns
-from topdag.scores import Scores
-from topdag.sums import network_posteriors, require_summable
-from topdag.table import Table
+from topdag.knowledge.constraints import Constraints
+from topdag.knowledge.priors import OrderModular, Prior
+from topdag.questions.best import best_of
+from topdag.questions.list_sources import Wanted
+from topdag.questions.lists import list_of
+from topdag.questions.request import Asked
+from topdag.questions.sums import network_posteriors, require_summable
+from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.score import compiled_for, score_within, scored_columns
+from topdag.scoring.scores import Scores
+from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 """Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:

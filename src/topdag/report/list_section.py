@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from topdag.classes import EquivalenceClass
-from topdag.comparing import compare, marks_of
-from topdag.drawing import Drawing, by_place, edge_svg, shown
-from topdag.graphs import Network
-from topdag.lists import BestList, ClassList
+from topdag.answers.compare import compare, marks_of
+from topdag.answers.lists import BestList, ClassList
+from topdag.answers.results import Status
+from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
+from topdag.networks.equivalence import EquivalenceClass
+from topdag.networks.network import Network
 from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing
 from topdag.report.markup import Html, count, named, number, paragraph, percent, rows, section, tag
 from topdag.report.weights import Weights
-from topdag.results import Status
 
 Graph = Network | EquivalenceClass
 BAR = 64

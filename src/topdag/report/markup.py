@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
-from topdag.drawing import escaped, shown
+from topdag.networks.drawing.svg import escaped, shown
 
 LONG_NAME = 24
 """Names of more characters may be cut where they stand; the whole one is shown on hover."""

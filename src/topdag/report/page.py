@@ -8,7 +8,8 @@ import math
 import re
 from typing import Any
 
-from topdag.drawing import Drawing, by_place, escaped, shown
+from topdag.answers.results import Status
+from topdag.networks.drawing.svg import Drawing, by_place, escaped, shown
 from topdag.report.about_section import assumptions_section, cite_section, run_section
 from topdag.report.best_section import best_section
 from topdag.report.data_section import data_section
@@ -17,7 +18,6 @@ from topdag.report.list_section import list_section
 from topdag.report.markup import Html, count, joined, number, percent, safe_json, tag
 from topdag.report.posterior_section import posterior_section
 from topdag.report.weights import Weights, weights_of
-from topdag.results import Status
 
 PLACE = re.compile(r"\{\{(\w+)\}\}")
 SECTIONS = {

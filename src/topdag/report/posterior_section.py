@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from topdag.drawing import Drawing, edge_svg, probability_text, shown
+from topdag.networks.drawing.svg import Drawing, edge_svg, probability_text, shown
 from topdag.report.figures import drawn, figure
 from topdag.report.gathering import Gathered, Missing, Probabilities
 from topdag.report.markup import Html, count, details, joined, named, paragraph, scroller, section, tag

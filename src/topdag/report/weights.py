@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from topdag.classes import EquivalenceClass
-from topdag.lists import BestList, ClassList
+from topdag.answers.lists import BestList, ClassList
+from topdag.networks.equivalence import EquivalenceClass
 from topdag.report.gathering import Gathered, Missing
 
 MOST_MEMBERS = 5000

@@ -1,0 +1,141 @@
+"""How a long computation stands, shown while it runs: a line in a terminal, an output of its own in a notebook."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from html import escape
+from typing import Any, Protocol
+
+from topdag._util.memory import shown_bytes
+
+SECONDS_OF_SILENCE = 2.0
+"""Quick answers come without flicker."""
+NOTEBOOK_SHELL = "ZMQInteractiveShell"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How a computation stands: given to ``on_progress`` several times a second. Unknown numbers are None.
+
+    ``fraction``: of this phase; ``memory``: bytes planned for, or held where that is more.
+    """
+
+    phase: str
+    seconds: float
+    fraction: float | None
+    best: float | None
+    bound: float | None
+    memory: int
+
+    @property
+    def gap(self) -> float | None:
+        return None if self.best is None or self.bound is None else self.bound - self.best
+
+
+class Display(Protocol):
+    """Where progress is shown, until it is wiped."""
+
+    def show(self, progress: Progress) -> None: ...
+
+    def wipe(self) -> None: ...
+
+
+def display_for(wanted: bool | None) -> Display | None:
+    """Where to show progress. None: a notebook or a person at a prompt sees it, a program or a pipe does not."""
+    if wanted is False:
+        return None
+    if is_notebook():
+        return NotebookLine()
+    at_a_prompt = hasattr(sys, "ps1") or _shell() is not None
+    return TerminalLine() if is_terminal() and (wanted or at_a_prompt) else None
+
+
+def is_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def is_notebook() -> bool:
+    return type(_shell()).__name__ == NOTEBOOK_SHELL
+
+
+def _shell() -> Any:
+    """IPython's shell, if it runs; a program without IPython does not load it for this."""
+    ipython = sys.modules.get("IPython")
+    return None if ipython is None else getattr(ipython, "get_ipython", lambda: None)()
+
+
+class TerminalLine:
+    """One line on stderr, overwritten; nothing of it stays."""
+
+    def __init__(self) -> None:
+        self._live: Any = None
+
+    def show(self, progress: Progress) -> None:
+        if progress.seconds < SECONDS_OF_SILENCE:
+            return
+        if self._live is None:
+            self._live = _started_line()
+        self._live.update(in_words(progress), refresh=True)
+
+    def wipe(self) -> None:
+        if self._live is not None:
+            self._live.stop()
+            self._live = None
+
+
+def _started_line() -> Any:
+    from rich.console import Console
+    from rich.live import Live
+
+    live = Live(console=Console(stderr=True, highlight=False, markup=False), auto_refresh=False, transient=True)
+    live.start()
+    return live
+
+
+class NotebookLine:
+    """An output of its own under the cell, emptied in the end."""
+
+    def __init__(self) -> None:
+        self._handle: Any = None
+
+    def show(self, progress: Progress) -> None:
+        if progress.seconds < SECONDS_OF_SILENCE:
+            return
+        line = _Line(in_words(progress), progress.fraction)
+        if self._handle is None:
+            from IPython.display import display
+
+            self._handle = display(line, display_id=True)
+        elif self._handle is not None:
+            self._handle.update(line)
+
+    def wipe(self) -> None:
+        if self._handle is not None:
+            self._handle.update(_Line("", None))
+            self._handle = None
+
+
+class _Line:
+    """A text with a bar, as IPython shows it."""
+
+    def __init__(self, text: str, fraction: float | None) -> None:
+        self.text, self.fraction = text, fraction
+
+    def __repr__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        bar = "" if self.fraction is None else f'<progress value="{self.fraction:.3f}"></progress> '
+        return f"<div>{bar}<code>{escape(self.text)}</code></div>" if self.text else "<div></div>"
+
+
+def in_words(progress: Progress) -> str:
+    """Phase, time and memory, and best, bound and gap where they are known."""
+    percent = "" if progress.fraction is None else f" {progress.fraction:.0%}"
+    words = [f"{progress.phase}{percent}", f"{progress.seconds:.0f} s"]
+    if progress.memory:
+        words.append(shown_bytes(progress.memory))
+    known = {"best": progress.best, "bound": progress.bound, "gap": progress.gap}
+    words += [f"{label} {value:.3f}" for label, value in known.items() if value is not None]
+    return ", ".join(words)

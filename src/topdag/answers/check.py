@@ -1,0 +1,190 @@
+"""Checks an answer against the data, by formulas written a second time straight from their definitions.
+
+Shares no arithmetic with the core: counts come from numpy, scores from the textbook forms in docs/scores.md.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from topdag._util.messages import listing
+from topdag.answers.continuous_checks import local_of_continuous
+from topdag.answers.results import Status
+from topdag.data.table import Table
+from topdag.errors import FileError, ScoreError
+from topdag.networks.network import Network
+from topdag.scoring.kinds.constrained import Constrained
+from topdag.scoring.kinds.discrete import (
+    AIC,
+    BIC,
+    K2,
+    BDe,
+    BDeu,
+    BDs,
+    CustomScore,
+    Family,
+    ScoreKind,
+    family_of,
+    fNML,
+    qNML,
+)
+from topdag.scoring.kinds.gaussian import BGe, MixedBIC, PenalisedGaussian
+
+TOLERANCE = 1e-6
+"""Absolute, with 1e-9 of the score beside it."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was found: ``score`` from the data, ``claimed`` by the answer, and every disagreement in words."""
+
+    score: float
+    claimed: float | None
+    problems: tuple[str, ...]
+
+    @property
+    def is_fine(self) -> bool:
+        return not self.problems
+
+
+def check_network(network: Network, table: Table, kind: ScoreKind) -> Check:
+    """Scores the network anew and compares. That it is acyclic was checked when it was made."""
+    if set(network.names) != set(table.names):
+        raise FileError(_other_variables(network.names, table.names))
+    values = {name: local_by_definition(table, kind, name, network.parents[name]) for name in network.names}
+    problems = []
+    for name, value in values.items():
+        claimed = None if network.local_scores is None else network.local_scores[name]
+        if claimed is not None and not _agree(claimed, value):
+            problems.append(f"{name}: the answer says {claimed:.9f}, the data give {value:.9f}")
+    total = math.fsum(values.values())
+    if network.score is not None and not _agree(network.score, total):
+        problems.append(f"total: the answer says {network.score:.9f}, the data give {total:.9f}")
+    return Check(total, network.score, tuple(problems))
+
+
+def _other_variables(of_network: Sequence[str], of_table: Sequence[str]) -> str:
+    only = {
+        "network": [name for name in of_network if name not in of_table],
+        "table": [name for name in of_table if name not in of_network],
+    }
+    said = " and ".join(f"only the {where} has {listing(names)}" for where, names in only.items() if names)
+    return f"The network and the table have different variables: {said}. Read the table as it was for the answer."
+
+
+def check_claims(content: Mapping[str, Any], score: float) -> tuple[str, ...]:
+    """Whether the score, bound and gap of an answer are numbers, fit the data's score and fit each other."""
+    proof = content.get("proof")
+    if not isinstance(proof, dict) or str(proof.get("status")) not in Status.__members__:
+        return ("the answer has no proof with a status",)
+    claims = {"score": content.get("score"), "bound": proof.get("bound"), "gap": proof.get("gap")}
+    is_stopped = proof["status"] == Status.STOPPED.name  # then what is infinite is not written
+    odd = [name for name, value in claims.items() if not _is_number(value) and not (value is None and is_stopped)]
+    if odd:
+        return tuple(f"the {name} is {claims[name]!r}, not a number" for name in odd)
+    claimed, bound, gap = claims["score"], claims["bound"], claims["gap"]
+    problems = []
+    if claimed is not None and not _agree(claimed, score):
+        problems.append(f"score: the answer says {claimed:.9f}, the data give {score:.9f}")
+    if claimed is not None and bound is not None:
+        if bound < claimed - TOLERANCE:
+            problems.append(f"the bound {bound} is below the score {claimed}")
+        if gap is None or abs(bound - claimed - gap) > TOLERANCE:
+            problems.append(f"the gap {gap} is not the bound less the score")
+    if proof["status"] == Status.PROVED.name and gap:
+        problems.append(f"PROVED with a gap of {gap}")
+    return tuple(problems)
+
+
+def _is_number(value: object) -> bool:
+    """A number that a double can hold; JSON knows larger ones."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e300
+
+
+def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: tuple[str, ...]) -> float:
+    """The local score of a family from its counts, by the score's definition."""
+    x, columns = table.index(variable), [table.index(name) for name in parents]
+    if isinstance(kind, (BDe, CustomScore, Constrained)):
+        return kind.local(table, x, columns)  # defined by the user's own network, function or constraints
+    kind.require_columns(table)
+    if isinstance(kind, MixedBIC) and table.states[x]:
+        kind = BIC()  # a discrete variable has discrete parents only
+    if isinstance(kind, BGe | PenalisedGaussian | MixedBIC):
+        return local_of_continuous(table, kind, x, columns)
+    formula = _FORMULAS.get(type(kind))
+    if formula is None:
+        raise ScoreError(f"no second formula for {kind!r}")
+    return formula(kind, family_of(table, x, columns))
+
+
+def _dirichlet(family: Family, row_weight: float) -> float:
+    """The log marginal likelihood when each parent state has ``row_weight`` imaginary rows, spread evenly."""
+    cell_weight = row_weight / family.counts.shape[1]
+    return math.fsum(
+        math.fsum(_log_gamma_ratio(cell_weight, count) for count in row) - _log_gamma_ratio(row_weight, sum(row))
+        for row in family.counts.tolist()
+    )
+
+
+def _log_gamma_ratio(a: float, count: int) -> float:
+    """ln Gamma(a + count) - ln Gamma(a). Where both are huge their difference is taken term by term of their series."""
+    if a < 1000:
+        return math.lgamma(a + count) - math.lgamma(a)
+    return (a - 0.5) * math.log1p(count / a) + count * (math.log(a + count) - 1) + (1 / (a + count) - 1 / a) / 12
+
+
+def _log_likelihood(family: Family) -> float:
+    return math.fsum(count * math.log(count / sum(row)) for row in family.counts.tolist() for count in row if count)
+
+
+def _free_parameters(family: Family) -> int:
+    return family.n_parent_states * (int(family.counts.shape[1]) - 1)
+
+
+def _bic(_: Any, family: Family) -> float:
+    return _log_likelihood(family) - math.log(family.n_rows) / 2 * _free_parameters(family)
+
+
+def _fnml(_: Any, family: Family) -> float:
+    own = family.counts.shape[1]
+    return _log_likelihood(family) - math.fsum(regret(sum(row), own) for row in family.counts.tolist())
+
+
+def _qnml(_: Any, family: Family) -> float:
+    n, above, below = family.n_rows, family.n_parent_states * family.counts.shape[1], family.n_parent_states
+    return _log_likelihood(family) - regret(n, above) + regret(n, below)
+
+
+@lru_cache(maxsize=10_000)
+def regret(n: int, k: int) -> float:
+    """ln C(n, k), the normalising sum of the multinomial, as a sum of logs of its falling-factorial terms."""
+    term, terms = 0.0, [0.0]
+    for j in range(1, n + 1):
+        if k == 1:
+            break
+        step = math.log((n - j + 1) / n) + math.log((k - 2 + j) / j)
+        term += step
+        terms.append(term)
+        if step < 0 and term < -50:  # the first term is 1, so the rest adds nothing; steps only fall
+            break
+    largest = max(terms)
+    return largest + math.log(math.fsum(math.exp(t - largest) for t in terms))
+
+
+def _agree(a: float, b: float) -> bool:
+    return math.isclose(a, b, rel_tol=1e-9, abs_tol=TOLERANCE)
+
+
+_FORMULAS: dict[type, Callable[[Any, Family], float]] = {
+    BDeu: lambda kind, family: _dirichlet(family, kind.ess / family.n_parent_states),
+    BDs: lambda kind, family: _dirichlet(family, kind.ess / family.counts.shape[0]),
+    K2: lambda _, family: _dirichlet(family, float(family.counts.shape[1])),
+    BIC: _bic,
+    AIC: lambda _, family: _log_likelihood(family) - _free_parameters(family),
+    fNML: _fnml,
+    qNML: _qnml,
+}

@@ -1,0 +1,266 @@
+"""Lists of networks or classes, best first, held as arrays of parent masks; items are made when asked for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.to_frame import frame_of
+from topdag.answers.results import Proof, Stats
+from topdag.errors import TooLarge
+from topdag.knowledge.priors import Prior
+from topdag.networks.equivalence import EquivalenceClass
+from topdag.networks.network import Network
+from topdag.scoring.scores import Scores
+
+Item = TypeVar("Item")
+Masks = NDArray[np.uint64]
+
+AT_ONCE = 1 << 16
+"""Members of classes that are looked at together."""
+MOST_LOOKED_AT = 500_000
+"""Members of classes under constraints."""
+
+
+@dataclass(frozen=True, eq=False)
+class BestList(Sequence[Item], Generic[Item]):
+    """A sequence, best first, ties in a fixed order.
+
+    ``floor``: everything that scores above it is in the list, even when the search was stopped early. ``scores``: the
+    scores on the grid, on which ties are exact; under a ``prior`` with its log weights. ``parents``: for each item and
+    each scored variable a bit mask over the scored variables (see ``scored_names``).
+    """
+
+    source: Scores
+    scores: NDArray[np.float64]
+    parents: Masks
+    floor: float
+    proof: Proof
+    stats: Stats
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.source.names
+
+    @property
+    def prior(self) -> Prior | None:
+        """What counts in ``scores`` beside the data."""
+        return self.source.prior
+
+    @property
+    def scored_names(self) -> tuple[str, ...]:
+        """The variables that the masks speak of: all but the constant ones."""
+        return self.source.scored_names
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @overload
+    def __getitem__(self, place: int) -> Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> Sequence[Item]: ...
+    def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
+        if isinstance(place, slice):
+            return [self._item(i) for i in range(*place.indices(len(self)))]
+        if not hasattr(place, "__index__"):
+            raise TypeError(f"a list is asked by place, such as [0] for the best, not {place!r}")
+        if not -len(self) <= place < len(self):
+            raise IndexError(f"the list has {len(self)} items, counted from 0")
+        return self._item(place % len(self))
+
+    def _item(self, place: int) -> Item:
+        raise NotImplementedError
+
+    def network(self, place: int) -> Network:
+        """The network at this place; for a class, one of its members."""
+        return self.network_of(self.parents[place].tolist())
+
+    def network_of(self, scored_masks: Sequence[int]) -> Network:
+        masks = self.source.all_masks(scored_masks)
+        values = [self._local(x, mask) for x, mask in enumerate(masks)]
+        return Network.from_masks(self.names, masks, local_scores=dict(zip(self.names, values, strict=True)))
+
+    @cached_property
+    def _known(self) -> dict[tuple[int, int], float]:
+        return {}
+
+    def _local(self, x: int, mask: int) -> float:
+        """The local score of a family; the same families come back in network after network."""
+        if (x, mask) not in self._known:
+            parents = [name for i, name in enumerate(self.names) if mask >> i & 1]
+            self._known[x, mask] = self.source.local(self.names[x], parents)
+        return self._known[x, mask]
+
+    @property
+    def factors(self) -> NDArray[np.float64]:
+        """How many times less probable each is than the best, by the data and any prior; infinite beyond 1e308."""
+        with np.errstate(over="ignore"):
+            return np.exp(self.scores[0] - self.scores) if len(self) else np.empty(0)
+
+    @property
+    def shares(self) -> NDArray[np.float64]:
+        """The posterior probability of each, given that it is one of the list: without a prior all structures are
+        equally likely before."""
+        weights = self._weights()
+        return np.asarray(weights / weights.sum()) if len(self) else weights
+
+    def _weights(self) -> NDArray[np.float64]:
+        return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
+
+    @property
+    def shares_if_known(self) -> NDArray[np.float64]:
+        """As ``shares``; NaN where too much would have to be counted."""
+        try:
+            return self.shares
+        except TooLarge:
+            return np.full(len(self), np.nan)
+
+    def to_dicts(self) -> Iterator[dict[str, Any]]:
+        """One row per item: rank, score, factor behind the best, share, and each variable's parents by name.
+
+        Under a prior ``score`` counts it, and ``data score`` does not. The share is NaN where it is not known.
+        """
+        factors, shares = self.factors, self.shares_if_known
+        for place in range(len(self)):
+            network = self.network(place)
+            parents = {f"parents of {name}": ", ".join(its) for name, its in network.parents.items()}
+            yield {
+                "rank": place + 1,
+                **self._scores_of(place, network),
+                "factor": float(factors[place]),
+                "share": float(shares[place]),
+                **parents,
+            }
+
+    def _scores_of(self, place: int, network: Network) -> dict[str, float | None]:
+        if self.prior is None:
+            return {"score": network.score}
+        return {"score": float(self.scores[place]), "data score": network.score}
+
+    def to_frame(self) -> Any:
+        """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
+        rows = list(self.to_dicts())
+        columns = {
+            key: [row[key] for row in rows] for key in (rows[0] if rows else ("rank", "score", "factor", "share"))
+        }
+        return frame_of(columns)
+
+    def to_arrow(self) -> Any:
+        """The rows of ``to_dicts`` as an Arrow table."""
+        try:
+            import pyarrow
+        except ImportError as missing:
+            raise ImportError("to_arrow needs pyarrow: pip install pyarrow") from missing
+        return pyarrow.Table.from_pylist(list(self.to_dicts()))
+
+    def __repr__(self) -> str:
+        what = type(self).__name__
+        state = self.proof.status.name
+        if not len(self):
+            return f"<{what}: empty, {state}>"
+        return f"<{what}: {len(self):,}, scores {self.scores[0]:.6f} to {self.scores[-1]:.6f}, {state}>"
+
+
+class NetworkList(BestList[Network]):
+    """Networks, best first."""
+
+    def _item(self, place: int) -> Network:
+        return self.network(place)
+
+
+class ClassList(BestList[EquivalenceClass]):
+    """Equivalence classes, best first."""
+
+    def _item(self, place: int) -> EquivalenceClass:
+        return EquivalenceClass(self.network(place))
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many networks each class has, whether they obey constraints or not."""
+        return self._classes[2]
+
+    @cached_property
+    def obeying(self) -> tuple[int, ...]:
+        """How many networks of each class obey the constraints; without constraints, all of them.
+
+        They are looked at one by one; raises TooLarge where there are more than a few hundred thousand.
+        """
+        if self.source.compiled is None or not self.parents.shape[1]:
+            return self.sizes
+        counts = np.zeros(len(self), dtype=np.int64)
+        for places, _ in self.members(range(len(self))):
+            counts += np.bincount(places, minlength=len(self))
+        return tuple(counts.tolist())
+
+    def members(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int64], Masks]]:
+        """The networks of the classes at these places that obey, a row of ``parents`` each, many at a time, with the
+        place of each."""
+        if self.source.compiled is not None:
+            self._require_few(sum(self.sizes[place] for place in places))
+        directed, undirected = self.edge_masks
+        of, rows = list[int](), list[list[int]]()
+        for place in places:
+            walk = _core.Members(_core.MixedGraph(directed[place].tolist(), undirected[place].tolist()))
+            while (masks := walk.next()) is not None:
+                of.append(place)
+                rows.append(masks)
+                if len(rows) == AT_ONCE:
+                    yield self._those_that_obey(of, rows)
+                    of, rows = [], []
+        if rows:
+            yield self._those_that_obey(of, rows)
+
+    def _those_that_obey(self, places: list[int], rows: list[list[int]]) -> tuple[NDArray[np.int64], Masks]:
+        of, networks, known = np.array(places, dtype=np.int64), np.array(rows, dtype=np.uint64), self.source.compiled
+        if known is None:
+            return of, networks
+        obey = known.admit(networks)
+        if self.source.max_parents is not None:
+            obey &= (np.bitwise_count(networks) <= self.source.max_parents).all(axis=1)
+        return of[obey], networks[obey]
+
+    def _require_few(self, members: int) -> None:
+        if members > MOST_LOOKED_AT:
+            raise TooLarge(
+                f"Which of {members:,} members of these classes obey the constraints would have to be seen one by one; "
+                f"at most {MOST_LOOKED_AT:,} are. Shorten the list, or ask for networks: networks_within lists just "
+                "those that obey."
+            )
+
+    @property
+    def edge_masks(self) -> tuple[Masks, Masks]:
+        """As ``parents``, but of the classes: parents by directed edges, and neighbours by undirected ones."""
+        return self._classes[:2]
+
+    @cached_property
+    def _classes(self) -> tuple[Masks, Masks, tuple[int, ...]]:
+        if not self.parents.shape[1]:  # only constant columns: the one class without edges
+            return self.parents, self.parents, (1,) * len(self)
+        directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
+        for place, masks in enumerate(self.parents.tolist()):
+            graph = _core.class_of(masks)
+            directed[place], undirected[place] = graph.parents, graph.neighbours
+            sizes.append(_core.class_size(graph))
+        return directed, undirected, tuple(sizes)
+
+    @property
+    def n_networks(self) -> int:
+        """How many networks the list covers; under constraints those that obey."""
+        return sum(self.obeying)
+
+    def _weights(self) -> NDArray[np.float64]:
+        """All networks equally likely before: a class counts for each of its members, under constraints for each that
+        obeys."""
+        return np.asarray(super()._weights() * np.array([float(size) for size in self.obeying]))
+
+
+def grid_epsilon(factor: float, grid: int) -> float:
+    """ln(factor), down to the grid, so that 'within' has a sharp edge."""
+    return math.ldexp(math.floor(math.ldexp(math.log(factor), grid)), -grid)

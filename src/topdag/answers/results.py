@@ -1,0 +1,120 @@
+"""What a question gives back: the answer, what was proved about it, and what it cost."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from topdag.knowledge.priors import Prior
+from topdag.networks.network import Network
+from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+
+
+class Status(enum.Enum):
+    """PROVED: no network in the space scores more. STOPPED: a limit came first, ``bound`` still holds.
+    INFEASIBLE: the space holds no network at all."""
+
+    PROVED = "proved"
+    STOPPED = "stopped"
+    INFEASIBLE = "infeasible"
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What is certain. No network in ``space`` scores above ``bound``; ``gap`` is bound minus score;
+    ``limit`` names the limit that stopped the search, None when it ended by itself."""
+
+    status: Status
+    bound: float
+    gap: float
+    limit: str | None
+    space: str
+
+    def __str__(self) -> str:
+        if self.status is Status.PROVED:
+            return f"proved best among {self.space}"
+        if self.status is Status.INFEASIBLE:
+            return f"no network is allowed among {self.space}"
+        return (
+            f"stopped by {self.limit}; no network scores above {self.bound:.6f} (gap {self.gap:.6f}) among {self.space}"
+        )
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
+    process has held so far; ``sets`` and ``families``: how many were scored; ``engine`` and ``reason``: what answered,
+    and why it was chosen; ``work``: what else was counted, by name (docs/method.md says what each means)."""
+
+    seconds: float
+    phases: Mapping[str, float]
+    threads: int
+    memory: int
+    peak_memory: int
+    sets: int
+    families: int
+    engine: str
+    reason: str = ""
+    work: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A network with its score, the proof and the cost. ``network`` is None only when none is allowed.
+
+    Under a ``prior``, ``score`` is the data's plus the log weight of the network.
+    """
+
+    network: Network | None
+    score: float
+    proof: Proof
+    stats: Stats
+    kind: ScoreKind | None = None
+    notes: tuple[str, ...] = ()
+    prior: Prior | None = None
+
+    def __str__(self) -> str:
+        lines = [str(self.network) if self.network is not None else "no network"]
+        if self.network is not None:
+            lines.append(f"score {self.score:.6f} ({-self.score / math.log(2):.3f} bits)")
+        if self.prior is not None and self.network is not None and self.network.score is not None:
+            added = self.score - self.network.score
+            lines.append(f"of these {self.network.score:.6f} by the data and {added:+.6f} by the {self.prior}")
+        return "\n".join([*lines, str(self.proof), *self.notes])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network drawn, and below it what is said of it."""
+        from topdag.networks.drawing.svg import escaped
+
+        if self.network is None:
+            return f"<pre>{escaped(str(self))}</pre>"
+        said = str(self).removeprefix(str(self.network)).strip()
+        return f'{self.network.to_svg()}<pre style="white-space:pre-wrap">{escaped(said)}</pre>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: infinite numbers become None."""
+        proof = self.proof
+        return {
+            "format": "topdag-answer",
+            "version": 1,
+            "network": None if self.network is None else self.network.to_dict(),
+            "score": _finite(self.score),
+            "kind": kind_to_dict(self.kind),
+            "prior": None if self.prior is None else str(self.prior),
+            "proof": {
+                "status": proof.status.name,
+                "bound": _finite(proof.bound),
+                "gap": _finite(proof.gap),
+                "limit": proof.limit,
+                "space": proof.space,
+            },
+            "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
+            "notes": list(self.notes),
+        }
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

@@ -1,0 +1,210 @@
+"""How different the items of a list are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._util.messages import plural
+from topdag.answers.compare import Edge, edge_text, shown_name, wrapped
+from topdag.answers.lists import BestList, ClassList, Masks
+
+WIDEST_PAIR = 50
+MOST_SHOWN = 20
+ALMOST_ALL = math.nextafter(1.0, 0.0)
+AT_ONCE = 2048
+"""Items of a list whose edges are unpacked at the same time."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """Two variables, in column order, that an edge joins in some items of a list.
+
+    ``share``: the share of the list's weight with any edge between them; ``forward``: with one from the first to the
+    second; ``backward``: with one from the second to the first; ``undirected``: of classes, with an undirected one.
+    """
+
+    pair: Edge
+    share: float
+    forward: float
+    backward: float
+    undirected: float
+
+    def __str__(self) -> str:
+        shares = {"->": self.forward, "<-": self.backward, "--": self.undirected}
+        return "  ".join(f"{mark} {percent(share):>4}" if share else " " * 7 for mark, share in shares.items()).rstrip()
+
+
+@dataclass(frozen=True)
+class ListSummary:
+    """How different the networks or classes of a list are. Shares are of the list's posterior weight (``shares``).
+
+    ``common``: edges (parent, child) that all items have; ``common_undirected``: of classes, undirected edges that
+    all have. ``turning``: variables that an edge joins in all items, but not always the same way. ``varying``:
+    variables that an edge joins in some items only, by falling share. ``n_pairs``: how many pairs of variables there
+    are. ``n_networks``: how many networks the items stand for. ``half``: how few items hold half the weight.
+    ``mean_distance``, ``largest_distance``: structural Hamming distance from the best item, by weight and at most.
+    """
+
+    what: str
+    n_items: int
+    n_networks: int
+    n_pairs: int
+    common: tuple[Edge, ...]
+    common_undirected: tuple[Edge, ...]
+    turning: tuple[Link, ...]
+    varying: tuple[Link, ...]
+    half: int
+    mean_distance: float
+    largest_distance: int
+
+    def __str__(self) -> str:
+        if self.n_items == 0:
+            return f"There are no {self.what} in the list."
+        common = [edge_text(edge, "->") for edge in self.common]
+        common += [edge_text(edge, "--") for edge in self.common_undirected]
+        left = self.n_pairs - len(common) - len(self.turning) - len(self.varying)
+        return "\n".join(
+            [
+                *self._head(),
+                *_group("in all, the same way", len(common), wrapped(common)),
+                *_group("in all, but not the same way", len(self.turning), _link_lines(self.turning)),
+                *_group("in some, by share of the weight", len(self.varying), _link_lines(self.varying)),
+                f"in none: {left:,} of {plural(self.n_pairs, 'pair')} of variables",
+            ]
+        )
+
+    def _head(self) -> list[str]:
+        if self.n_items == 1:
+            one = "one network" if self.what == "networks" else f"one class, of {self.n_networks:,} networks"
+            return [f"The list has {one}."]
+        stand_for = "" if self.what == "networks" else f", of {self.n_networks:,} networks"
+        best = "network" if self.what == "networks" else "class"
+        half = "one of them holds" if self.half == 1 else f"{self.half:,} of them hold"
+        return [
+            f"{self.n_items:,} {self.what}{stand_for}; {half} half of the posterior weight.",
+            f"From the best {best} they differ in {self.mean_distance:.1f} edges on average, "
+            f"{self.largest_distance} at most.",
+        ]
+
+
+def summary(found: BestList[Any]) -> ListSummary:
+    """How different are they? What all items of a list share, and what varies with which share of the weight.
+
+    Weights are ``found.shares``: posterior probabilities relative to the list, all networks equally likely before.
+    """
+    if not isinstance(found, BestList):
+        raise TypeError(f"summary takes a list of networks or classes, not {type(found).__name__}.")
+    of_classes = isinstance(found, ClassList)
+    masks = found.edge_masks if isinstance(found, ClassList) else (found.parents,)
+    shares = found.shares
+    tally = _Tally.of(masks, shares)
+    common, common_undirected, turning, varying = [], [], [], []
+    for i, j in combinations(range(len(found.scored_names)), 2):
+        pair = found.scored_names[i], found.scored_names[j]
+        counts, parts = tally.counts(i, j), tally.shares(i, j)
+        if sum(counts) == 0:
+            continue
+        if sum(counts) < len(found):
+            varying.append(Link(pair, min(ALMOST_ALL, sum(parts)), *parts))
+        elif max(counts) < len(found):
+            turning.append(Link(pair, 1.0, *parts))
+        elif counts[2]:
+            common_undirected.append(pair)
+        else:
+            common.append(pair if counts[0] else pair[::-1])
+    return ListSummary(
+        what="classes" if of_classes else "networks",
+        n_items=len(found),
+        n_networks=found.n_networks if isinstance(found, ClassList) else len(found),
+        n_pairs=math.comb(len(found.names), 2),
+        common=tuple(common),
+        common_undirected=tuple(common_undirected),
+        turning=tuple(turning),
+        varying=tuple(sorted(varying, key=lambda link: -link.share)),
+        half=_how_few(shares, 0.5),
+        mean_distance=float(shares @ tally.distances),
+        largest_distance=int(tally.distances.max(initial=0)),
+    )
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """How often each edge occurs in a list, and with which share of the weight.
+
+    ``occurs`` and ``weight`` at [kind, child, parent]; kind 0: directed edges, 1: undirected ones. ``distances``: of
+    each item from the first.
+    """
+
+    occurs: NDArray[np.int64]
+    weight: NDArray[np.float64]
+    distances: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, masks: Sequence[Masks], shares: NDArray[np.float64]) -> _Tally:
+        n = masks[0].shape[1]
+        occurs = np.zeros((2, n, n), dtype=np.int64)
+        weight = np.zeros((2, n, n))
+        distances = np.zeros(len(shares), dtype=np.int64)
+        first = [unpacked(own[:1]) for own in masks]
+        for begin in range(0, len(shares), AT_ONCE):
+            rows = slice(begin, begin + AT_ONCE)
+            differs = np.zeros((len(shares[rows]), n, n), dtype=np.bool_)
+            for kind, own in enumerate(masks):
+                bits = unpacked(own[rows])
+                occurs[kind] += bits.sum(axis=0)
+                weight[kind] += np.tensordot(shares[rows], bits, axes=1)
+                differs |= bits != first[kind]
+            distances[rows] = (differs | differs.swapaxes(1, 2)).sum(axis=(1, 2)) // 2
+        return cls(occurs, weight, distances)
+
+    def counts(self, i: int, j: int) -> tuple[int, int, int]:
+        """Items with i -> j, with j -> i, and with i - j."""
+        return int(self.occurs[0, j, i]), int(self.occurs[0, i, j]), int(self.occurs[1, i, j])
+
+    def shares(self, i: int, j: int) -> tuple[float, float, float]:
+        """The shares of the weight that these items have, if none of the three is all."""
+        weights = self.weight[0, j, i], self.weight[0, i, j], self.weight[1, i, j]
+        forward, backward, undirected = (min(ALMOST_ALL, float(weight)) for weight in weights)
+        return forward, backward, undirected
+
+
+def unpacked(masks: Masks) -> NDArray[np.bool_]:
+    """Masks of items by variable as truth values by item, variable and bit."""
+    bits = np.arange(masks.shape[1], dtype=np.uint64)
+    return (masks[:, :, np.newaxis] >> bits & np.uint64(1)).astype(np.bool_)
+
+
+def percent(share: float) -> str:
+    """Whole percents; what is not all or nothing is not shown as if it were."""
+    if 0 < share < 0.01:
+        return "<1%"
+    if 0.99 < share < 1:
+        return ">99%"
+    return f"{share:.0%}"
+
+
+def _how_few(shares: NDArray[np.float64], part: float) -> int:
+    """The smallest number of items that hold this part of the weight."""
+    reached = np.cumsum(np.sort(shares)[::-1])
+    return min(len(shares), int(np.searchsorted(reached, part - 1e-12)) + 1)
+
+
+def _group(title: str, count: int, lines: Iterable[str]) -> list[str]:
+    return [f"{title} ({count}):", *(f"  {line}" for line in lines)] if count else [f"{title}: none"]
+
+
+def _link_lines(links: Sequence[Link]) -> list[str]:
+    """One line each, with the whole share where that says something."""
+    shown, left = links[:MOST_SHOWN], links[MOST_SHOWN:]
+    names = [f"{shown_name(link.pair[0])} - {shown_name(link.pair[1])}" for link in shown]
+    width = min(WIDEST_PAIR, max(map(len, names), default=0))
+    totals = [f"  {percent(link.share):>4}" if link.share < 1 else "" for link in shown]
+    lines = [f"{name:<{width}}{total}  {link}" for name, total, link in zip(names, totals, shown, strict=True)]
+    return [*lines, f"and {len(left)} more, each with {percent(left[0].share)} or less"] if left else lines

@@ -1,0 +1,164 @@
+"""What ``topdag edges``, ``paths`` and ``evidence`` share: options, scores, prior, and how they end."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from topdag._util.run import Run, shown_bytes
+from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
+from topdag.cli.command import Exit, UsageError
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.options import (
+    ABOUT_TABLES,
+    add_keep,
+    add_limits,
+    add_max_parents,
+    add_prior,
+    add_reading,
+    add_score,
+    is_score_file,
+    kind_from,
+    prior_from,
+    refuse,
+    require_all_families,
+    run_from,
+    scores_from,
+    table_from,
+    writable,
+)
+from topdag.cli.output import as_json, labelled, mention, progress_line, say
+from topdag.cli.values import number, seconds
+from topdag.errors import OutOfTime
+from topdag.io.posteriors import write_posteriors
+from topdag.knowledge.priors import Prior
+from topdag.questions.sums import Wanted, score_for_sums
+from topdag.scoring.scores import Scores
+
+SUFFIXES = (".json", ".npz")
+ABOUT_PRIORS = """\
+--prior says what a network weighs before the data. uniform: all networks the same. fair: every
+number of parents the same, so that large parent sets do not win by their number. order-modular: a
+network counts once for every order of the variables that agrees with it; this is fastest, but
+favours networks with many such orders, and what follows is not what it would be under uniform."""
+COSTS = """\
+costs:
+  uniform and fair: time like 3^n for n variables, each further one three times as much. On two cores
+  14 variables take a tenth of a second, 17 half a second, 20 ten seconds; memory 12*n*2^n bytes
+  and more (20: 0.4 GB). order-modular: time like n^2*2^n, 23 variables take ten seconds; memory 6*n*2^n bytes;
+  its paths take time like n^2*3^n, up to 18 variables. Sums are exact; they have no partial answer, so
+  when --time-limit comes first nothing is printed."""
+ABOUT_FILES = """\
+FILE is a table, or a file of scores that holds all families (topdag score --keep all). A .jkl or
+.pss file does not say that it does; if so, say --keep all."""
+
+
+def threshold(text: str) -> float:
+    value = number(text)
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a probability from 0 to 1")
+    return value
+
+
+def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
+    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
+    add_prior(parser)
+    if pairs:
+        parser.add_argument(
+            "--threshold", type=threshold, default=0.01, metavar="P", help="print those more probable; default 0.01"
+        )
+    add_max_parents(parser)
+    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
+    add_keep(parser)
+    add_constraints(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, with_time=False)
+    group = parser.add_argument_group("output")
+    if pairs:
+        group.add_argument("-o", "--output", metavar="OUT", help="write all probabilities to a .json or .npz file")
+    group.add_argument("--json", action="store_true", help="print JSON instead of the text")
+    group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
+
+
+def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Wanted) -> Exit:
+    target = _target(args)
+    found, code = ask_all(args, lambda scores, prior, run: ask(scores, prior=prior, **limits(run)), wanted)
+    if found is None:
+        return code
+    try:
+        if target is not None:
+            write_posteriors(target, found)
+    finally:  # a full disk must not cost the answer
+        say(as_json(found.to_dict()) if args.json else _pairs_text(found, args))
+    return code
+
+
+def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Wanted) -> tuple[Any, Exit]:
+    """The answer to a question about scores under the prior of the options, or None when the time was up."""
+    try:
+        with progress_line(quiet=args.quiet) as on_progress:
+            run = run_from(args, on_progress)
+            return ask(_scores(args, wanted, run), prior_from(args), run), Exit.FINE
+    except OutOfTime:
+        mention("topdag: the time limit came first, and exact sums have no partial answer")
+        return None, Exit.STOPPED
+
+
+def limits(run: Run) -> dict[str, Any]:
+    """What is left of them."""
+    return {
+        "time_limit": run.seconds_left,
+        "memory_limit": run.memory_limit,
+        "threads": run.threads,
+        "on_progress": run.on_progress,
+    }
+
+
+def _scores(args: Namespace, wanted: Wanted, run: Run) -> Scores:
+    if is_score_file(args.file):
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+        scores = scores_from(args)
+        require_all_families(scores, args.file, "sums")
+        return scores
+    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+    kind = kind_from(args)
+    table, known = table_from(args), known_from(args)
+    scored = score_for_sums(table, kind, args.max_parents, prior_from(args), wanted, run, known)
+    if scored is None:
+        raise OutOfTime("time_limit came before the table was scored.")
+    return scored
+
+
+def _target(args: Namespace) -> Path | None:
+    if args.output is None:
+        return None
+    if not args.output.lower().endswith(SUFFIXES):
+        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(SUFFIXES)}")
+    return writable(args.output, inputs=(args.file,))
+
+
+def _pairs_text(found: EdgePosteriors | PathPosteriors, args: Namespace) -> str:
+    pairs = found.above(args.threshold)
+    arrow = "->" if isinstance(found, EdgePosteriors) else "~>"
+    texts = [f"{first} {arrow} {second}" for first, second, _ in pairs]
+    width = max(map(len, texts), default=0)
+    lines = [f"{text:<{width}}  {p:.6f}" for text, (_, _, p) in zip(texts, pairs, strict=True)]
+    if not pairs:
+        lines = [f"none is more probable than {args.threshold:g}"]
+    return "\n".join(lines if args.quiet else [*lines, "", *averaged_lines(found.averaged)])
+
+
+def averaged_lines(averaged: Averaged) -> list[str]:
+    lines = [
+        labelled("prior", averaged.prior),
+        labelled("summed", f"over {averaged.space}"),
+        labelled("check", f"sums that must be 1 differ from it by at most {averaged.defect:.1e}"),
+    ]
+    stats = averaged.stats
+    if stats is not None:
+        memory = f"{shown_bytes(stats.memory)} planned" if stats.memory else f"{shown_bytes(stats.peak_memory)} at most"
+        lines.append(labelled("time", f"{stats.seconds:.3f} s, {stats.threads} threads, {memory}"))
+    return lines

@@ -1,0 +1,185 @@
+"""``topdag best``: the best network of a table or a file of scores."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from topdag._util.atomic_write import ending_of
+from topdag._util.run import Run
+from topdag.answers.results import Answer, Status
+from topdag.cli.command import Command, Exit, UsageError, search_costs
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.options import (
+    ABOUT_TABLES,
+    add_keep,
+    add_limits,
+    add_max_parents,
+    add_prior,
+    add_reading,
+    add_score,
+    is_score_file,
+    kind_from,
+    prior_from,
+    refuse,
+    run_from,
+    scores_from,
+    table_from,
+    writable,
+)
+from topdag.cli.output import (
+    answer_text,
+    as_json,
+    mention,
+    progress_line,
+    say,
+    write_text,
+)
+from topdag.data.table import Table
+from topdag.errors import Interrupted
+from topdag.io.networks import WRITTEN, read_network, write_network
+from topdag.networks.fit import fit_network
+from topdag.questions.best import best_of
+from topdag.questions.request import Asked
+from topdag.search.engines import Engine, named_engine
+
+PAGE = """\
+Prints the network with the highest score, and the proof that none scores more.
+
+FILE is a table (CSV and its kin, also gzipped, or Parquet) of discrete variables: strings,
+integers, or floats cut by --discretize. Or it is a file of scores (.jkl, .pss or .npz, .jkl.gz
+and .pss.gz too), which says itself what was scored, so that only limits and outputs can be added.
+
+Each line of the answer is a family: a variable, its parents, and its local score. Scores are
+natural logarithms (nats), larger is better; BIC is shown as MDL in bits too.
+
+What is proved: no network on these variables, within --max-parents, scores more. Other networks
+can score the same: where only the direction of edges differs, data often cannot tell. A best
+network is not a cause-and-effect diagram.
+
+With --prior the score is the data's plus the log weight of the network: order-modular, the number
+of orders of the variables that agree with it (up to about 23 variables)."""
+
+ENDING = f"""\
+{search_costs()}
+
+  When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
+  network exceeds; putting it together takes up to a second.
+
+examples:
+  topdag best asia.csv --score bic --max-parents 5 --json best.json --dot best.dot
+  topdag best asia.csv --fit asia.bif
+  topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.npz
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
+
+ENGINES = " or ".join(f'"{engine.value}"' for engine in Engine)
+EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
+    add_max_parents(parser)
+    add_prior(parser)
+    add_constraints(parser)
+    add_keep(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, with_time=True)
+    group = parser.add_argument_group("search")
+    group.add_argument("--start", metavar="NET", help="a file with a network to begin with; never made worse")
+    group.add_argument(
+        "--engine",
+        choices=[engine.value for engine in Engine],
+        metavar="NAME",
+        help=f"instead of the one chosen: {ENGINES}",
+    )
+    group.add_argument(
+        "--checkpoint",
+        metavar="STATE",
+        help="a file (.npz) in which a search leaves how it stands every few seconds, and from which it goes on",
+    )
+    group = parser.add_argument_group("output")
+    group.add_argument("--json", metavar="OUT", help="write the answer as JSON, with - to stdout instead of the text")
+    group.add_argument("--dot", metavar="OUT", help="write the network for Graphviz")
+    group.add_argument("--fit", metavar="OUT", help="write the network with probabilities, as topdag fit does")
+    group.add_argument("--quiet", action="store_true", help="print network, score and proof, nothing else")
+
+
+def find_best(args: Namespace) -> Exit:
+    outputs = _outputs(args)
+    with progress_line(quiet=args.quiet) as on_progress:
+        run = run_from(args, on_progress)
+        asked = _asked(args, run)
+        answer, code = answer_and_exit(asked, run)
+    try:
+        _write(answer, asked.table, outputs)
+    finally:  # a full disk must not cost the answer
+        as_text = args.json != "-"
+        say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
+    return code
+
+
+def _outputs(args: Namespace) -> dict[str, Path]:
+    """The files to write, by option, known to be writable as far as that can be known."""
+    given = {"json": args.json, "dot": args.dot, "fit": args.fit}
+    if "-" in (args.dot, args.fit):
+        raise UsageError("--dot and --fit need the name of a file")
+    if args.fit is not None:
+        ending_of(args.fit, WRITTEN, "a network")
+    outputs = {option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")}
+    if len(set(outputs.values())) < len(outputs):
+        raise UsageError("--json, --dot and --fit need files of their own")
+    return outputs
+
+
+def _asked(args: Namespace, run: Run) -> Asked:
+    if is_score_file(args.file):
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS, "fit"), "this is for tables, and FILE holds scores already")
+        asked = Asked.from_scores(scores_from(args))
+    else:
+        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+        kind = kind_from(args)
+        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
+    asked.prior = prior_from(args)
+    asked.start = None if args.start is None else read_network(args.start)
+    asked.wanted_engine = None if args.engine is None else named_engine(args.engine)
+    asked.checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
+    run.timed("reading", 0.0)
+    return asked
+
+
+def answer_and_exit(asked: Asked, run: Run) -> tuple[Answer, Exit]:
+    """The answer, or what was known of it at Ctrl-C."""
+    try:
+        answer = best_of(asked, run)
+    except Interrupted as interrupted:
+        if interrupted.answer is None:
+            raise
+        return interrupted.answer, Exit.INTERRUPTED
+    return answer, EXIT_OF[answer.proof.status]
+
+
+def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> None:
+    texts = {"json": as_json(answer.to_dict()) + "\n"}
+    if answer.network is not None:
+        texts["dot"] = answer.network.to_dot()
+    for option, target in outputs.items():
+        if option == "fit" and answer.network is not None:
+            write_network(target, fit_network(answer.network, table))
+        elif option in texts:
+            write_text(target, texts[option])
+        else:
+            mention(f"{target}: not written, there is no network")
+
+
+COMMAND = Command(
+    name="best",
+    summary="the best network of a table, with proof",
+    usage="topdag best FILE [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=tuple(Exit),
+    add_options=add_options,
+    run=find_best,
+)

@@ -1,0 +1,115 @@
+"""``topdag check``: scores an answer anew from its table, by other formulas than those that found it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
+from typing import Any
+
+from topdag.answers.check import Check, check_claims, check_network
+from topdag.cli.command import Command, Exit, UsageError
+from topdag.cli.options import add_reading, add_score, kind_from, require_order, table_from
+from topdag.cli.output import labelled, say, score_lines
+from topdag.errors import FileError, NetworkError, ScoreError
+from topdag.io.networks import read_json
+from topdag.networks.network import Network
+from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
+
+PAGE = """\
+Checks an answer that topdag best wrote with --json, or a network in JSON, against its table: that
+the network has no cycle, that each local score and the total agree with the data, and that bound
+and gap fit the score. Scores are added up anew, by formulas written straight from their
+definitions that share no arithmetic with the search. Prints "fine" or every disagreement.
+
+The table must be read as it was for the answer, so repeat the reading options. The score is the
+one the file says; --score is needed only when it does not say.
+
+What this does not do: prove again that no other network scores more. Run topdag best for that."""
+
+ENDING = """\
+costs:
+  A pass over the rows for each variable; any number of variables that a table can have.
+
+example:
+  topdag best asia.csv --json best.json && topdag check best.json asia.csv"""
+
+FORMATS = ("topdag-answer", "topdag-network")
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("answer", metavar="ANSWER", help="a .json file: an answer or a network")
+    parser.add_argument("file", metavar="TABLE", help="the table it is about")
+    add_score(parser, default="what the file says")
+    add_reading(parser)
+
+
+def check_answer(args: Namespace) -> Exit:
+    require_order(args.answer, args.file, COMMAND.usage)
+    content = read_json(args.answer)
+    if content.get("format") not in FORMATS:
+        raise FileError(f"{args.answer}: this is neither an answer nor a network that topdag wrote")
+    kind = _kind(args, content)
+    table = table_from(args, kind)
+    try:
+        network = _network(content)
+    except NetworkError as error:
+        return _report(None, [str(error)], kind)
+    found = check_network(network, table, kind)
+    problems = list(found.problems)
+    if content["format"] == "topdag-answer":
+        problems += check_claims(content, found.score)
+    return _report(found, problems, kind)
+
+
+def _network(content: Mapping[str, Any]) -> Network:
+    """The network in the file; an error if it has a cycle or contradicts itself."""
+    if content["format"] == "topdag-network":
+        return Network.from_dict(content)
+    if not isinstance(content.get("network"), dict):
+        raise NetworkError("The answer holds no network.")
+    return Network.from_dict(content["network"])
+
+
+def _kind(args: Namespace, content: Mapping[str, Any]) -> ScoreKind:
+    """The score the file says, or else the one asked for; an error if they differ."""
+    said = _said_kind(args.answer, content)
+    asked = None if args.score is None and args.ess is None else kind_from(args)
+    if said is None and asked is None:
+        raise UsageError(f"{args.answer} does not say which score it has; add --score: {', '.join(KINDS_BY_NAME)}")
+    if said is not None and asked is not None and said != asked:
+        raise FileError(f"{args.answer}: the score is {said}, not {asked}; leave out --score and --ess")
+    kind = said or asked
+    assert kind is not None
+    return kind
+
+
+def _said_kind(path: str, content: Mapping[str, Any]) -> ScoreKind | None:
+    said = content.get("kind")
+    if not isinstance(said, dict | None):
+        raise FileError(f"{path}: 'kind' is not a score: {said!r}")
+    try:
+        return kind_from_dict(said)
+    except ScoreError as error:
+        raise FileError(f"{path}: {error}") from None
+
+
+def _report(found: Check | None, problems: list[str], kind: ScoreKind) -> Exit:
+    lines = [] if found is None else score_lines(found.score, kind)
+    if problems:
+        say("\n".join([*lines, *(labelled("wrong", problem) for problem in problems)]))
+        return Exit.FAILED
+    claim = "the file claims no score" if found is None or found.claimed is None else "every score agrees"
+    say("\n".join([*lines, labelled("fine", f"The network has no cycle; {claim}.")]))
+    return Exit.FINE
+
+
+COMMAND = Command(
+    name="check",
+    summary="score an answer anew from its table, by other formulas",
+    usage="topdag check ANSWER TABLE [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=(Exit.FINE, Exit.FAILED, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
+    add_options=add_options,
+    run=check_answer,
+)

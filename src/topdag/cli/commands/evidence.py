@@ -1,0 +1,93 @@
+"""``topdag evidence``: the log of the sum over all networks."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from typing import Any
+
+from topdag._util.run import Run
+from topdag.cli.averaging import (
+    ABOUT_FILES,
+    ABOUT_PRIORS,
+    COSTS,
+    add_averaging,
+    ask_all,
+    limits,
+)
+from topdag.cli.command import Command, Exit
+from topdag.cli.output import as_json, labelled, say
+from topdag.knowledge.priors import Prior
+from topdag.questions.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
+from topdag.scoring.scores import Scores
+
+PAGE = f"""\
+Prints the evidence: the natural log of the sum, over all networks, of exp(score), each network with
+weight one or that of --prior; and beside it the same under the prior that sums to one. The
+probability of a network given the data is exp(its score + log weight - evidence).
+
+{ABOUT_PRIORS}
+
+{ABOUT_FILES}"""
+
+ENDING = f"""\
+{COSTS}
+
+examples:
+  topdag evidence asia.csv
+  topdag evidence asia.csv --prior fair --json
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    add_averaging(parser, pairs=False)
+
+
+def print_evidence(args: Namespace) -> Exit:
+    found, code = ask_all(args, _evidence, TOTAL)
+    if found is None:
+        return code
+    if args.json:
+        say(as_json(found))
+    elif args.quiet:
+        say(f"{found['log_evidence']:.6f}")
+    else:
+        say("\n".join(_lines(found)))
+    return code
+
+
+def _evidence(scores: Scores, prior: Prior | None, run: Run) -> dict[str, Any]:
+    value = log_evidence(scores, prior=prior, **limits(run))
+    total = log_prior_total(scores, prior=prior, **limits(run))
+    return {
+        "format": "topdag-evidence",
+        "version": 1,
+        "log_evidence": value,
+        "log_prior_total": total,
+        "log_evidence_normalised": value - total,
+        "prior": UNIFORM if prior is None else str(prior),
+        "space": scores.describe_space(),
+    }
+
+
+def _lines(found: dict[str, Any]) -> list[str]:
+    return [
+        f"log evidence  {found['log_evidence']:.6f} nats, weights not normalised",
+        f"              {found['log_evidence_normalised']:.6f} nats with a prior that sums to one",
+        "",
+        labelled("prior", str(found["prior"])),
+        labelled("summed", f"over {found['space']}"),
+    ]
+
+
+COMMAND = Command(
+    name="evidence",
+    summary="the log of the sum over all networks of exp(score)",
+    usage="topdag evidence FILE [--prior NAME] [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=tuple(code for code in Exit if code is not Exit.FAILED),
+    add_options=add_options,
+    run=print_evidence,
+    partial=False,
+)

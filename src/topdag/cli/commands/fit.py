@@ -1,0 +1,80 @@
+"""``topdag fit``: a network with probabilities from a table, for other programs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from topdag.cli.command import Command, Exit, UsageError
+from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked, writable_network
+from topdag.cli.options import add_reading, require_order, table_from
+from topdag.cli.output import labelled, mention, say
+from topdag.cli.values import number
+from topdag.io.formats.bif import bif_text
+from topdag.io.networks import read_network, write_network
+from topdag.networks.fit import fit_network
+from topdag.scoring.kinds.discrete import BDeu
+from topdag.scoring.kinds.gaussian import MixedBIC
+
+PAGE = f"""\
+Gives a network probabilities from a table and writes it for programs that reason with networks:
+pgmpy, pyAgrum, bnlearn, HUGIN, GeNIe and others. The probabilities are those expected after the
+table when --ess imaginary rows are spread evenly over the cells of each family, the prior of BDeu;
+with --ess 0 they are frequencies. Parent states that do not occur get equal probabilities, which a
+note mentions.
+
+NET is the answer of topdag best --json, or a network in any format that can be read; its own
+probabilities, if any, are not used. {FORMATS}
+
+Without -o, BIF is printed."""
+
+ENDING = """\
+costs:
+  A pass over the rows for each variable, and a number for each cell: a variable of 3 states with
+  parents of 4 and 5 has 60. At most 67 million cells for a variable.
+
+example:
+  topdag best asia.csv --json best.json && topdag fit asia.csv best.json -o asia.bif
+
+What is proved: nothing is searched here. That the network is the best is what topdag best proves."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
+    parser.add_argument("network", metavar="NET", help="a file with a network or an answer")
+    parser.add_argument("-o", dest="output", metavar="OUT", help="the file to write; its ending says how")
+    parser.add_argument("--ess", type=number, default=1.0, metavar="ROWS", help="weight of the prior; default 1")
+    add_plain_names(parser)
+    add_reading(parser)
+    parser.add_argument("--quiet", action="store_true", help="no notes")
+
+
+def fit(args: Namespace) -> Exit:
+    require_order(args.network, args.file, COMMAND.usage)
+    target = None if args.output is None else writable_network(args.output, (args.file, args.network))
+    if not args.ess >= 0:
+        raise UsageError("--ess is a number of rows, from 0 on")
+    kind = MixedBIC() if args.discretize is None else BDeu()  # numbers that nothing cuts are refused by the fit
+    fitted = fit_network(read_network(args.network), table_from(args, kind), args.ess)
+    made = plain_if_asked(fitted, args)
+    if not args.quiet:
+        for note in fitted.notes:
+            mention(labelled("note", note))
+    if target is None:
+        say(bif_text(made).rstrip())
+        return Exit.FINE
+    write_network(target, made)
+    say(f"{args.output}: {made!r}")
+    return Exit.FINE
+
+
+COMMAND = Command(
+    name="fit",
+    summary="give a network probabilities from a table, for other programs",
+    usage="topdag fit TABLE NET [-o OUT] [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
+    add_options=add_options,
+    run=fit,
+    partial=False,
+)

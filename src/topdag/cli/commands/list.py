@@ -1,0 +1,57 @@
+"""``topdag list``: the k best networks or classes of a table or a file of scores."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from topdag.cli.command import Command, Exit
+from topdag.cli.list_options import ABOUT_FILES, ABOUT_LISTS, add_rest, add_what, list_costs
+from topdag.cli.list_runs import answer_list
+from topdag.cli.list_text import Request
+from topdag.cli.values import whole
+from topdag.scoring.keep import MOST_IN_A_LIST
+
+PAGE = f"""\
+Prints the K networks with the highest scores, best first, and the proof that none is left out.
+
+With few rows many networks fit nearly as well as the best one, and the data alone cannot choose.
+With --classes it lists equivalence classes: all networks of a class state the same independences
+and score the same, so a list of classes reaches further than one of as many networks.
+
+{ABOUT_FILES}
+
+{ABOUT_LISTS}
+
+What is proved: no network on these variables, within --max-parents, that is not in the list scores
+more than the last one; some may score the same. Each is listed once, ties in a fixed order."""
+
+ENDING = f"""\
+{list_costs()}
+
+examples:
+  topdag list asia.csv -k 100 --classes
+  topdag list asia.csv -k 100000 --score bic --json networks.jsonl.gz
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("-k", type=whole(1, MOST_IN_A_LIST), default=10, metavar="K", help="how many; default 10")
+    add_what(parser)
+    add_rest(parser)
+
+
+def list_best(args: Namespace) -> Exit:
+    return answer_list(args, Request(args.classes, most=args.k))
+
+
+COMMAND = Command(
+    name="list",
+    summary="the k best networks or equivalence classes of a table",
+    usage="topdag list FILE [-k K] [--classes] [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=tuple(Exit),
+    add_options=add_options,
+    run=list_best,
+)

@@ -1,0 +1,71 @@
+"""``topdag plan``: what a question will take, before it is asked."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
+
+from topdag.cli.command import Command, Exit
+from topdag.cli.options import add_max_parents, add_reading, add_score, kind_from, table_from
+from topdag.cli.output import as_json, say
+from topdag.cli.values import size_in_bytes
+from topdag.questions.plan import QUESTIONS, plan
+from topdag.scoring.kinds.discrete import kind_to_dict
+
+PAGE = """\
+Says which engine would answer, why, and roughly what time and memory it would take, without doing
+it; and what to change where it would not fit."""
+
+ENDING = """\
+Nothing is proved here: times are guesses from measurements on two cores (docs/plans.md), memory is
+what the tables take. A search on listed families takes what the data make it take: scoring and
+memory are told as the most they can be; give it a --time-limit.
+
+costs:
+  Reading the table.
+
+example:
+  topdag plan survey.csv --score bic
+  topdag plan survey.csv --question edges"""
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
+    parser.add_argument(
+        "--question",
+        choices=tuple(QUESTIONS),
+        default="best",
+        metavar="COMMAND",
+        help=f"the command that will ask: {', '.join(QUESTIONS)}; default best",
+    )
+    add_max_parents(parser)
+    add_score(parser)
+    add_reading(parser)
+    parser.add_argument("--memory-limit", type=size_in_bytes, metavar="SIZE", help="default: what is free")
+    parser.add_argument("--json", action="store_true", help="as JSON")
+
+
+def show_plan(args: Namespace) -> Exit:
+    found = plan(
+        table_from(args),
+        kind_from(args),
+        question=args.question,
+        max_parents=args.max_parents,
+        memory_limit=args.memory_limit,
+    )
+    text = str(found).replace("max_parents", "--max-parents").replace("time_limit", "--time-limit")
+    text = text.replace("prior=OrderModular()", "--prior order-modular")
+    say(as_json({**asdict(found), "kind": kind_to_dict(found.kind)}) if args.json else text)
+    return Exit.FINE if found.fits else Exit.TOO_LARGE
+
+
+COMMAND = Command(
+    name="plan",
+    summary="what a question will take, before it is asked",
+    usage="topdag plan TABLE [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.NO_READER),
+    add_options=add_options,
+    run=show_plan,
+)

@@ -1,0 +1,156 @@
+"""``topdag report``: one page with every answer, to look at in a browser."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from topdag.answers.results import Status
+from topdag.cli.command import Command, Exit, UsageError
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.options import (
+    ABOUT_TABLES,
+    add_keep,
+    add_limits,
+    add_max_parents,
+    add_prior,
+    add_reading,
+    add_score,
+    is_score_file,
+    kind_from,
+    prior_from,
+    refuse,
+    run_from,
+    scores_from,
+    table_from,
+    writable,
+)
+from topdag.cli.output import labelled, mention, progress_line, say
+from topdag.cli.values import seconds, whole
+from topdag.cli.wording import in_options
+from topdag.questions.request import Asked
+from topdag.report import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
+from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
+from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
+
+DEFAULT_PAGE = "report.html"
+PAGE = """\
+Writes one HTML page that needs nothing else: no network, no other files. Open it in any browser, on a
+phone too, print it, or send it to a colleague.
+
+It shows the data at a glance; the best network with its proof in plain words; the K best classes, to go
+through one by one, each with its score, its share of the posterior, its size and what differs from the
+best, drawn and told; how probable each edge and path is, as a heat map and as a graph behind a slider;
+what was assumed; what it cost; and how to cite it.
+
+FILE is a table or a file of scores, as for topdag best. Under a --prior, or with a score that is not the
+same for all networks of a class, the list is one of networks."""
+
+ENDING = f"""\
+costs:
+  Those of topdag best, topdag list --classes and topdag paths together; on two cores 8 variables take a
+  second, 17 two, 20 half a minute or less. A --time-limit is shared: half of what is left for the best network,
+  half of the rest for the list, or all where nothing can come after it (no list above {SEARCH_LIMIT} variables, no
+  sums above {LATTICE_LIMIT}). Without one, probabilities are summed up to {MOST_TO_SUM} variables; beyond
+  they are averages over the list, and the page says so. A page always comes out: what could not be had
+  is left out, and the page says why.
+
+examples:
+  topdag report asia.csv -o asia.html
+  topdag report survey.csv --score bic -k 100 --time-limit 600 -o survey.html
+
+The name of the page and what is missing from it go to stdout, all else to stderr."""
+
+LEFT_OUT = {
+    "best": "the best network",
+    "listed": "the list",
+    "edges": "probabilities of edges",
+    "paths": "those of paths",
+}
+
+
+def add_options(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
+    parser.add_argument(
+        "-o", "--output", default=DEFAULT_PAGE, metavar="OUT", help=f"the page to write; default {DEFAULT_PAGE}"
+    )
+    parser.add_argument(
+        "-k", type=whole(1, LARGEST_K), default=DEFAULT_K, metavar="K", help=f"how many to list; default {DEFAULT_K}"
+    )
+    parser.add_argument("--title", metavar="TEXT", help="the heading of the page; default: the name of the file")
+    add_max_parents(parser)
+    add_prior(parser)
+    parser.add_argument(
+        "--time-limit", type=seconds, metavar="S", help="stop after about S seconds and write what is known by then"
+    )
+    add_keep(parser)
+    add_constraints(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, with_time=False)
+    group = parser.add_argument_group("output")
+    group.add_argument("--quiet", action="store_true", help="print nothing but what went wrong")
+
+
+def make_report(args: Namespace) -> Exit:
+    target = _target(args)
+    with progress_line(quiet=args.quiet) as on_progress:
+        run = run_from(args, on_progress)
+        found = gather(_asked(args), args.k, run)
+    write_page(target, found, args.title or title_of(args.file))
+    if not args.quiet:
+        say(_said(args.output, found))
+    return _exit_of(found)
+
+
+def _target(args: Namespace) -> Path:
+    if not args.output.lower().endswith(SUFFIXES):
+        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(SUFFIXES)}")
+    return writable(args.output, inputs=(args.file,))
+
+
+def _asked(args: Namespace) -> Asked:
+    if is_score_file(args.file):
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+        asked = Asked.from_scores(scores_from(args))
+    else:
+        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+        kind = kind_from(args)
+        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
+    asked.prior = prior_from(args)
+    return asked
+
+
+def _said(page: str, found: Gathered) -> str:
+    lines = [labelled("page", page)]
+    reasons: dict[str, list[str]] = {}
+    for part, words in LEFT_OUT.items():
+        answer = getattr(found, part)
+        if isinstance(answer, Missing):
+            reasons.setdefault(answer.reason, []).append(words)
+    lines += [labelled("lacks", f"{' and '.join(words)}, because {in_options(why)}") for why, words in reasons.items()]
+    return "\n".join(lines)
+
+
+def _exit_of(found: Gathered) -> Exit:
+    """As of the best network, which is the first of all answers."""
+    if found.is_interrupted:
+        return Exit.INTERRUPTED
+    if isinstance(found.best, Missing):
+        mention(f"topdag: the best network was not found: {found.best.reason}")
+        return Exit.TOO_LARGE
+    return {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}[
+        found.best.proof.status
+    ]
+
+
+COMMAND = Command(
+    name="report",
+    summary="one page with every answer, to look at in a browser",
+    usage="topdag report FILE [-o OUT.html] [-k K] [options]",
+    page=PAGE,
+    ending=ENDING,
+    exits=tuple(Exit),
+    add_options=add_options,
+    run=make_report,
+)

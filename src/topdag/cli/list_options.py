@@ -1,0 +1,83 @@
+"""The options and the parts of the help that ``topdag list`` and ``topdag within`` share."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+
+from topdag._util.run import shown_bytes
+from topdag.cli.command import SIZES_SHOWN, search_costs
+from topdag.cli.constraint_options import add_constraints
+from topdag.cli.options import (
+    add_keep,
+    add_limits,
+    add_max_parents,
+    add_prior,
+    add_reading,
+    add_score,
+)
+from topdag.cli.values import number, seconds, whole
+from topdag.io.lists import SUFFIXES
+from topdag.questions.lists import LARGEST_FACTOR
+from topdag.questions.plan import bytes_for_all_sets
+
+ABOUT_FILES = """\
+FILE is a table or a file of scores, as for topdag best. A .jkl or .pss file does not say what it
+was pruned for; if it holds all that is needed here, say so with --keep. --classes needs a score
+that is the same for all networks of a class: bdeu, bic, aic or qnml."""
+
+ABOUT_LISTS = """\
+The best network is printed first. Then a table, one row each: its score; its factor, how many times
+less probable than the best it is by the data; its share of the posterior probability that all of
+the list have together (all networks equally likely before, unless --prior says otherwise; then the
+score has the log weight of the network added, and data is the score without); with --classes its size, the number of
+networks in it; and the edges to add (+), drop (-) or turn (~) to get it from the best. Last, How
+different are they? says which edges all of them have, and which vary with which share."""
+
+
+def list_costs() -> str:
+    sizes = ", ".join(f"{n}: {shown_bytes(bytes_for_all_sets(n, 'list', 2))}" for n in SIZES_SHOWN)
+    return f"""\
+{search_costs()}
+
+  Lists need further tables, and 8*n+8 bytes for each network or class; without the latter, with
+  two threads:
+    {sizes}
+
+  When --time-limit comes first, or Ctrl-C, or memory has no room for more, the list is shorter but
+  has no gaps: everything that scores above a floor is in it, and the floor is said."""
+
+
+def add_what(parser: ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
+    parser.add_argument("--classes", action="store_true", help="list equivalence classes instead of networks")
+    add_max_parents(parser)
+    add_prior(parser)
+    parser.add_argument(
+        "--time-limit",
+        type=seconds,
+        metavar="S",
+        help="stop after S seconds, reading and scoring included; the list is then complete above a floor",
+    )
+    add_keep(parser)
+
+
+def add_rest(parser: ArgumentParser) -> None:
+    add_constraints(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, with_time=False)
+    group = parser.add_argument_group("output")
+    group.add_argument("--show", type=whole(0), metavar="N", help="rows of the table to print; default 20")
+    group.add_argument(
+        "--json",
+        metavar="OUT",
+        help=f"write the whole list as JSON lines ({' or '.join(SUFFIXES)}), with - to stdout instead of the text",
+    )
+    group.add_argument("--quiet", action="store_true", help="print networks, scores and proof, nothing else")
+
+
+def bayes_factor(text: str) -> float:
+    value = number(text)
+    if not 1 <= value <= LARGEST_FACTOR:
+        raise ArgumentTypeError(f"{text!r} is not a Bayes factor, a number from 1 on, at most {LARGEST_FACTOR:g}")
+    return value

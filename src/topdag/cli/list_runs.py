@@ -1,0 +1,145 @@
+"""How ``topdag list`` and ``topdag within`` ask for a list, what they do with it, and how they end."""
+
+from __future__ import annotations
+
+import math
+from argparse import Namespace
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from topdag._core import Listed
+from topdag._util.run import Run
+from topdag.answers.lists import ClassList, NetworkList
+from topdag.answers.results import Status
+from topdag.cli.command import Exit, UsageError
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
+from topdag.cli.list_text import Request, count_text, list_text
+from topdag.cli.options import (
+    ABOUT_TABLES,
+    is_score_file,
+    kind_from,
+    prior_from,
+    refuse,
+    run_from,
+    scores_from,
+    table_from,
+    writable,
+)
+from topdag.cli.output import progress_line, say
+from topdag.errors import Interrupted, OutOfTime, ScoreError
+from topdag.io.lists import SUFFIXES, list_lines, write_list
+from topdag.questions.list_sources import Wanted
+from topdag.questions.lists import count_of, list_of, require_score_equivalent
+from topdag.questions.request import Asked, space_of
+from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.scores import Scores
+
+LINES_AT_ONCE = 1000
+Found = NetworkList | ClassList
+
+
+def answer_list(args: Namespace, wanted: Request) -> Exit:
+    target = _target(args)
+    with progress_line(quiet=args.quiet) as on_progress:
+        run = run_from(args, on_progress)
+        asked = _asked(args, wanted, run)
+        found, code = _list_and_exit(asked, wanted, run)
+    try:
+        if target is not None:
+            write_list(target, found)
+    finally:  # a full disk must not cost the answer
+        if args.json == "-":
+            _print_lines(list_lines(found))
+        else:
+            say(list_text(found, wanted, asked.table, run, show=args.show, quiet=args.quiet))
+    return code
+
+
+def answer_count(args: Namespace, wanted: Request) -> Exit:
+    with progress_line(quiet=args.quiet) as on_progress:
+        run = run_from(args, on_progress)
+        asked = _asked(args, wanted, run)
+        found, code = _count_and_exit(asked, wanted, run)
+    at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))
+    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(asked), at_least))
+    return code
+
+
+def _target(args: Namespace) -> Path | None:
+    if args.json in (None, "-"):
+        return None
+    if not args.json.lower().endswith(SUFFIXES):
+        raise UsageError(f"--json {args.json}: the name must end in {' or '.join(SUFFIXES)}")
+    return writable(args.json, inputs=(args.file,))
+
+
+def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
+    if wanted.classes and prior_from(args) is not None:
+        raise UsageError(
+            f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
+        )
+    if is_score_file(args.file):
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+        asked = Asked.from_scores(_scores_in(args.file, args, wanted))
+    else:
+        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+        kind = kind_from(args)
+        if wanted.classes and not kind.score_equivalent:
+            raise UsageError(
+                f"--classes: {kind} does not give all networks of a class one score; "
+                "bdeu, bic, aic, qnml, bge and gaussian-bic do"
+            )
+        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
+    asked.prior = prior_from(args)
+    run.timed("reading", 0.0)
+    return asked
+
+
+def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
+    scores = scores_from(args)
+    try:
+        _wanted(wanted).require_kept(scores)
+    except ScoreError as error:
+        reason = str(error).partition(" Score again ")[0]
+        raise ScoreError(
+            f"{path}: {reason} Score again with topdag score --keep all; for a .jkl or .pss file that was never "
+            "pruned, add --keep all here."
+        ) from None
+    if wanted.classes:
+        require_score_equivalent(scores, "--classes")
+    return scores
+
+
+def _list_and_exit(asked: Asked, request: Request, run: Run) -> tuple[Found, Exit]:
+    """The list, or what was known of it when a limit or Ctrl-C came."""
+    make: Callable[..., Found] = ClassList if request.classes else NetworkList
+    try:
+        found = list_of(make, asked, _wanted(request), run)
+    except Interrupted as interrupted:
+        return interrupted.answer, Exit.INTERRUPTED
+    if found.proof.status is Status.STOPPED:
+        return found, Exit.STOPPED
+    return found, Exit.FINE if len(found) else Exit.FAILED
+
+
+def _count_and_exit(asked: Asked, request: Request, run: Run) -> tuple[int, Exit]:
+    """The count, or how many there are at least when a limit or Ctrl-C came."""
+    what = Listed.CLASSES if request.classes else Listed.NETWORKS
+    try:
+        found = count_of(what, asked, _wanted(request), run)
+    except OutOfTime as stopped:
+        return stopped.answer, Exit.STOPPED
+    except KeyboardInterrupt as interrupted:
+        return (interrupted.answer or 0) if isinstance(interrupted, Interrupted) else 0, Exit.INTERRUPTED
+    return found, Exit.FINE if found else Exit.FAILED
+
+
+def _wanted(request: Request) -> Wanted:
+    most = MOST_IN_A_LIST if request.most is None else request.most
+    return Wanted("A list", most, math.inf if request.factor is None else request.factor)
+
+
+def _print_lines(lines: Iterator[str]) -> None:
+    while chunk := list(islice(lines, LINES_AT_ONCE)):
+        say("\n".join(chunk))

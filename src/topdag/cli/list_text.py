@@ -1,0 +1,161 @@
+"""Lists of networks or classes as text: the best one, a table of all, how different they are, what is proved."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from topdag._util.messages import plural
+from topdag._util.run import Run, shown_bytes
+from topdag.answers.compare import compare, edge_text, wrapped
+from topdag.answers.lists import ClassList, NetworkList
+from topdag.answers.results import Status
+from topdag.answers.summary import summary
+from topdag.cli.output import (
+    WIDTH,
+    labelled,
+    network_text,
+    rounded_up,
+    score_lines,
+    table_in_words,
+)
+from topdag.data.table import Table
+from topdag.networks.network import Network
+
+LIMITS = {"time_limit": "the time limit", "memory_limit": "the memory limit"}
+ROWS_SHOWN = 20
+LEAST_WIDTH = 30
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: at most so many, none further behind the best than this factor."""
+
+    classes: bool
+    most: int | None = None
+    factor: float | None = None
+
+    @property
+    def noun(self) -> str:
+        return "class" if self.classes else "network"
+
+    @property
+    def nouns(self) -> str:
+        return "classes" if self.classes else "networks"
+
+
+def list_text(
+    found: NetworkList | ClassList, wanted: Request, table: Table | None, run: Run, *, show: int | None, quiet: bool
+) -> str:
+    """The list in words; unless quiet, also what is to be said about table and time."""
+    paragraphs = []
+    if len(found):
+        paragraphs += [_best(found), *_best_score(found), ""]
+        paragraphs += [*table_lines(found, ROWS_SHOWN if show is None else show), ""]
+        paragraphs += ["How different are they?", str(summary(found)), ""]
+    paragraphs.append(labelled("proof", proof_in_words(found, wanted)))
+    if not quiet:
+        paragraphs += [] if table is None else [labelled("table", table_in_words(table))]
+        paragraphs += [labelled("note", note) for note in found.source.notes]
+        planned = shown_bytes(max(run.memory, found.stats.memory))
+        paragraphs.append(labelled("time", f"{run.seconds:.3f} s, {plural(run.threads, 'thread')}, {planned} planned"))
+    return "\n".join(paragraphs)
+
+
+def _best_score(found: NetworkList | ClassList) -> list[str]:
+    value = found[0].score or 0.0 if found.prior is None else float(found.scores[0])
+    return score_lines(value, found.source.kind, found.network(0), found.prior)
+
+
+def table_lines(found: NetworkList | ClassList, most: int) -> list[str]:
+    """One row each: rank, score, factor behind the best, share, size of a class, and how it differs from the best."""
+    shown = min(most, len(found))
+    columns = {
+        "rank": [str(place + 1) for place in range(shown)],
+        **_score_columns(found, shown),
+        "factor": [factor_text(value) for value in found.factors[:shown].tolist()],
+        "share": [share_text(value) for value in found.shares_if_known[:shown].tolist()],
+    }
+    if isinstance(found, ClassList):
+        columns["size"] = [f"{size:,}" for size in found.sizes[:shown]]
+    changes: list[Sequence[str]] = [["the best, shown above"]]
+    changes += [compare(found[0], found[place]).changes for place in range(1, shown)]
+    lines = _aligned(columns, "edges: + added, - dropped, ~ turned", changes[:shown]) if shown else []
+    left = len(found) - shown
+    return (
+        [*lines, f"{left:,} more are not shown; --show {len(found)} shows all, --json writes them"] if left else lines
+    )
+
+
+def _score_columns(found: NetworkList | ClassList, shown: int) -> dict[str, list[str]]:
+    """The score; under a prior also what of it is the data's."""
+    by_data = [f"{item.score:.6f}" for item in found[:shown]]
+    if found.prior is None:
+        return {"score": by_data}
+    return {"score": [f"{value:.6f}" for value in found.scores[:shown].tolist()], "data": by_data}
+
+
+def factor_text(factor: float) -> str:
+    return f"{factor:,.2f}" if factor < 1e6 else f"{factor:.1e}" if factor < math.inf else "over 1e308"
+
+
+def share_text(share: float) -> str:
+    if math.isnan(share):
+        return "?"
+    return f"{share:.2%}" if share >= 1e-4 else "<0.01%"
+
+
+def proof_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
+    space = f"among {found.proof.space}"
+    if found.proof.status is Status.STOPPED:
+        return f"{_stopped_in_words(found, wanted)}, {space}."
+    if not len(found):
+        return f"No network is allowed, {space}."
+    within = "" if wanted.factor is None else f" within a Bayes factor of {wanted.factor:g} of the best"
+    if len(found) != wanted.most:
+        return f"Proved: no {wanted.noun}{within} is missing, {space}."
+    best = f"best {wanted.noun} is" if len(found) == 1 else f"{len(found):,} best {wanted.nouns} are"
+    return f"Proved: the {best} listed; no other{within} scores more than the last, though some may tie, {space}."
+
+
+def _stopped_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
+    stopped = f"Stopped by {LIMITS.get(str(found.proof.limit), found.proof.limit)}"
+    if not math.isfinite(found.floor):
+        return f"{stopped} before anything was known"
+    floor = rounded_up(found.floor)
+    if not len(found):
+        return f"{stopped} before anything was listed; no {wanted.noun} scores above {floor}"
+    behind = factor_text(math.exp(min(700.0, found.scores[0] - found.floor)))
+    return (
+        f"{stopped}: the list is complete above the floor {floor}, a factor of {behind} behind the best; "
+        f"{wanted.nouns} that score less may be missing"
+    )
+
+
+def count_text(count: int, wanted: Request, space: str, at_least: str = "") -> str:
+    counted = f"{at_least.capitalize()}{count:,} {wanted.noun if count == 1 else wanted.nouns}"
+    return textwrap.fill(f"{counted} within a Bayes factor of {wanted.factor:g} of the best, among {space}.", WIDTH)
+
+
+def _best(found: NetworkList | ClassList) -> str:
+    """The first of the list: families, or the edges of a class."""
+    item = found[0]
+    if isinstance(item, Network):
+        return network_text(item)
+    edges = [edge_text(edge, "->") for edge in item.directed] + [edge_text(edge, "--") for edge in item.undirected]
+    return "\n".join(edges) or "no edges"
+
+
+def _aligned(columns: Mapping[str, Sequence[str]], title: str, changes: Sequence[Sequence[str]]) -> list[str]:
+    """Columns set flush right, and changes in as many lines as they need."""
+    widths = {name: max(len(name), *map(len, cells)) for name, cells in columns.items()}
+    start = "  ".join(f"{name:>{width}}" for name, width in widths.items()) + "  "
+    lines = [start + title]
+    room = max(LEAST_WIDTH, WIDTH - len(start))
+    for cells, change in zip(zip(*columns.values(), strict=True), changes, strict=True):
+        row = "  ".join(f"{cell:>{width}}" for cell, width in zip(cells, widths.values(), strict=True)) + "  "
+        first, *more = wrapped(change, room)
+        lines += [row + first, *(" " * len(start) + line for line in more)]
+    return lines

@@ -1,0 +1,151 @@
+"""The command line: finds the command, runs it, and turns what went wrong into a message and an exit code."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import topdag
+from topdag.cli import commands
+from topdag.cli.command import Command, Exit, UsageError, exit_codes
+from topdag.cli.output import WIDTH, mention, say
+from topdag.cli.wording import in_options
+from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsWrite
+
+ABOUT = """\
+Exact structure learning of Bayesian networks: the best network of a table, with proof."""
+NEXT = """\
+topdag COMMAND --help says more. Start with: topdag demo"""
+FAULT = """\
+{what}
+This is a fault in topdag, not in what you did. Please report it with the command and this line;
+TOPDAG_TRACEBACK=1 before the command shows where it happened."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs a command and returns its exit code; nobody at a command line should have to read a traceback."""
+    try:
+        return told(argv)
+    except Exception as error:
+        if os.environ.get("TOPDAG_TRACEBACK"):
+            raise
+        return failed(FAULT.format(what=f"{type(error).__name__}: {error}"), Exit.FAULT)
+
+
+def told(argv: Sequence[str] | None) -> int:
+    """Runs a command; what is wrong with its input becomes a message and an exit code (see commands/command.py)."""
+    try:
+        return run(parsed(argv))
+    except SystemExit as ended:  # argparse has printed help, the version or what is wrong
+        return ended.code if isinstance(ended.code, int) else Exit.FINE
+    except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
+        return failed(in_options(str(error)), Exit.BAD_INPUT)
+    except MemoryError as error:
+        return failed(what_did_not_fit(error), Exit.TOO_LARGE)
+    except KeyboardInterrupt:
+        return failed("interrupted before anything was known", Exit.INTERRUPTED)
+    except BrokenPipeError:
+        return Exit.NO_READER
+
+
+def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
+    """The options; those that are not known are refused with the names most like them."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["help"]:
+        words = [*words[1:2], "--help"]
+    args, unknown = build_parser().parse_known_args(words)
+    if unknown:
+        parser: Parser = args.parser
+        meant = [name for word in unknown if word.startswith("-") for name in parser.options_like(word)]
+        hint = f"; did you mean {' or '.join(meant)}?" if meant else ""
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+    return args
+
+
+def run(args: argparse.Namespace) -> Exit:
+    parser: Parser = args.parser
+    if args.command is None:
+        mention(parser.format_help())
+        return Exit.WRONG_USE
+    command: Command = args.command
+    try:
+        return command.run(args)
+    except UsageError as error:
+        parser.error(str(error))
+
+
+def failed(message: str, code: Exit) -> Exit:
+    mention(f"topdag: {message}")
+    return code
+
+
+def what_did_not_fit(error: MemoryError) -> str:
+    if isinstance(error, TooLarge):
+        return in_options(str(error))
+    said = f": {error}" if str(error) else ""
+    return f"the system gave no more memory{said}; topdag plan says what would fit"
+
+
+class Help(argparse.RawDescriptionHelpFormatter):
+    """Texts as they are written, and one width everywhere, since help is also the docs page."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=26, width=WIDTH)
+
+
+class Parser(argparse.ArgumentParser):
+    """Prints its help as answers are printed."""
+
+    def print_help(self, file: SupportsWrite[str] | None = None) -> None:
+        say(self.format_help().rstrip())
+
+    def options_like(self, word: str) -> list[str]:
+        """The options most like this one."""
+        return get_close_matches(word.partition("=")[0], self._option_string_actions, n=1)
+
+    def error(self, message: str) -> NoReturn:
+        """Wrong use; a command that is not there comes with the one most like it."""
+        found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
+        if found:
+            names = [command.name for command in commands.ALL]
+            close = get_close_matches(found[1], names, n=1)
+            hint = f"; did you mean {close[0]}?" if close else ""
+            message = f"there is no command {found[1]!r}; there are {', '.join(names)}{hint}"
+        super().error(message)
+
+
+def build_parser() -> Parser:
+    parser = Parser(
+        prog="topdag",
+        usage="topdag COMMAND ...",
+        description=ABOUT,
+        epilog=f"{exit_codes(tuple(Exit))}\n\n{NEXT}",
+        formatter_class=Help,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"topdag {topdag.__version__}")
+    parser.set_defaults(command=None, parser=parser)
+    group = parser.add_subparsers(title="commands", metavar="COMMAND", prog="topdag")
+    for command in commands.ALL:
+        made = group.add_parser(command.name, help=command.summary, **texts(command))
+        command.add_options(made)
+        made.set_defaults(command=command, parser=made)
+    return parser
+
+
+def texts(command: Command) -> dict[str, Any]:
+    return {
+        "usage": command.usage,
+        "description": command.page,
+        "epilog": f"{command.ending}\n\n{exit_codes(command.exits, partial=command.partial)}",
+        "formatter_class": Help,
+        "allow_abbrev": False,
+    }

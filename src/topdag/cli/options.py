@@ -1,0 +1,274 @@
+"""The options that commands share, and what they mean: a table, a score, a run."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from topdag._util.run import MOST_THREADS, OnProgress, Run
+from topdag.cli.command import UsageError
+from topdag.cli.values import (
+    PRIORS,
+    RULES,
+    keep,
+    number,
+    prior_name,
+    rule,
+    score_name,
+    seconds,
+    separator,
+    size_in_bytes,
+    whole,
+)
+from topdag.data.read import read_table
+from topdag.data.table import Table
+from topdag.errors import FileError, ScoreError
+from topdag.io.networks import READ as NETWORK_FILES
+from topdag.io.scores import read_scores
+from topdag.knowledge.priors import Prior
+from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
+from topdag.scoring.scores import Scores
+
+DEFAULT_SCORE = "bdeu"
+WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
+SCORE_FILES = (".jkl", ".pss", ".npz")
+NOT_A_FILE = "this is not a file that can be replaced; give the name of one"
+ABOUT_READING = (
+    "missing",
+    "discretize",
+    "continuous",
+    "weights",
+    "separator",
+    "no_header",
+    "encoding",
+    "decimal",
+    "leave_out",
+    "keep_constant",
+)
+ABOUT_TABLES = ("score", "ess", "max_parents", *ABOUT_READING)
+
+
+def add_reading(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("reading the table")
+    group.add_argument(
+        "--missing",
+        choices=("error", "drop", "state"),
+        metavar="WHAT",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows) "
+        "or state (one of its own)",
+    )
+    group.add_argument(
+        "--discretize",
+        type=rule,
+        metavar="RULE",
+        help=f"how columns of floats are cut into states: {RULES}; quote the brackets",
+    )
+    group.add_argument(
+        "--continuous",
+        action="append",
+        metavar="COLUMN",
+        help="a column of integers that is numbers to mixed-bic, not states, as columns of floats are; can be repeated",
+    )
+    group.add_argument("--weights", metavar="COLUMN", help="the column that says how often each row counts")
+    group.add_argument(
+        "--separator",
+        type=separator,
+        metavar="CHAR",
+        help="what separates cells: one character, tab or space; default: seen from the first line",
+    )
+    group.add_argument("--no-header", action="store_true", help="the first line is a row; names are V0, V1, ...")
+    group.add_argument(
+        "--leave-out", action="append", metavar="COLUMN", help="a column that is no variable; may be given again"
+    )
+    group.add_argument(
+        "--encoding", metavar="NAME", help="of the text, such as latin-1; default: UTF-8, or UTF-16 with its mark"
+    )
+    group.add_argument(
+        "--decimal",
+        choices=(".", ","),
+        metavar="MARK",
+        help="what numbers have before their decimals: . (default) or ,",
+    )
+    group.add_argument(
+        "--keep-constant",
+        action="store_true",
+        help="let columns with a single state take part; default: they are left without edges",
+    )
+
+
+def add_score(parser: ArgumentParser, *, default: str = DEFAULT_SCORE) -> None:
+    group = parser.add_argument_group("score")
+    names, with_ess = ", ".join(KINDS_BY_NAME), " and ".join(WITH_ESS)
+    group.add_argument("--score", type=score_name, metavar="NAME", help=f"{names}; default {default}")
+    ess_help = f"weight of the prior in imaginary rows, for {with_ess}; default 1"
+    group.add_argument("--ess", type=number, metavar="ROWS", help=ess_help)
+
+
+def add_prior(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--prior",
+        type=prior_name,
+        default="uniform",
+        metavar="NAME",
+        help="what networks weigh before the data: uniform (default), all the same; fair, every number of parents the "
+        "same; order-modular, every order of the variables the same",
+    )
+
+
+def prior_from(args: Namespace) -> Prior | None:
+    return PRIORS[args.prior]
+
+
+def add_keep(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--keep",
+        type=keep,
+        metavar="WHAT",
+        help="what a .jkl or .pss file holds: all (any family that can matter), within(FACTOR) or kbest(K)",
+    )
+
+
+def add_max_parents(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--max-parents",
+        type=whole(0),
+        metavar="K",
+        help="only networks with at most K parents for each variable; default: any number",
+    )
+
+
+def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
+    group = parser.add_argument_group("limits")
+    if with_time:
+        group.add_argument(
+            "--time-limit",
+            type=seconds,
+            metavar="S",
+            help="after S seconds, reading and scoring included, print a network and a bound",
+        )
+    group.add_argument(
+        "--memory-limit",
+        type=size_in_bytes,
+        metavar="SIZE",
+        help="refuse what needs more than this, such as 8GB; default: what is free",
+    )
+    group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
+
+
+def require_order(network: str, table: str, usage: str) -> None:
+    """Wrong use if the table stands where the network belongs, and the network, by its name, where the table does."""
+    if _is_network_file(table) and not _is_network_file(network):
+        raise UsageError(f"{table} is no table, going by its name; the other way round? The order is {usage}")
+
+
+def _is_network_file(path: str) -> bool:
+    return path.lower().removesuffix(".gz").endswith(NETWORK_FILES)
+
+
+def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
+    """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say."""
+    if kind is None and hasattr(args, "score"):
+        kind = kind_from(args)
+    numbers = None if kind is None else kind.numbers
+    if is_score_file(args.file):
+        raise FileError(f"{args.file}: this is a file of scores, going by its name; give the table it was made from")
+    return read_table(
+        args.file,
+        separator=args.separator,
+        header=not args.no_header,
+        encoding=args.encoding,
+        decimal=args.decimal or ".",
+        leave_out=args.leave_out or (),
+        discretize=args.discretize,
+        missing=args.missing or "error",
+        weights=args.weights,
+        keep_constant=args.keep_constant,
+        continuous=args.continuous if args.continuous and numbers != "all" else numbers,
+    )
+
+
+def kind_from(args: Namespace) -> ScoreKind:
+    name = args.score or DEFAULT_SCORE
+    if args.ess is not None and name not in WITH_ESS:
+        raise UsageError(f"{name} has no --ess; {' and '.join(WITH_ESS)} have")
+    try:
+        kind = kind_from_dict({"name": name} if args.ess is None else {"name": name, "ess": args.ess})
+    except ScoreError as error:
+        raise UsageError(str(error)) from None
+    assert kind is not None
+    return kind
+
+
+def scores_from(args: Namespace) -> Scores:
+    """The scores in ``args.file``; a file of some kinds does not say what it was pruned for, but --keep may."""
+    if args.keep is not None and args.file.lower().endswith(".npz"):
+        raise UsageError("--keep: a .npz file says itself what it holds")
+    return read_scores(args.file, keep=args.keep or "best")
+
+
+def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
+    """Starts the clock."""
+    return Run(
+        time_limit=args.time_limit,
+        memory_limit=args.memory_limit,
+        threads=args.threads,
+        on_progress=on_progress,
+    )
+
+
+def is_score_file(path: str) -> bool:
+    return path.lower().removesuffix(".gz").endswith(SCORE_FILES)
+
+
+def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
+    """Wrong use if any of these options was given."""
+    values = {"--" + name.replace("_", "-"): getattr(args, name) for name in names}
+    given = [option for option, value in values.items() if value is not None and value is not False]
+    if given:
+        raise UsageError(f"{', '.join(given)}: {why}")
+
+
+def require_all_families(scores: Scores, path: str, what: str) -> None:
+    if not scores.is_kept():
+        raise ScoreError(
+            f"{path}: {what} need all families, but these scores were pruned. Score again with topdag score "
+            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
+        )
+
+
+def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:
+    """Where to write, links followed; an error now rather than after the work if that cannot succeed."""
+    try:
+        target = Path(path).resolve()
+        with contextlib.suppress(FileNotFoundError):
+            target.stat()  # a name too long, or a file for a folder
+        is_special = Path(path).exists() and not Path(path).is_file()  # a pipe may have no name that can be followed
+        trouble = NOT_A_FILE if is_special else _trouble_with_writing(target, [Path(name).resolve() for name in inputs])
+    except (OSError, RuntimeError) as error:
+        raise FileError(f"{path}: {getattr(error, 'strerror', None) or error}") from error
+    if trouble is not None:
+        raise FileError(f"{path}: {trouble}")
+    return target
+
+
+def _trouble_with_writing(target: Path, inputs: list[Path]) -> str | None:
+    if target in inputs:
+        return "this is the input; give another name to write to"
+    if target.exists() and _is_a_stream(target):
+        return "this is where stdout or stderr goes already; give another name to write to"
+    if not target.parent.is_dir():
+        return f"there is no folder {target.parent}"
+    if not os.access(target.parent, os.W_OK | os.X_OK):
+        return f"nothing can be written to the folder {target.parent}"
+    return None
+
+
+def _is_a_stream(target: Path) -> bool:
+    """Whether the shell sends stdout or stderr there: replacing the file would lose what was printed."""
+    for descriptor in (1, 2):
+        with contextlib.suppress(OSError):  # it may be closed
+            if os.path.samestat(os.fstat(descriptor), target.stat()):
+                return True
+    return False

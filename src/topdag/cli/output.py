@@ -1,0 +1,159 @@
+"""What commands print: answers on stdout; how a long computation stands, and trouble, on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import sys
+import textwrap
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from topdag._util.atomic_write import write_as_named
+from topdag._util.progress import TerminalLine, is_terminal
+from topdag._util.run import OnProgress, shown_bytes
+from topdag.answers.results import Answer, Proof, Status
+from topdag.data.table import Table
+from topdag.errors import FileError
+from topdag.knowledge.priors import OrderModular, Prior
+from topdag.networks.network import Network
+from topdag.scoring.kinds.discrete import BIC, ScoreKind
+
+WIDTH = 100
+WIDEST_FAMILY = 64
+LIMITS = {"time_limit": "the time limit"}
+
+
+def say(text: str) -> None:
+    """Prints an answer; what the encoding of stdout cannot say is escaped."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+    except BrokenPipeError:
+        discard_stdout()
+        raise
+    except OSError as error:
+        discard_stdout()
+        raise FileError(f"standard output: {error.strerror or error}") from error
+
+
+def mention(text: str) -> None:
+    """Prints what is no answer."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def discard_stdout() -> None:
+    """It takes no more: what Python still wants to write there at its end goes nowhere."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def write_text(target: Path, text: str) -> None:
+    write_as_named(target, lambda file: file.write(text.encode()))
+
+
+def as_json(content: Mapping[str, Any]) -> str:
+    """Plain ASCII, so that it is the same in every encoding."""
+    return json.dumps(content, indent=2, allow_nan=False)
+
+
+def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> str:
+    """The network with its score and the proof; unless quiet, also what is to be said about table and time."""
+    paragraphs = []
+    if answer.network is not None:
+        paragraphs += [network_text(answer.network), *_scores_of(answer, answer.network)]
+    paragraphs.append(labelled("proof", proof_in_words(answer.proof)))
+    if not quiet:
+        paragraphs += [] if table is None else [labelled("table", table_in_words(table))]
+        paragraphs += [labelled("note", note) for note in answer.notes]
+        paragraphs.append(labelled("time", time_in_words(answer)))
+    return "\n".join(paragraphs)
+
+
+def network_text(network: Network) -> str:
+    """One line for each family, with its local score where that is known."""
+    families = {name: family_text(name, network.parents[name]) for name in network.names}
+    if network.local_scores is None:
+        return "\n".join(families.values())
+    width = min(WIDEST_FAMILY, max(map(len, families.values())))
+    return "\n".join(f"{text:<{width}}  {network.local_scores[name]:16.6f}" for name, text in families.items())
+
+
+def family_text(variable: str, parents: Sequence[str]) -> str:
+    """A variable and its parents; names that could not be told from the rest of a line are quoted."""
+    names = [name if name.isprintable() and "," not in name else repr(name) for name in (variable, *parents)]
+    return names[0] + (f" <- {', '.join(names[1:])}" if parents else "")
+
+
+def _scores_of(answer: Answer, network: Network) -> list[str]:
+    return score_lines(answer.score, answer.kind, network, answer.prior)
+
+
+def score_lines(
+    value: float, kind: ScoreKind | None, network: Network | None = None, prior: Prior | None = None
+) -> list[str]:
+    """The score, what of it is the data's and what the prior's, and MDL, which knows of no prior."""
+    name = "as in the file" if kind is None else str(kind)
+    by_data = value if network is None or network.score is None else network.score
+    lines = [labelled("score", f"{value:.6f} nats, {name}")]
+    if prior is not None and network is not None:
+        parts = f"{by_data:.6f} by the data ({name}), {value - by_data:+.6f} by the {prior}"
+        lines = [labelled("score", f"{value:.6f} nats: {parts}")]
+        if isinstance(prior, OrderModular):
+            lines.append(labelled("orders", f"{network.linear_extensions:,} agree with the network"))
+    if isinstance(kind, BIC):
+        lines.append(labelled("MDL", f"{-by_data / math.log(2):.3f} bits"))
+    return lines
+
+
+def proof_in_words(proof: Proof) -> str:
+    if proof.status is Status.PROVED:
+        return f"Proved: no network scores more, among {proof.space}."
+    if proof.status is Status.INFEASIBLE:
+        return f"No network is allowed, among {proof.space}."
+    stopped = f"Stopped by {LIMITS.get(str(proof.limit), proof.limit)}: a better network may exist"
+    if not math.isfinite(proof.bound):
+        return f"{stopped}; no bound is known yet, among {proof.space}."
+    bound, gap = rounded_up(proof.bound), rounded_up(proof.gap)
+    return f"{stopped}, but none scores above the bound {bound}, which is {gap} more, among {proof.space}."
+
+
+def rounded_up(value: float) -> str:
+    """A bound must not lose in print what makes it one."""
+    return f"{math.ceil(value * 1e6) / 1e6:.6f}" if math.isfinite(value) else str(value)
+
+
+def table_in_words(table: Table) -> str:
+    return f"{table.n_variables} variables, {table.n_rows:,} rows ({table.n_distinct:,} distinct)"
+
+
+def time_in_words(answer: Answer) -> str:
+    stats = answer.stats
+    threads = f"{stats.threads} thread{'s' * (stats.threads != 1)}"
+    memory = f"{shown_bytes(stats.memory)} planned" if stats.memory else f"{shown_bytes(stats.peak_memory)} at most"
+    return f"{stats.seconds:.3f} s, {threads}, {memory}, {stats.engine}"
+
+
+def labelled(label: str, text: str) -> str:
+    """A paragraph with its label in a column of its own."""
+    start = f"{label:<7}"
+    indent = " " * len(start)
+    wrapper = textwrap.TextWrapper(
+        WIDTH, initial_indent=start, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
+    return wrapper.fill(text)
+
+
+@contextlib.contextmanager
+def progress_line(*, quiet: bool) -> Iterator[OnProgress]:
+    """Shows on stderr how a computation stands, if that is a terminal; wiped out at the end."""
+    if quiet or not is_terminal():
+        yield False
+        return
+    line = TerminalLine()
+    try:
+        yield line.show
+    finally:
+        line.wipe()

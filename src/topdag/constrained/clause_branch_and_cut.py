@@ -1,0 +1,137 @@
+"""The best network under constraints on several variables at once, by branch and cut with their clauses as rows.
+
+A part of the search that has one family for each variable left is looked at; so the answer is exact whatever rows were
+found, and rows only make it fast. Which families no network of interest has is told with the rows: they are part of the
+bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import count
+
+from topdag._util.run import Run
+from topdag.constrained.clauses import Clauses
+from topdag.constrained.found import Found, Network
+from topdag.constrained.obeying import Obeying
+from topdag.knowledge.compiled import CompiledConstraints
+from topdag.search.branch_and_cut import BranchResult, prove_best
+from topdag.search.relaxation import Relaxation, solve_root
+from topdag.search.stores import ListStore
+
+FEW_PARTS = 50
+NEAR = 10.0
+"""A network so many nats from the bound is good enough to tell which families can matter."""
+
+
+def search_by_rows(store: ListStore, known: CompiledConstraints, run: Run) -> Found:
+    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then."""
+    return RowSearch(store, known, Clauses(known), run).go()
+
+
+class _Enough(Exception):
+    """Other lists should be looked at."""
+
+
+class RowSearch:
+    """As ``search_by_rows``, step by step; ``root`` is the relaxation of all networks, None before it is solved."""
+
+    def __init__(
+        self,
+        store: ListStore,
+        known: CompiledConstraints,
+        clauses: Clauses,
+        run: Run,
+        start: Network | None = None,
+        most: float = math.inf,
+    ) -> None:
+        self.store, self.run = store, run
+        self.root: Relaxation | None = None
+        self._clauses = clauses
+        self._rows = self._parts = 0
+        self.known = Obeying(store, run, known)
+        self.known.raise_bound(self.known.best_score - most)
+        if start is not None:
+            self.known.offer(self.known.best_score - sum(map(store.value, range(store.n), start)), list(start))
+
+    def go(self, wanted: float = -math.inf, first_cuts: Relaxation | None = None) -> Found:
+        """To the end."""
+        try:
+            self.solve_root(first_cuts)
+            is_finished = self.branch(wanted)
+        except _Enough:
+            return self.result(None, is_proved=False)
+        except KeyboardInterrupt:
+            return self.result("Ctrl-C", is_proved=False)
+        return self.result(None if is_finished else "time_limit", is_proved=is_finished)
+
+    def look(self, first_cuts: Relaxation | None = None, *, dives: bool = True) -> Found:
+        """At the root, and if it ``dives`` a little further while no network that obeys is near its bound; nothing is
+        proved."""
+        try:
+            self.solve_root(first_cuts)
+            if dives:
+                self._dive()
+        except _Enough:
+            pass
+        except KeyboardInterrupt:
+            return self.result("Ctrl-C", is_proved=False)
+        return self.result(None, is_proved=False)
+
+    def solve_root(self, first_cuts: Relaxation | None = None) -> None:
+        root = solve_root(self.store, self.run, known=self.known, rows=self._clauses, first_cuts=first_cuts)
+        self.root, self._rows, self._parts = root, root.cuts, 1
+
+    def branch(self, wanted: float) -> bool:
+        """Whether the best network is proved."""
+        if self.known.bound > self.known.cutoff:
+            return True
+        if self.run.is_over:
+            return False
+        parts = count()
+
+        def on_split(_: object) -> None:
+            is_poor = self.known.incumbent is None or self.known.best_score - self.known.cost < wanted
+            if next(parts) >= FEW_PARTS and is_poor and wanted > -math.inf:
+                raise _Enough
+
+        result = self._prove(on_split)
+        self._rows, self._parts = result.cuts, 1 + result.nodes
+        return result.finished
+
+    def _prove(self, on_split: Callable[[object], None], *, dives: bool = False) -> BranchResult:
+        return prove_best(
+            self.store,
+            self.run,
+            root=self.root,
+            known=self.known,
+            rows=self._clauses,
+            on_split=on_split,
+            dives=dives,
+        )
+
+    def _dive(self) -> None:
+        parts = count()
+
+        def on_split(_: object) -> None:
+            if next(parts) >= FEW_PARTS or self._is_near:
+                raise _Enough
+
+        if not self._is_near and not self.run.is_over:
+            self._prove(on_split, dives=True)
+
+    @property
+    def _is_near(self) -> bool:
+        return self.known.incumbent is not None and self.known.cost - self.known.bound <= NEAR
+
+    def result(self, limit: str | None, *, is_proved: bool) -> Found:
+        known, best = self.known, self.known.incumbent
+        found = Found(limit=limit, parts=self._parts, rows=self._rows)
+        if best is not None:
+            found.networks[best.masks] = known.best_score - best.cost
+        if is_proved:
+            found.bound = -math.inf if best is None else known.best_score - best.cost
+        else:
+            found.bound = known.best_score - min(known.bound, known.cost)
+        return found

@@ -1,0 +1,194 @@
+"""Lists of families for the best network under constraints that can need edges which cost more than they explain.
+
+Such constraints need edges of some pairs only. A variable in none of them can do with its short list; of the others a
+family goes when it loses more to a smaller allowed one than the best network can give up (docs/method.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.bitsets import (
+    distinct,
+    is_in,
+    masks_in,
+    search_keys,
+    sizes_of,
+    with_added,
+)
+from topdag._util.run import Run
+from topdag.knowledge.closure import bits, edges_of
+from topdag.knowledge.compiled import CompiledConstraints, holds_with_less
+from topdag.knowledge.rules import NumberOfParents
+from topdag.scoring.dominance import TIES_GO_TOO, listed_store
+from topdag.scoring.keep import Within
+from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
+from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+from topdag.scoring.score import scored_again
+from topdag.scoring.scores import Scores
+from topdag.search.engines import SMALL
+from topdag.search.stores import Floats, ListStore, families_of
+
+Masks = NDArray[np.uint64]
+Families = tuple[Masks, Floats]
+
+MOST_EXTENDED = 64
+"""So many families of a variable, the best, get one more parent at first."""
+
+
+def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[int]:
+    """By variable: the parents that a network may need to obey, whatever they cost. ``between``: for each path that
+    must be, what may lie on it."""
+    n = len(known.names)
+    useful = [0] * n
+    for members in between:
+        for v in bits(members):
+            useful[v] |= members & ~(1 << v)
+    place = {name: v for v, name in enumerate(known.names)}
+    for rule in known.rest.rules:
+        if holds_with_less(rule):
+            continue
+        for parent, child in edges_of(rule, place):
+            useful[child] |= 1 << parent
+        for atom in rule.atoms:
+            if isinstance(atom, NumberOfParents):
+                useful[place[atom.variable]] |= (1 << n) - 1
+    return [own & known.families[v].may for v, own in enumerate(useful)]
+
+
+@dataclass(frozen=True)
+class RowLists:
+    """Lists made from scores, or from their table where that is faster."""
+
+    scores: Scores
+    useful: Sequence[int]
+    run: Run
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.scores.scored_names
+
+    @property
+    def is_from_table(self) -> bool:
+        """Whether families are scored anew: what the store lacks or takes long to look through."""
+        scores = self.scores
+        is_slow = scores.store.n > SMALL and isinstance(scores.kind, (BIC, AIC)) and scores.prior is None
+        return isinstance(scores.store, ListStore) or (is_slow and scores.table is not None)
+
+    def short(self) -> ListStore | None:
+        """What the best network without constraints on several variables can need; None when the time is up."""
+        if isinstance(self.scores.store, ListStore):
+            return self.scores.store
+        return self._anew(0.0) if self.is_from_table else self._listed([TIES_GO_TOO] * self.scores.store.n)
+
+    def within(self, reach: float, short: ListStore) -> ListStore | None:
+        """Besides, all families with a useful parent that lose at most ``reach`` nats; None when the time is up."""
+        if self.is_from_table:
+            wide = self._anew(reach)
+            if wide is None:
+                return None
+            return listed_store(
+                self.names, [families_of(wide if own else short, x) for x, own in enumerate(self.useful)]
+            )
+        return self._listed([reach if own else TIES_GO_TOO for own in self.useful])
+
+    def for_lists(self, slack: float, reach: float) -> ListStore | None:
+        """All families of networks that obey and are at most ``slack`` nats behind the best that does; none of these
+        is further than ``reach`` behind the best of all. None when the time is up."""
+        store = self.scores.store
+        if isinstance(store, ListStore) and not self.scores.automatic:
+            return store
+        if not self.is_from_table:
+            return self._listed([reach if own else slack for own in self.useful])
+        near = None if all(self.useful) else self._anew(slack)
+        wide = self._anew(reach) if any(self.useful) else near
+        if wide is None or (near is None and not all(self.useful)):
+            return None
+        chosen = [wide if own or near is None else near for own in self.useful]
+        return listed_store(self.names, [families_of(own, x) for x, own in enumerate(chosen)])
+
+    def with_one_more(self, short: ListStore) -> ListStore:
+        """Besides, the best of the short list with one more useful parent each."""
+        if self.is_from_table and not isinstance(self.scores.kind, SetScore):
+            return short
+        own = [families_of(short, x) for x in range(short.n)]
+        new = [self._extended(x, *own[x]) for x in range(short.n)]
+        joined = zip(own, new, self._values(new), strict=True)
+        return listed_store(
+            self.names,
+            [
+                _finite(np.concatenate([masks, more]), np.concatenate([values, found]))
+                for (masks, values), more, found in joined
+            ],
+        )
+
+    def _extended(self, x: int, masks: Masks, values: Floats) -> Masks:
+        best = masks[np.argsort(-values, kind="stable")[:MOST_EXTENDED]]
+        more = [with_added(best, 1 << u) for u in bits(self.useful[x])]
+        own = distinct(np.concatenate(more)) if more else masks[:0]
+        own = own[~is_in(own, masks)]
+        limit = self.scores.max_parents
+        own = own if limit is None else own[sizes_of(own) <= limit]
+        return own if self.scores.compiled is None else own[self.scores.compiled.families[x].admit(own)]
+
+    def _values(self, families: Sequence[Masks]) -> list[Floats]:
+        """Of these parents of each variable."""
+        if not self.is_from_table:
+            store = self.scores.store
+            return [np.array([store.value(x, mask) for mask in masks_in(own)]) for x, own in enumerate(families)]
+        kind, table = self.scores.kind, self.scores.table
+        assert isinstance(kind, SetScore) and table is not None
+        joint = kind.joint(table.n_rows)
+        with_child = self._set_scores(joint, [with_added(own, 1 << x) for x, own in enumerate(families)])
+        below = [kind.below(table.n_rows, int(table.arities[column])) for column in self.scores.columns]
+        without = (
+            self._set_scores(joint, families)
+            if below[0] is None
+            else [
+                self._set_scores(formula, [own])[0]
+                for formula, own in zip(below, families, strict=True)
+                if formula is not None
+            ]
+        )
+        return [above - under for above, under in zip(with_child, without, strict=True)]
+
+    def _set_scores(self, formula: _core.SetFormula, sets: Sequence[Masks]) -> list[Floats]:
+        scores = self.scores
+        assert scores.table is not None and scores.kind is not None
+        limit = scores.max_parents if scores.compiled is None else scores.compiled.limit_on_parents(scores.max_parents)
+        question = pruning_question(scores.table, scores.columns, scores.kind, limit, Pruning(), self.run)
+        joined = np.concatenate(sets)
+        _, first, places = np.unique(search_keys(joined), return_index=True, return_inverse=True)
+        values = grid_scores(coded(scores.table, scores.columns), question, formula, joined[first])[1]
+        return np.split(values[places], np.cumsum([len(own) for own in sets])[:-1])
+
+    def _anew(self, reach: float) -> ListStore | None:
+        keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
+        wide = scored_again(self.scores, self.run, keep, relaxed=True, listed=True)
+        if wide is None:
+            return None
+        assert isinstance(wide.store, ListStore)
+        return wide.store
+
+    def _listed(self, epsilons: Sequence[float]) -> ListStore | None:
+        """From scores of all families."""
+        core = self.scores.store.core()
+
+        def own(x: int) -> Families | None:
+            return None if self.run.is_over else _core.families_worth_keeping(core, x, epsilons[x])
+
+        with ThreadPoolExecutor(self.run.threads) as pool:
+            found = [families for families in pool.map(own, range(len(epsilons))) if families is not None]
+        return listed_store(self.names, found) if len(found) == len(epsilons) else None
+
+
+def _finite(masks: Masks, values: Floats) -> Families:
+    is_scored = values > -math.inf
+    return masks[is_scored], values[is_scored]

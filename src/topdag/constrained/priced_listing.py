@@ -1,0 +1,97 @@
+"""Networks of some families that obey cuts, among the cheapest of all once the cuts are paid for.
+
+A cut says that coefficients of a network's families add up to at least a limit. Its multiplier takes so much for each
+off the families' costs, and adds it again for the limit: networks that obey then cost no more than they do, so those up
+to a threshold are among all networks up to it at these prices. These are listed from a sparse lattice. Clusters, which
+all networks obey, stay what bounds the sets of the lattice.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import Run
+from topdag.search.costs import Cuts, Families, Marks, Masks
+from topdag.search.order_search import cluster_bound
+from topdag.search.stores import Floats
+
+
+@dataclass(frozen=True)
+class Cheapest:
+    """Networks, a row of parents and a cost for each; no other one that obeys the cuts costs less than ``left``."""
+
+    parents: Masks
+    costs: Floats
+    left: float
+
+
+@dataclass(frozen=True)
+class Priced:
+    """Families at their prices: networks that obey the cuts cost at least ``fixed`` and the prices of their families.
+
+    ``clusters`` (mask, k) have these ``multipliers``; they are not in the prices.
+    """
+
+    families: Families
+    prices: Floats
+    fixed: float
+    clusters: tuple[tuple[int, int], ...]
+    multipliers: Floats
+
+    @classmethod
+    def by(cls, families: Families, allowed: Marks, cuts: Cuts, multipliers: Floats) -> Priced:
+        """The allowed families, by multipliers that are on the grid."""
+        plain = {c: cuts[c][0][0] for c in np.flatnonzero(multipliers).tolist() if _is_cluster(cuts, c)}
+        own = multipliers[list(plain)]
+        paid = multipliers.copy()
+        paid[list(plain)] = 0.0
+        marks = np.concatenate([allowed, np.zeros(families.n, dtype=np.bool_)]).view(np.uint8)
+        of_cut, of_family, coefficients = cuts.entries(0, marks)
+        taken = np.bincount(of_family, paid[of_cut] * coefficients, minlength=families.size)
+        prices = (families.costs - taken)[allowed]
+        return cls(families.only(allowed), prices, float(paid @ cuts.limits()), tuple(plain.values()), own)
+
+    def networks(self, threshold: float, most_sets: int, most: int, run: Run) -> Cheapest | None:
+        """Those up to the threshold at these prices, so many at most; None when orders of them pass more than so many
+        sets, or the time is up."""
+        own = self.families
+        least = float(np.minimum.reduceat(self.prices, own.offsets[:-1]).sum())
+        reach = threshold - self.fixed - least
+        candidates = _core.Candidates(own.n, own.offsets, own.parents, -self.prices)
+        bound = cluster_bound(candidates, self.clusters, self.multipliers)
+        limits = run.threads, run.seconds_left, run.on_tick
+        complete, sets, costs = _core.sets_within(candidates, bound, reach, most_sets, *limits)
+        if not complete:
+            return None
+        if not len(sets) or int(sets[-1]) != (1 << own.n) - 1:
+            return self._told(np.zeros((0, own.n), dtype=np.uint64), math.inf)
+        lattice = _core.build_sparse_lattice(candidates, sets, costs, reach, *limits)
+        if lattice is None:
+            return None
+        finished, interrupted, _, values, parents, _ = _core.list_best(
+            lattice, _core.Listed.NETWORKS, most, -least - reach, *limits
+        )
+        if interrupted:
+            raise KeyboardInterrupt
+        return (
+            self._told(parents, math.inf if len(values) < most else self.fixed - float(values[-1]))
+            if finished
+            else None
+        )
+
+    def _told(self, parents: Masks, left: float) -> Cheapest:
+        """With what the families cost where nothing is paid."""
+        own, costs = self.families, np.zeros(len(parents))
+        for x, (begin, end) in enumerate(zip(own.offsets[:-1].tolist(), own.offsets[1:].tolist(), strict=True)):
+            order = begin + np.argsort(own.parents[begin:end])
+            costs += own.costs[order[np.searchsorted(own.parents[order], parents[:, x])]]
+        return Cheapest(parents, costs, left)
+
+
+def _is_cluster(cuts: Cuts, c: int) -> bool:
+    clusters, once_more = cuts[c]
+    return len(clusters) == 1 and not once_more

@@ -1,0 +1,180 @@
+"""Networks that obey, made from ones that do not: what is broken is mended by families that must, or must not, have
+some parents, and the best network of the others is looked for again.
+
+Each mended thing is then given up in turn and mended anew, now that the others hold: that often costs less.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.bitsets import equals, is_empty, members_of, sizes_of
+from topdag.constrained.literals import Literal, Meets, broken_clauses
+from topdag.constrained.path_cuts import Support, shortest_walks
+from topdag.knowledge.closure import bits
+from topdag.knowledge.compiled import CompiledConstraints
+from topdag.knowledge.facts import transitive
+from topdag.search.costs import Families, Masks, network_near
+from topdag.search.stores import Floats, candidates_from
+
+MOST_MENDED = 40
+"""Of one network; each leaves fewer families."""
+CLIMBS = 30
+SEED = 1
+WHOLE = 1e-6  # no edge is free of cost for its weight
+
+Wanted = dict[Hashable, tuple[Literal, ...]]
+"""What each thing that was broken asks of families."""
+
+
+@dataclass(frozen=True)
+class Mended:
+    cost: float
+    masks: tuple[int, ...]
+    wanted: Wanted
+
+
+class Mending:
+    """For listed families; ``weights`` of families say which networks to look near."""
+
+    def __init__(self, families: Families, known: CompiledConstraints) -> None:
+        self.families, self.known = families, known
+        spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
+        self._own = [slice(begin, end) for begin, end in spans]
+        self._left: dict[tuple[int, frozenset[Literal]], tuple[Masks, Floats]] = {}
+
+    def mended(self, weights: Floats, less_than: float) -> Mended | None:
+        """A network that obeys and costs less; None when none is found."""
+        best = self._mend({}, weights, less_than)
+        if best is None:
+            return None
+        for thing in list(best.wanted):
+            others = {other: literals for other, literals in best.wanted.items() if other != thing}
+            again = self._mend(others, weights, best.cost)
+            best = best if again is None else again
+        return best
+
+    def _mend(self, wanted: Wanted, weights: Floats, less_than: float) -> Mended | None:
+        wanted = dict(wanted)
+        for _ in range(MOST_MENDED):
+            found = self._climbed(wanted, weights)
+            if found is None or found[0] >= less_than:
+                return None
+            if self.known.rest.allows(found[1], self.known.names):
+                return Mended(*found, wanted)
+            more = self._next(wanted, found[1], weights)
+            if more is None:
+                return None
+            wanted |= more
+        return None
+
+    def _climbed(self, wanted: Wanted, weights: Floats) -> tuple[float, tuple[int, ...]] | None:
+        """The best network found that has all that is wanted."""
+        lists = [self._undominated(v, self._of(wanted, v)) for v in range(self.families.n)]
+        if any(not len(masks) for masks, _ in lists):
+            return None
+        offsets = np.cumsum([0, *(len(masks) for masks, _ in lists)])
+        masks, costs = (np.concatenate(part) for part in zip(*lists, strict=True))
+        candidates = candidates_from(self.families.n, offsets, masks, -costs)
+        found = [
+            network_near(candidates, self.families, weights),
+            _core.climb_orders(candidates, CLIMBS, SEED, None, None),
+        ]
+        cost, parents = min(found, key=lambda network: network[0])
+        return (self._cost(parents), tuple(parents)) if cost < np.inf else None
+
+    def _cost(self, masks: Sequence[int]) -> float:
+        return float(self.families.costs[self.families.places(masks)].sum())
+
+    def _of(self, wanted: Wanted, v: int) -> frozenset[Literal]:
+        return frozenset(literal for literals in wanted.values() for literal in literals if literal.child == v)
+
+    def _admitted(self, v: int, literals: frozenset[Literal]) -> tuple[Masks, Floats]:
+        masks, costs = self.families.parents[self._own[v]], self.families.costs[self._own[v]]
+        stays = np.ones(len(masks), dtype=np.bool_)
+        for literal in literals:
+            stays &= literal.admit(masks)
+        return masks[stays], costs[stays]
+
+    def _undominated(self, v: int, literals: frozenset[Literal]) -> tuple[Masks, Floats]:
+        """Without families that cost as much as a smaller one that is wanted too."""
+        if (v, literals) not in self._left:
+            masks, costs = self._admitted(v, literals)
+            order = np.lexsort((sizes_of(masks), costs))
+            kept: list[int] = []
+            taken = np.empty_like(masks)
+            for at in order.tolist():
+                if not is_empty(taken[: len(kept)] & ~masks[at]).any():
+                    taken[len(kept)] = masks[at]
+                    kept.append(at)
+            self._left[v, literals] = masks[kept], costs[kept]
+        return self._left[v, literals]
+
+    # ---- What to do about something broken
+
+    def _next(self, wanted: Wanted, masks: Sequence[int], weights: Floats) -> Wanted | None:
+        """The cheapest way to have a path that is missing, as edges that must be; or of something else that is broken
+        the cheapest way out."""
+        ancestors, rest = transitive(masks), self.known.rest
+        missing = [(a, b) for a, b in rest.paths if not ancestors[b] >> a & 1]
+        if missing:
+            lengths, above = self._lengths(wanted, masks, weights), self._above(wanted)
+            ways = [way for pair in missing if (way := self._way(pair, lengths, above)) is not None]
+            if not ways:
+                return None
+            _, pair, walk = min(ways)
+            return {pair: tuple(Meets(child, 1 << parent) for parent, child in pairwise(walk))}
+        literals = broken_clauses(rest, masks, self.known.names)[0]
+        extra = [(self._least(wanted, literal), i) for i, literal in enumerate(literals)]
+        cost, i = min(extra)
+        return None if cost == np.inf else {("clause", len(wanted)): (literals[i],)}
+
+    def _way(
+        self, pair: tuple[int, int], lengths: Floats, above: Sequence[int]
+    ) -> tuple[float, tuple[int, int], list[int]] | None:
+        """Against nothing that must come before."""
+        begin, end = pair
+        lengths = lengths.copy()
+        for v in range(self.families.n):
+            lengths[v, bits(above[v])] = np.inf
+            if above[begin] >> v & 1 or above[v] >> end & 1:
+                lengths[v, :] = lengths[:, v] = np.inf
+        walks = shortest_walks(lengths)
+        walk = walks.between(begin, end, np.inf)
+        return None if walk is None else (float(walks.lengths[begin, end]), pair, walk)
+
+    def _lengths(self, wanted: Wanted, masks: Sequence[int], weights: Floats) -> Floats:
+        """What edges cost, less where they have weight."""
+        present = Support.of(self.families, weights).edges
+        return (self._edge_costs(wanted, masks) + 1.0) * np.clip(1.0 - present, WHOLE, 1.0)
+
+    def _above(self, wanted: Wanted) -> list[int]:
+        above = list(self.known.before)
+        for literals in wanted.values():
+            for literal in literals:
+                if isinstance(literal, Meets) and not literal.negated and literal.variables.bit_count() == 1:
+                    above[literal.child] |= literal.variables
+        return transitive(above)
+
+    def _edge_costs(self, wanted: Wanted, masks: Sequence[int]) -> Floats:
+        """By parent and child: what the child's cheapest family with the edge costs more than the one it has."""
+        n = self.families.n
+        found = np.full((n, n), np.inf)
+        for child in range(n):
+            own, costs = self._admitted(child, self._of(wanted, child))
+            now = costs[equals(own, masks[child])].min(initial=np.inf)
+            least = np.where(members_of(own, n), costs[:, np.newaxis], np.inf).min(axis=0, initial=np.inf)
+            found[:, child] = np.maximum(0.0, least - now)
+            found[bits(masks[child]), child] = 0.0
+        return found
+
+    def _least(self, wanted: Wanted, literal: Literal) -> float:
+        """What having it costs at least, against the cheapest of what is wanted so far."""
+        own = self._of(wanted, literal.child)
+        costs = self._admitted(literal.child, own | {literal})[1]
+        return float(costs.min(initial=np.inf) - self._admitted(literal.child, own)[1].min(initial=np.inf))

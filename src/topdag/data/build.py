@@ -1,0 +1,267 @@
+"""From columns to a table: weights, declared states, missing values, cuts, and the merging of equal rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, compress, count
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from topdag._util.messages import Place, check_known, listing, plural
+from topdag.data.columns import (
+    MISSING,
+    MOST_STATES,
+    Codes,
+    Column,
+    as_array,
+    column_of_array,
+    declare,
+)
+from topdag.data.continuous import Continuous, check_continuous, continuous_columns, note_on_continuous
+from topdag.data.discretize import Discretize, cut_columns
+from topdag.errors import TableError
+
+MOST_VARIABLES = 128
+MOST_ROWS = 2**32 - 1
+MANY_ROWS = 20
+"""From so many rows on, a state for each of them is no accident."""
+
+# The fields of a table, in their order.
+States: TypeAlias = tuple[tuple[Any, ...], ...]
+Numbers: TypeAlias = NDArray[np.float64]
+Parts: TypeAlias = tuple[
+    tuple[str, ...], States, NDArray[np.uint16], Numbers, NDArray[np.uint32], tuple[str, ...], bool
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user asked for when making a table; see `Table`."""
+
+    discretize: Discretize = None
+    missing: str = "error"
+    weights: str | ArrayLike | None = None
+    states: Mapping[str, Collection[Any]] | None = None
+    keep_constant: bool = False
+    continuous: Continuous = None
+
+    def __post_init__(self) -> None:
+        check_continuous(self.continuous)
+        if self.missing not in ("error", "drop", "state"):
+            raise TableError(f'missing= is "error", "drop" or "state", not {self.missing!r}')
+        if not isinstance(self.states, Mapping | None):
+            raise TableError("states= is a dict from column names to lists of states")
+        for name, states in (self.states or {}).items():
+            if isinstance(states, str) or not isinstance(states, Collection):
+                raise TableError(f"states= for column {name!r} is not a list: {states!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A table in the making: the rows still in it, and what was done so far."""
+
+    columns: Sequence[Column]
+    weights: Codes
+    place: Place
+    notes: tuple[str, ...] = ()
+
+    def keep(self, rows: NDArray[np.bool_], why: str) -> Draft:
+        """Without the other rows, and without the values that only they had."""
+        kept = np.flatnonzero(rows)
+        if len(kept) == len(rows):
+            return self
+        notes = note_on_dropped(len(rows) - len(kept), len(rows), why)
+        columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
+        return Draft(columns, self.weights[kept], lambda row: self.place(int(kept[row])), self.notes + notes)
+
+
+def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str]) -> Parts:
+    """The parts of the table that columns of equal length make."""
+    columns, weights = weights_apart(columns, options.weights, place)
+    check_names([column.name for column in columns])
+    if not len(weights):
+        raise TableError("the table has no rows")
+    draft = Draft(columns, weights, place, tuple(notes)).keep(weights > 0, "weight 0")
+    draft = with_declared_states(draft, options.states or {})
+    draft = without_gaps(draft, options.missing)
+    numbers = continuous_columns(draft.columns, options.continuous, options.discretize, draft.place)
+    states = [column for column in draft.columns if column.name not in numbers]
+    cut, cut_notes = cut_columns(states, draft.weights, options.discretize, draft.place, set(numbers))
+    made = numbers | {column.name: column for column in cut}
+    notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
+    columns = [made[column.name] for column in draft.columns]
+    return finished(replace(draft, columns=columns, notes=notes), set(numbers), options.keep_constant)
+
+
+def check_names(names: Sequence[str]) -> None:
+    if len(names) < 2:
+        raise TableError(f"a table needs two or more variables; this one has {listing(names) or 'none'}")
+    if len(names) > MOST_VARIABLES:
+        raise TableError(
+            f"{len(names):,} variables are too many: at most {MOST_VARIABLES} can be used; leave out some columns"
+        )
+    for position, name in enumerate(names):
+        if not name.strip():
+            advice = "name it, or leave it out" + (
+                ": row numbers tell rows apart and nothing else" if not position else ""
+            )
+            raise TableError(f"column {position} (counted from 0) has no name; {advice}")
+        if name in names[:position]:
+            raise TableError(
+                f"columns {names.index(name)} and {position} (counted from 0) are both called {name!r}; rename one"
+            )
+
+
+def weights_apart(
+    columns: Sequence[Column], weights: str | ArrayLike | None, place: Place
+) -> tuple[Sequence[Column], Codes]:
+    """The columns that are variables, and the weight of every row."""
+    n_rows = len(columns[0].codes) if columns else 0
+    if weights is None:
+        return columns, np.ones(n_rows, np.int64)
+    if isinstance(weights, str):
+        check_known(weights, [column.name for column in columns], "weights=")
+        found = next(column for column in columns if column.name == weights)
+        return [column for column in columns if column is not found], whole_weights(found, place)
+    return columns, whole_weights(weights_column(weights, n_rows), place)
+
+
+def weights_column(weights: ArrayLike, n_rows: int) -> Column:
+    array = as_array(weights)
+    if array.shape != (n_rows,):
+        raise TableError(f"weights= has shape {array.shape}, but there are {plural(n_rows, 'row')}")
+    return column_of_array("weights", array)
+
+
+def whole_weights(column: Column, place: Place) -> Codes:
+    numbers = np.array([*map(as_number, column.values), np.nan])
+    is_whole = (numbers >= 0) & (np.floor(numbers) == numbers) & np.isfinite(numbers)
+    wrong = np.flatnonzero(~is_whole[column.codes])
+    if len(wrong):
+        value = [*column.values, "missing"][column.codes[wrong[0]]]
+        raise TableError(f"the weight in {place(int(wrong[0]))} is {value}; weights are whole numbers from 0 on")
+    if (total := numbers[column.codes].sum()) > MOST_ROWS:
+        raise TableError(f"the weights add up to {total:,.0f}; at most {MOST_ROWS:,} rows can be counted")
+    return numbers[column.codes].astype(np.int64)
+
+
+def as_number(value: Any) -> float:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number and abs(value) < 1e18 else np.nan
+
+
+def note_on_dropped(dropped: int, n_rows: int, why: str) -> tuple[str, ...]:
+    """A sentence if rows were dropped, an error if none is left."""
+    if dropped and dropped == n_rows:
+        raise TableError(f"no row is left: all {n_rows:,} were dropped because of {why}")
+    verb = "was" if dropped == 1 else "were"
+    return (f"{dropped:,} of {n_rows:,} rows {verb} dropped because of {why}.",) if dropped else ()
+
+
+def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) -> Draft:
+    names = [column.name for column in draft.columns]
+    for name in states:
+        check_known(name, names, "states=")
+    declared = {
+        column.name: declare(column, states[column.name], draft.place)
+        for column in draft.columns
+        if column.name in states
+    }
+    return replace(draft, columns=[declared.get(column.name, column) for column in draft.columns])
+
+
+def without_gaps(draft: Draft, missing: str) -> Draft:
+    """Without the rows in which a cell is missing, unless missing is to be a state or an error."""
+    gaps = {column.name: column.codes < 0 for column in draft.columns if (column.codes < 0).any()}
+    if not gaps:
+        return draft
+    if missing == "drop":
+        return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values")
+    if missing == "state":
+        note = f"Missing values are a state of their own in {listing(list(gaps))}."
+        return replace(draft, notes=(*draft.notes, note))
+    found = [
+        f"{name!r} ({plural(int(rows.sum()), 'row')}, the first is {draft.place(int(rows.argmax()))})"
+        for name, rows in gaps.items()
+    ]
+    raise missing_error(found)
+
+
+def missing_error(found: Sequence[str]) -> TableError:
+    return TableError(
+        f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; "
+        'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
+    )
+
+
+def observed(column: Column) -> Column:
+    """The column without values that no row has, unless they are declared."""
+    if column.declared:
+        return column
+    occurs = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:] > 0
+    if occurs.all():
+        return column
+    values = column.values
+    values = values[occurs] if isinstance(values, np.ndarray) else tuple(compress(values, occurs))
+    return Column(column.name, values, np.append(np.cumsum(occurs) - 1, MISSING)[column.codes])
+
+
+def with_missing_state(column: Column) -> Column:
+    if column.codes.min() >= 0:
+        return column
+    column = observed(column)
+    labels = chain(["missing"], (f"missing_{i}" for i in count(1)))
+    label = next(label for label in labels if label not in column.values)
+    codes = np.where(column.codes < 0, len(column.values), column.codes)
+    return Column(column.name, (*column.values, label), codes, column.declared)
+
+
+def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> Parts:
+    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
+    names = tuple(column.name for column in columns)
+    first, weights = distinct_rows([(column.codes, len(column.values)) for column in columns], draft.weights)
+    states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
+    codes = [np.where(len(of) > 0, column.codes[first], 0) for column, of in zip(columns, states, strict=True)]
+    numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
+    constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
+    notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
+    notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
+    if (n_rows := int(draft.weights.sum())) >= MANY_ROWS:
+        alike = [name for name, of in zip(names, states, strict=True) if len(of) == n_rows]
+        notes += tuple(
+            f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in alike
+        )
+    held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
+    return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
+
+
+def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:
+    """A sentence if two states, such as yes and Yes, may have been meant as one."""
+    by_letters: dict[str, str] = {}
+    for state in states:
+        if isinstance(state, str) and (other := by_letters.setdefault(state.casefold(), state)) != state:
+            return (f"Column {name!r} has the states {other!r} and {state!r}: capitals count, so these are two.",)
+    return ()
+
+
+def limited(column: Column) -> Column:
+    """The column, if it has not too many states."""
+    if len(column.values) > MOST_STATES:
+        many = f"{len(column.values):,} states, more than {MOST_STATES:,}"
+        raise TableError(f"column {column.name!r} has {many}; leave it out if it only tells rows apart")
+    return column
+
+
+def distinct_rows(columns: Sequence[tuple[Codes, int]], weights: Codes) -> tuple[Codes, NDArray[np.uint32]]:
+    """Where each distinct row occurs first, rows in increasing order, and the sum of the weights of each."""
+    rank, n_ranks = np.zeros(len(weights), np.int64), 1
+    for codes, arity in columns:
+        if n_ranks * arity >= 2**62:
+            rank = np.unique(rank, return_inverse=True)[1]
+            n_ranks = int(rank.max()) + 1
+        rank, n_ranks = rank * arity + codes, n_ranks * arity
+    _, first, group = np.unique(rank, return_index=True, return_inverse=True)
+    return first, np.bincount(group, weights=weights).astype(np.uint32)

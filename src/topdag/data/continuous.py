@@ -1,0 +1,79 @@
+"""Columns that stay numbers: which ones, and that they can be scored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from topdag._util.messages import Place, check_known, listing
+from topdag.data.columns import Column
+from topdag.data.discretize import Discretize, check_finite
+from topdag.errors import TableError
+
+LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold
+WHICH = '"auto" (columns of floats), "all" (integers too) or a list of columns besides those of floats'
+
+Continuous: TypeAlias = str | Collection[str] | None
+
+
+def check_continuous(given: Continuous) -> None:
+    is_names = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping)
+    if given is not None and given not in ("auto", "all") and not is_names:
+        raise TableError(f"continuous= is {WHICH}, not {given!r}")
+
+
+def continuous_columns(
+    columns: Sequence[Column], given: Continuous, discretize: Discretize, place: Place
+) -> dict[str, Column]:
+    """The columns that stay numbers, by name, with floats as values."""
+    names = continuous_names(columns, given, discretize)
+    return {column.name: numbers_of(column, place) for column in columns if column.name in names}
+
+
+def continuous_names(columns: Sequence[Column], given: Continuous, discretize: Discretize) -> set[str]:
+    """A column that discretize= or states= names has states, and so have all that one rule cuts; but what continuous=
+    names stays numbers."""
+    if given is None:
+        return set()
+    named = set() if isinstance(given, str) else set(given)
+    for name in named:
+        check_known(name, [column.name for column in columns], "continuous=")
+    has_one_rule = discretize is not None and not isinstance(discretize, Mapping)
+    if has_one_rule and not named:
+        raise TableError(
+            f"discretize={discretize!r} cuts every column of floats, and continuous={given!r} keeps them all; "
+            "name columns in one of the two"
+        )
+    cut = set(discretize) if isinstance(discretize, Mapping) else set()
+    if cut & named:
+        raise TableError(f"discretize= and continuous= both name {listing(sorted(cut & named))}; choose one")
+    stays = {column.name for column in columns if (column.is_float and not has_one_rule) or given == "all"}
+    return named | stays - cut - {column.name for column in columns if column.declared}
+
+
+def numbers_of(column: Column, place: Place) -> Column:
+    if column.declared or not (column.is_float or all(type(value) is int for value in column.values)):
+        raise TableError(
+            f"column {column.name!r} does not hold numbers, such as {column.values[0]!r}, so it cannot be continuous; "
+            "leave it out, or score with MixedBIC(), which takes columns of states beside continuous ones"
+        )
+    if (column.codes < 0).any():
+        row = int((column.codes < 0).argmax())
+        raise TableError(
+            f"column {column.name!r} is missing in {place(row)}; in a continuous column missing cannot be a state: "
+            f'use missing="drop", or cut the column with discretize={{{column.name!r}: "median"}}'
+        )
+    large = next((value for value in column.values if LARGEST < abs(value) < np.inf), None)
+    if large is not None:
+        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}, such as {float(large):g}: scale it")
+    numbers = Column(column.name, np.array(column.values, dtype=np.float64), column.codes)
+    check_finite(numbers, place)
+    return numbers
+
+
+def note_on_continuous(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    return (f"Column{'s' * (len(names) > 1)} {listing(names)} {'is' if len(names) == 1 else 'are'} continuous.",)

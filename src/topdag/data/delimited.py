@@ -1,0 +1,228 @@
+"""Text cut into cells: every column as its distinct texts, since all that costs more is done on those."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from topdag._util.messages import plural
+from topdag.data.columns import Codes, distinct_integers
+from topdag.data.sniff import UTF_8, marked_encoding
+from topdag.errors import TableError
+
+SEPARATORS = (",", ";", "\t", "|")
+SEPARATOR_LINE = re.compile(rb'"?sep=(.)"?\n', re.IGNORECASE)  # which Excel understands, and some programs write
+BLOCK = 1 << 20  # bytes that are cut into cells at a time
+
+Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, and which of them a row has
+Cells: TypeAlias = tuple[list[str], list[Texts], Sequence[int] | Codes]  # first row, columns, lines of rows
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """How a file of text is cut into cells. ``separator`` and ``encoding``: None where the file is to show them."""
+
+    separator: str | None
+    header: bool
+    encoding: str | None
+    decimal: str
+    missing_values: Collection[str]
+
+
+def cells_of(content: bytes, how: TextFormat) -> Cells:
+    content = text_content(content, how.encoding)
+    if told := SEPARATOR_LINE.match(content):  # left blank, so that lines keep their numbers
+        content = content[told.end() - 1 :]
+    separator = how.separator if how.separator is not None or told is None else told[1].decode()
+    separator = sniffed_separator(content) if separator is None else checked_separator(separator)
+    cut_into_cells = quoted_cells if b'"' in content else plain_cells
+    return cut_into_cells(content, separator, how.header)
+
+
+def text_content(content: bytes, encoding: str | None) -> bytes:
+    """The text in UTF-8 without a mark, every line ended by a newline; an error if it is not text."""
+    encoding = encoding or marked_encoding(content)
+    if encoding == UTF_8 and b"\0" in content:
+        line = content.count(b"\n", 0, content.index(b"\0")) + 1
+        raise TableError(
+            f"this is not a file of text: it has zero bytes, the first in line {line}; save the table as CSV, or if it "
+            'is one, try encoding="utf-16-le"'
+        )
+    text = decoded(content, encoding).replace("\0", "")
+    if not text.strip():
+        raise TableError("the file is empty; a table has names in its first line and a row in each further one")
+    return text.encode().replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n") + b"\n"
+
+
+def decoded(content: bytes, encoding: str) -> str:
+    try:
+        return content.decode(encoding)
+    except LookupError:
+        raise TableError(f'encoding= is a name such as "utf-8" or "latin-1", not {encoding!r}') from None
+    except UnicodeDecodeError as error:
+        if encoding != UTF_8:
+            raise TableError(f"this is not a text in {encoding}: {error.reason}, byte {error.start:,}") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        shown = content[: error.start].rpartition(b"\n")[2][-20:].decode("utf-8", "replace")
+        where = f"line {line}, after {shown!r}" if shown else f"line {line}"
+        raise TableError(
+            f'this is not a text in UTF-8: see {where}; older programs write other encodings, try encoding="latin-1"'
+        ) from None
+
+
+def first_line(content: bytes) -> tuple[int, int]:
+    """Where the first line that is not blank begins and ends."""
+    begin = content.rfind(b"\n", 0, len(content) - len(content.lstrip())) + 1
+    return begin, content.index(b"\n", begin)
+
+
+def sniffed_separator(content: bytes) -> str:
+    """The separator that the first line has most often, outside quotes; without any, white space."""
+    begin, end = first_line(content)
+    first = re.sub(r'"[^"]*"', "", content[begin:end].decode())
+    return max(SEPARATORS, key=first.count) if any(mark in first for mark in SEPARATORS) else " "
+
+
+def checked_separator(separator: str) -> str:
+    if (
+        not isinstance(separator, str)
+        or len(separator) != 1
+        or not separator.isascii()
+        or separator.isalnum()
+        or separator in '"\n\r\0'
+    ):
+        raise TableError(f"separator= is one character such as , ; | tab or space, not {separator!r}")
+    return separator
+
+
+def check_width(first: Sequence[str]) -> None:
+    if len(first) < 2:
+        raise TableError(
+            f"there is only one column: {first[0].strip()[:100]!r}; a table needs two or more. If there are more, "
+            "separator= tells what separates cells"
+        )
+
+
+def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
+    between = "white space" if separator == " " else repr(separator)
+    more = ". A first column of row names needs a name too" if cells == width + 1 else ""
+    if separator == " ":
+        more += ". A title above the header must be deleted"  # its words look like names
+    return TableError(
+        f"line {line} of the file has {plural(cells, 'cell')}, but the first line has {width}; "
+        f"cells are taken to be separated by {between}, separator= changes that{more}"
+    )
+
+
+QUOTING = {
+    "unexpected end of data": 'a quote (") opens in or after this line and is never closed; close it or take it out',
+    "expected after": 'a quote (") inside a quoted cell must be doubled ("")',
+}
+
+
+def quoting_error(line: int, message: str) -> TableError:
+    """What the reader of quoted cells complains of, in our words."""
+    said = next((ours for theirs, ours in QUOTING.items() if theirs in message), message)
+    return TableError(f"line {line} of the file: {said}")
+
+
+def quoted_cells(content: bytes, separator: str, header: bool) -> Cells:
+    """The first row, the distinct texts of every column, and the line of every row; cells may be quoted."""
+    import csv
+
+    lines, rows = [], []
+    text = io.StringIO(content.decode(), newline="")
+    reader = csv.reader(
+        map(squeezed, text) if separator == " " else text, delimiter=separator, skipinitialspace=True, strict=True
+    )
+    line = 1
+    try:
+        for row in reader:
+            if len(row) > 1 or "".join(row).strip():
+                lines.append(line)
+                rows.append(row)
+            line = reader.line_num + 1
+    except csv.Error as error:
+        raise quoting_error(line, str(error)) from None
+    check_width(rows[0] if rows else [""])
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != len(rows[0]):
+            raise ragged(line, len(row), len(rows[0]), separator)
+    body = rows[header:]
+    return rows[0], [distinct_texts(list(cells)) for cells in zip(*body, strict=True)], lines[header:]
+
+
+def squeezed(line: str) -> str:
+    return re.sub(r"[ \t]+", " ", line.strip(" \t\n")) + "\n"
+
+
+def distinct_texts(cells: Sequence[Any]) -> tuple[list[Any], Codes]:
+    code_of = {text: code for code, text in enumerate(dict.fromkeys(cells))}
+    return list(code_of), np.fromiter(map(code_of.__getitem__, cells), np.int64, len(cells))
+
+
+def plain_cells(content: bytes, separator: str, header: bool) -> Cells:
+    """The same as `quoted_cells` for files without quotes, many times faster."""
+    if separator == " ":
+        content = re.sub(rb" ?\n ?", b"\n", re.sub(rb"[ \t]+", b" ", content)).lstrip(b" ")
+    begin, end = first_line(content)
+    first = content[begin:end].decode().split(separator)
+    check_width(first)
+    place = end + 1 if header else begin
+    lines = [np.arange(0)]
+    codes: list[list[Codes]] = [[np.arange(0)] for _ in first]
+    code_of: list[dict[bytes, int]] = [{} for _ in first]
+    line = content.count(b"\n", 0, place) + 1
+    for block in blocks(content, place):
+        starts, ends, block_lines = cell_bounds(block, separator, len(first), line)
+        lines.append(block_lines)
+        for j, of in enumerate(code_of):
+            texts, places = distinct_cells(block, starts[:, j], ends[:, j])
+            known = [of.setdefault(text, len(of)) for text in texts]
+            codes[j].append(np.array(known, dtype=np.int64)[places])
+        line += block.count(b"\n")
+    texts_of = [[text.decode() for text in of] for of in code_of]
+    return first, list(zip(texts_of, map(np.concatenate, codes), strict=True)), np.concatenate(lines)
+
+
+def blocks(content: bytes, place: int) -> Iterator[bytes]:
+    """Whole lines, about BLOCK bytes of them at a time."""
+    while place < len(content):
+        end = content.find(b"\n", min(place + BLOCK, len(content) - 1)) + 1
+        yield content[place:end]
+        place = end
+
+
+def cell_bounds(block: bytes, separator: str, width: int, line: int) -> tuple[Codes, Codes, Codes]:
+    """Where every cell starts and ends, a row for each line that is not blank, and the lines' numbers."""
+    text = np.frombuffer(block, np.uint8)
+    ends = np.flatnonzero((text == ord(separator)) | (text == ord("\n")))
+    starts = np.append(0, ends[:-1] + 1)
+    last = np.flatnonzero(text[ends] == ord("\n"))
+    cells_in_line = np.diff(last, prepend=-1)
+    is_row = cells_in_line == width
+    for i in np.flatnonzero(~is_row):
+        if cells_in_line[i] > 1 or block[starts[last[i]] : ends[last[i]]].strip():
+            raise ragged(line + int(i), int(cells_in_line[i]), width, separator)
+    is_cell = np.repeat(is_row, cells_in_line)
+    return starts[is_cell].reshape(-1, width), ends[is_cell].reshape(-1, width), line + np.flatnonzero(is_row)
+
+
+def distinct_cells(block: bytes, starts: Codes, ends: Codes) -> tuple[list[bytes], Codes]:
+    """The distinct texts of a column, and which of them each of its cells is."""
+    lengths = ends - starts
+    width = int(lengths.max(initial=0))
+    if width > 8:
+        bounds = zip(starts.tolist(), ends.tolist(), strict=True)
+        return distinct_texts([block[start:end] for start, end in bounds])
+    text, keys = np.frombuffer(block, np.uint8), np.zeros(len(starts), np.uint64)
+    for i in range(width):
+        letters = np.where(i < lengths, text.take(starts + i, mode="clip"), 0)
+        keys |= letters.astype(np.uint64) << np.uint64(8 * i)
+    distinct, codes = distinct_integers(keys)
+    return [int(key).to_bytes(8, "little").rstrip(b"\0") for key in distinct], codes

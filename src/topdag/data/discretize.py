@@ -1,0 +1,285 @@
+"""Cutting numbers: the rules by which columns of floats become states, and what such states are called.
+
+A cut point belongs to the state below it: cuts at 1 and 2 make the states "<= 1", "(1, 2]" and "> 2".
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._util.messages import Place, check_known, listing, plural
+from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
+from topdag.errors import TableError
+
+LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
+FEWEST_DIGITS = 6  # significant digits of a cut point in a label; more where two labels would be alike
+CONTINUOUS_SCORES = "BGe() or GaussianBIC(), or MixedBIC() where other columns have states"
+RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
+
+
+@dataclass(frozen=True)
+class Quantile:
+    """k states of about as many rows each: cuts at the i/k quantiles, interpolated linearly."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        check_number_of_states(self)
+
+
+@dataclass(frozen=True)
+class Uniform:
+    """k states of equal width between the least and the largest value."""
+
+    k: int
+
+    def __post_init__(self) -> None:
+        check_number_of_states(self)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """Two states: up to the mean and above it."""
+
+
+@dataclass(frozen=True)
+class CutPoints:
+    """States between the points given. All of them count, those without rows too."""
+
+    points: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not self.points or not all(map(math.isfinite, self.points)):
+            raise TableError(f"cut points are one or more finite numbers, not {list(self.points)}")
+        if any(low >= high for low, high in pairwise(self.points)):
+            raise TableError(f"cut points must increase, and these do not: {list(self.points)}")
+        if len(self.points) >= MOST_STATES:
+            raise TableError(f"{len(self.points):,} cut points make more than {MOST_STATES:,} states")
+
+
+Rule: TypeAlias = Mean | Quantile | Uniform | CutPoints
+RuleLike: TypeAlias = str | Rule | Sequence[float] | NDArray[Any]
+Discretize: TypeAlias = RuleLike | Mapping[str, RuleLike] | None
+Statistic: TypeAlias = tuple[str, float]  # ("mean", 0), ("min", 0), ("max", 0) or ("quantile", p)
+
+
+def check_number_of_states(rule: Quantile | Uniform) -> None:
+    if isinstance(rule.k, bool) or not isinstance(rule.k, int) or not 2 <= rule.k <= MOST_STATES:
+        raise TableError(f"{type(rule).__name__}(k) needs a number of states from 2 to {MOST_STATES:,}, not {rule.k!r}")
+
+
+def parse_rule(given: Any) -> Rule:
+    """The rule a user means: a rule, "mean", "median", "quantile(3)", "uniform(4)", or cut points."""
+    if isinstance(given, Rule):
+        return given
+    if isinstance(given, str):
+        return named_rule(given)
+    if not isinstance(given, Sequence | np.ndarray):
+        raise TableError(f"discretize= takes {RULES}, not {given!r}")
+    try:
+        points = tuple(map(float, given))
+    except (TypeError, ValueError, OverflowError):
+        raise TableError(f"cut points are numbers, not {given!r}") from None
+    return CutPoints(points)
+
+
+def named_rule(text: str) -> Rule:
+    name = text.strip().lower()
+    if name == "mean":
+        return Mean()
+    if name == "median":
+        return Quantile(2)
+    found = re.fullmatch(r"(quantile|uniform)\s*\(\s*(\d{1,9})\s*\)", name, re.ASCII)
+    if not found:
+        raise TableError(f"unknown rule {text!r}; discretize= takes {RULES}")
+    return (Quantile if found[1] == "quantile" else Uniform)(int(found[2]))
+
+
+def rules_by_column(discretize: Discretize, names: Sequence[str], floats: Collection[str]) -> dict[str, Rule]:
+    """Which columns are cut and how: one rule is for every float column, a dict for those it names."""
+    if discretize is None:
+        return {}
+    if not isinstance(discretize, Mapping):
+        rule = parse_rule(discretize)
+        return {name: rule for name in names if name in floats}
+    for name in discretize:
+        check_known(name, names, "discretize=")
+    return {name: parse_rule(rule) for name, rule in discretize.items()}
+
+
+def cut_columns(
+    columns: Sequence[Column], weights: Codes, discretize: Discretize, place: Place, others: Collection[str] = ()
+) -> tuple[list[Column], list[str]]:
+    """The columns, those of floats cut into states, with a note on each cut; ``others``: names of columns left as
+    numbers."""
+    floats = {column.name: column for column in columns if column.is_float}
+    for column in floats.values():
+        check_finite(column, place)
+    rules = rules_by_column(discretize, [*(column.name for column in columns), *others], floats)
+    refuse_floats(
+        [name for name in floats if name not in rules], [name for name, column in floats.items() if is_whole(column)]
+    )
+    cuts = {column.name: cut_column(column, weights, rules[column.name]) for column in columns if column.name in rules}
+    made = [cuts[column.name][0] if column.name in cuts else column for column in columns]
+    return made, [note for _, note in cuts.values()]
+
+
+def check_finite(column: Column, place: Place) -> None:
+    infinite = np.isin(column.codes, np.flatnonzero(np.isinf(column.values)))
+    if infinite.any():
+        where = place(int(infinite.argmax()))
+        raise TableError(f"column {column.name!r} is infinite in {where}; put a number there or leave the row out")
+
+
+def is_whole(column: Column) -> bool:
+    return bool(np.all(np.floor(column.values) == column.values))
+
+
+def refuse_floats(names: Sequence[str], whole: Collection[str], *, can_stay: bool = True) -> None:
+    """An error if there are names; it tells which of these columns could be integers, and which scores take numbers
+    where columns can stay numbers."""
+    if not names:
+        return
+    it = "it" if len(names) == 1 else "them"
+    hints = [f"cut {it} with discretize={RULES}"]
+    if convertible := [name for name in names if name in whole]:
+        hints.append(f"convert {listing(convertible)}, all whole numbers, to integers")
+    if can_stay:
+        hints.append(f"keep {it} as numbers, by scoring with {CONTINUOUS_SCORES}")
+    hold = "column {} holds" if len(names) == 1 else "columns {} hold"
+    raise TableError(f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}")
+
+
+def cut_column(column: Column, weights: Codes, rule: Rule) -> tuple[Column, str]:
+    points = points_by_rule(column, weights, rule)
+    return with_cuts(column, rule, points, interval_codes(column, points))
+
+
+def learned_points(column: Column, weights: Codes, rule: Rule) -> tuple[float, ...]:
+    """Where the rule cuts this column, to cut others alike; none when all rows fall into one interval."""
+    points = points_by_rule(column, weights, rule)
+    return points if isinstance(rule, CutPoints) else joined(points, interval_codes(column, points))[0]
+
+
+def points_by_rule(column: Column, weights: Codes, rule: Rule) -> tuple[float, ...]:
+    values = numbers_of(column)
+    present = column.codes >= 0
+    counts = np.bincount(column.codes[present], weights[present], len(values)).astype(np.float64)
+    return cut_points(rule, [statistic(asked, values, counts) for asked in statistics_needed(rule)])
+
+
+def interval_codes(column: Column, points: Sequence[float]) -> Codes:
+    """The place of the interval of every row, MISSING where a cell is."""
+    return np.append(np.searchsorted(points, numbers_of(column), side="left"), MISSING)[column.codes]
+
+
+def numbers_of(column: Column) -> NDArray[np.float64]:
+    """The values of a column that may be cut, increasing."""
+    if column.declared or not (column.is_float or all(type(value) is int for value in column.values)):
+        raise TableError(f"discretize= names column {column.name!r}, which does not hold numbers")
+    if any(abs(value) > LARGEST_NUMBER for value in column.values):
+        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST_NUMBER:g}, too large to cut")
+    return np.array(column.values, dtype=np.float64)
+
+
+def statistics_needed(rule: Rule) -> tuple[Statistic, ...]:
+    """What must be known of a column before its cut points are."""
+    if isinstance(rule, CutPoints):
+        return ()
+    if isinstance(rule, Mean):
+        return (("mean", 0.0),)
+    if isinstance(rule, Uniform):
+        return ("min", 0.0), ("max", 0.0)
+    return tuple(("quantile", i / rule.k) for i in range(1, rule.k))
+
+
+def cut_points(rule: Rule, statistics: Sequence[float]) -> tuple[float, ...]:
+    """The cut points, increasing, from the statistics that the rule needs."""
+    if isinstance(rule, CutPoints):
+        return rule.points
+    if isinstance(rule, Uniform):
+        low, high = statistics
+        statistics = [low + (high - low) * (i / rule.k) for i in range(1, rule.k)]
+    return tuple(sorted(set(statistics)))
+
+
+def statistic(asked: Statistic, values: NDArray[np.float64], counts: NDArray[np.float64]) -> float:
+    """A statistic of a column given as increasing values and how often each occurs; 0 if there are none."""
+    kind, p = asked
+    if not len(values):
+        return 0.0
+    if kind == "quantile":
+        return weighted_quantile(values, counts, p)
+    low, high = float(values[0]), float(values[-1])
+    if kind == "mean":
+        return min(max(math.fsum(values * counts) / math.fsum(counts), low), high)
+    return low if kind == "min" else high
+
+
+def weighted_quantile(values: NDArray[np.float64], counts: NDArray[np.float64], p: float) -> float:
+    """numpy's default quantile of the values, each repeated as often as it occurs."""
+    rows_up_to = np.cumsum(counts)
+    rank = p * (rows_up_to[-1] - 1)
+    low, high = values[np.searchsorted(rows_up_to, [math.floor(rank), math.ceil(rank)], side="right")]
+    return float(min(low + (high - low) * (rank - math.floor(rank)), high))
+
+
+def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: Codes) -> tuple[Column, str]:
+    """The column with intervals as states, and a note. Codes tell the interval, -1 a missing cell.
+
+    Intervals without rows join the next one, unless the user gave the cut points.
+    """
+    if not isinstance(rule, CutPoints):
+        points, codes = joined(points, codes)
+    states = interval_labels(points)
+    made = replace(column, values=states, codes=codes, declared=isinstance(rule, CutPoints))
+    return made, cut_note(column.name, rule, states)
+
+
+def joined(points: Sequence[float], codes: Codes) -> tuple[tuple[float, ...], Codes]:
+    """The cut points and codes when each interval without rows joins the next one."""
+    occupied = np.bincount(codes + 1, minlength=len(points) + 2)[1:] > 0
+    kept = tuple(point for point, has_rows in zip(points, occupied, strict=False) if has_rows)
+    codes = np.append(np.cumsum(occupied) - 1, MISSING)[codes]
+    return kept if occupied[-1] else kept[:-1], codes
+
+
+def interval_labels(points: Sequence[float]) -> tuple[str, ...]:
+    """Readable states for increasing cut points, all different."""
+    if not points:
+        return ("any number",)
+    tries = ([short_number(point, digits) for point in points] for digits in range(FEWEST_DIGITS, 18))
+    texts = next(texts for texts in tries if len(set(texts)) == len(texts))
+    between = [f"({low}, {high}]" for low, high in pairwise(texts)]
+    return (f"<= {texts[0]}", *between, f"> {texts[-1]}")
+
+
+def short_number(value: float, digits: int) -> str:
+    """All digits of whole numbers that are not large, otherwise the first significant ones."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.{digits}g}"
+
+
+def cut_note(name: str, rule: Rule, states: Sequence[str]) -> str:
+    """What was done to a column, as a sentence."""
+    asked, how = described(rule)
+    fewer = f" instead of {asked}, because of equal values or empty intervals" if len(states) < asked else ""
+    return f"Column {name!r} was cut {how} into {plural(len(states), 'state')}{fewer}: {listing(states)}."
+
+
+def described(rule: Rule) -> tuple[int, str]:
+    """How many states the rule asks for, and where it cuts."""
+    if isinstance(rule, CutPoints):
+        return len(rule.points) + 1, "at the points given"
+    if isinstance(rule, Mean):
+        return 2, "at its mean"
+    if isinstance(rule, Uniform):
+        return rule.k, "at equal distances"
+    return rule.k, "at its median" if rule.k == 2 else "at its quantiles"

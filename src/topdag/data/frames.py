@@ -1,0 +1,261 @@
+"""Columns from frames of any library that narwhals knows.
+
+Lazy frames are checked, cut and grouped into distinct rows by their own engine; only those are collected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
+from itertools import islice
+from operator import add
+from typing import Any
+
+import numpy as np
+
+from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
+from topdag.data.build import Options, check_names, missing_error, note_on_dropped
+from topdag.data.columns import (
+    MISSING,
+    Column,
+    column_of_array,
+    column_of_objects,
+    is_missing,
+    plain,
+)
+from topdag.data.discretize import (
+    LARGEST_NUMBER,
+    Rule,
+    cut_points,
+    refuse_floats,
+    rules_by_column,
+    statistics_needed,
+    with_cuts,
+)
+from topdag.errors import TableError
+
+Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
+"""What a table is built from: columns, how, how rows are named in errors, and notes."""
+
+
+def parts_of_frame(source: Any, options: Options) -> Parts:
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(source)
+        if isinstance(frame, nw.LazyFrame) and options.continuous is None:
+            return parts_of_lazy_frame(frame, options)
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
+        columns = [column_of_series(series) for series in frame.iter_columns()]
+    except TableError:
+        raise
+    except Exception as error:  # every library and engine has errors of its own
+        raise TableError(f"this {type(source).__name__} cannot be read as a table: {error}") from error
+    return columns, options, place_in_frame, ()
+
+
+def columns_of_frame(source: Any) -> list[Column]:
+    """The columns of a frame as they are, row by row; a lazy frame is collected."""
+    import narwhals.stable.v2 as nw
+
+    try:
+        frame = nw.from_native(source)
+        whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
+        return [column_of_series(series) for series in whole.iter_columns()]
+    except TableError:
+        raise
+    except Exception as error:  # every library and engine has errors of its own
+        raise TableError(f"this {type(source).__name__} cannot be read as rows: {error}") from error
+
+
+def column_of_series(series: Any) -> Column:
+    name = str(series.name)
+    is_null = np.asarray(series.is_null().to_numpy(), dtype=bool)
+    present = series.drop_nulls() if is_null.any() else series
+    categories = categories_of(series)
+    if categories is not None:
+        column = column_of_categories(name, categories, present.to_list())
+    elif series.dtype.is_integer() or series.dtype.is_float():
+        column = column_of_array(name, np.asarray(present.to_numpy()))
+    else:
+        column = column_of_objects(name, present.to_list())
+    codes = np.full(len(is_null), MISSING, np.int64)
+    codes[~is_null] = column.codes
+    return replace(column, codes=codes)
+
+
+def categories_of(series: Any) -> Sequence[Any] | None:
+    """The categories that a column declares. A Polars Categorical has none of its own: columns share them."""
+    import narwhals.stable.v2 as nw
+
+    native = series.to_native()
+    if series.dtype == nw.Categorical and hasattr(native, "unify_dictionaries"):
+        chunks = native.unify_dictionaries().chunks
+        return list(chunks[0].dictionary.to_pylist()) if chunks else []
+    if series.dtype == nw.Categorical and hasattr(getattr(native, "cat", None), "categories"):
+        return list(native.cat.categories)
+    return list(series.dtype.categories) if series.dtype == nw.Enum else None
+
+
+def column_of_categories(name: str, categories: Sequence[Any], cells: Sequence[Any]) -> Column:
+    declared = [plain(category) for category in dict.fromkeys(categories) if not is_missing(category)]
+    code_of = {category: code for code, category in enumerate(declared)}
+    codes = np.fromiter((code_of.get(cell, MISSING) for cell in cells), np.int64, len(cells))
+    states = (state if isinstance(state, str | int | float) else str(state) for state in declared)
+    return Column(name, tuple(states), codes, declared=True)
+
+
+def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
+    """The columns of a lazy frame: its engine counts gaps, finds cut points, cuts, and counts equal rows."""
+    import narwhals.stable.v2 as nw
+
+    schema = dict(frame.collect_schema())
+    weight = options.weights
+    if weight is not None and not isinstance(weight, str):
+        raise TableError("weights= of a lazy frame must be the name of a column")
+    names = [name for name in schema if name != weight]
+    check_names(names)
+    frame, weight_notes = rows_with_weight(frame, weight, list(schema))
+    rules = rules_for_lazy(names, schema, options)
+    frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
+    gaps = {name: gap(name, name in rules or schema[name].is_float()) for name in names}
+    frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
+    frame, gap_notes = rows_without_gaps(frame, gaps, options.missing)
+    check_finite(frame, {name: gaps[name] for name in rules})
+    points = points_by_engine(frame, rules, weight)
+    frame = with_columns(frame, [interval(name, points[name], gaps[name]) for name in rules])
+    columns, counts = counted(frame, names, weight)
+    cuts = [
+        cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else (column, "")
+        for column in columns
+    ]
+    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note)]
+    options = replace(options, discretize=None, weights=counts)
+    return [column for column, _ in cuts], options, place_in_lazy_frame, tuple(notes)
+
+
+def place_in_lazy_frame(row: int) -> str:
+    return "a row of the lazy frame"
+
+
+def with_columns(frame: Any, expressions: Sequence[Any]) -> Any:
+    return frame.with_columns(*expressions) if expressions else frame
+
+
+def answers(frame: Any, expressions: Sequence[Any]) -> list[float]:
+    """A number for each expression, computed together; 0 where there was nothing to compute it from."""
+    named = [expression.alias(f"answer {i}") for i, expression in enumerate(expressions)]
+    row = frame.select(*named).collect().row(0) if named else ()
+    return [0.0 if is_missing(number) else float(number) for number in row]
+
+
+def gap(name: str, may_be_nan: bool) -> Any:
+    import narwhals.stable.v2 as nw
+
+    cell = nw.col(name)
+    return cell.is_null() | cell.is_nan() if may_be_nan else cell.is_null()
+
+
+def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tuple[Any, tuple[str, ...]]:
+    """The rows that count, and a note on the others."""
+    import narwhals.stable.v2 as nw
+
+    if weight is None:
+        return frame, ()
+    check_known(weight, names, "weights=")
+    cell = nw.col(weight)
+    frame = frame.with_columns(cell.cast(nw.Float64))
+    is_wrong = gap(weight, True) | (cell < 0) | (cell.round(0) != cell) | ~cell.is_finite()
+    n_wrong, n_zero, n_rows = answers(frame, [is_wrong.sum(), (cell == 0).sum(), nw.len()])
+    if n_wrong:
+        wrong = plural(int(n_wrong), "weight")
+        raise TableError(f"{wrong} in column {weight!r}: missing, negative, infinite or not whole")
+    return frame.filter(cell > 0), note_on_dropped(int(n_zero), int(n_rows), "weight 0")
+
+
+def rules_for_lazy(names: Sequence[str], schema: Mapping[str, Any], options: Options) -> dict[str, Rule]:
+    """The rules by column; floats without one are refused unless their states are declared."""
+    declared = options.states or {}
+    floats = [name for name in names if schema[name].is_float() or schema[name].is_decimal()]
+    floats = [name for name in floats if name not in declared]
+    rules = rules_by_column(options.discretize, names, floats)
+    refuse_floats([name for name in floats if name not in rules], ())
+    for name in rules:
+        if not schema[name].is_numeric():
+            raise TableError(f"discretize= names column {name!r}, which does not hold numbers")
+    return rules
+
+
+def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
+    import narwhals.stable.v2 as nw
+
+    counts = answers(frame, [(~nw.col(name).is_finite() & ~gaps[name]).sum() for name in gaps])
+    for name, count in zip(gaps, counts, strict=True):
+        if count:
+            where = f"{plural(int(count), 'row')} of the lazy frame"
+            raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
+
+
+def rows_without_gaps(frame: Any, gaps: Mapping[str, Any], missing: str) -> tuple[Any, tuple[str, ...]]:
+    """The rows that the user wants of those with missing values, and a note on the others."""
+    import narwhals.stable.v2 as nw
+
+    any_gap = nw.any_horizontal(*gaps.values(), ignore_nulls=True)
+    asked = [nw.len(), any_gap.sum(), *(is_gap.sum() for is_gap in gaps.values())]
+    n_rows, n_with_gaps, *counts = map(int, answers(frame, asked))
+    if not n_with_gaps or missing == "state":
+        return frame, ()
+    if missing == "drop":
+        return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values")
+    raise missing_error([f"{name!r} ({plural(n, 'row')})" for name, n in zip(gaps, counts, strict=True) if n])
+
+
+def points_by_engine(frame: Any, rules: Mapping[str, Rule], weight: str | None) -> dict[str, tuple[float, ...]]:
+    """The cut points of every column that is cut, in one query."""
+    needed = {name: statistics_needed(rule) for name, rule in rules.items()}
+    asked = [engine_statistic(name, kind, p, weight) for name in needed for kind, p in needed[name]]
+    try:
+        found = answers(frame, asked)
+    except NotImplementedError as error:
+        raise TableError(f"this engine cannot find medians or quantiles, give cut points: {error}") from error
+    if any(abs(number) > LARGEST_NUMBER for number in found):
+        raise TableError(f"numbers beyond {LARGEST_NUMBER:g} in {listing(list(rules))} are too large to cut")
+    rest = iter(found)
+    return {name: cut_points(rules[name], list(islice(rest, len(needed[name])))) for name in rules}
+
+
+def engine_statistic(name: str, kind: str, p: float, weight: str | None) -> Any:
+    import narwhals.stable.v2 as nw
+
+    cell = nw.col(name)
+    if kind == "quantile":
+        if weight is not None:
+            raise TableError(f"column {name!r} of a lazy frame with weights needs cut points, not quantiles")
+        return cell.quantile(p, interpolation="linear")
+    if kind == "mean" and weight is not None:
+        return (cell * nw.col(weight)).sum() / nw.when(~cell.is_null()).then(nw.col(weight)).sum()
+    return getattr(cell, kind)()
+
+
+def interval(name: str, points: Sequence[float], is_gap: Any) -> Any:
+    """The place of a cell's interval, MISSING if the cell is."""
+    import narwhals.stable.v2 as nw
+
+    above = reduce(add, ((nw.col(name) > point).cast(nw.Int32) for point in points))
+    return nw.when(is_gap).then(nw.lit(MISSING)).otherwise(above).alias(name)
+
+
+def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[Column], list[int]]:
+    """The distinct rows, as columns, and the number or weight of each."""
+    import narwhals.stable.v2 as nw
+
+    count = "_" + max(names, key=len)  # longer than any other name
+    number = nw.len() if weight is None else nw.col(weight).sum()
+    rows = frame.group_by(*names).agg(number.alias(count)).collect()
+    columns = [column_of_series(rows.get_column(name)) for name in names]
+    return columns, [int(n) for n in rows.get_column(count).to_list()]
+
+
+def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> tuple[Column, str]:
+    return with_cuts(column, rule, points, np.array(column.values, dtype=np.int64)[column.codes])

@@ -1,0 +1,169 @@
+"""Reading files as tables: CSV and its kin, gzipped or not, and Parquet."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from importlib import import_module
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from topdag._util.messages import check_known, plural
+from topdag.data.build import Options
+from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, names_for
+from topdag.data.continuous import Continuous
+from topdag.data.delimited import TextFormat, cells_of
+from topdag.data.discretize import Discretize
+from topdag.data.sniff import no_table
+from topdag.data.table import Table, table_of_columns
+from topdag.errors import TableError, why_not_opened
+
+MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
+DECIMAL = re.compile(r"[+-]?[0-9]*\.[0-9]+")
+PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet"))
+PARQUET_ENDINGS = (".parquet", ".pq")
+
+
+def read_table(
+    path: str | PathLike[str],
+    *,
+    separator: str | None = None,
+    header: bool = True,
+    encoding: str | None = None,
+    decimal: str = ".",
+    leave_out: Collection[str] = (),
+    missing_values: Collection[str] = MISSING_VALUES,
+    discretize: Discretize = None,
+    missing: str = "error",
+    weights: str | ArrayLike | None = None,
+    states: Mapping[str, Collection[Any]] | None = None,
+    keep_constant: bool = False,
+    continuous: Continuous = None,
+) -> Table:
+    """The table in a file: CSV, TSV or the like, which may be gzipped, or Parquet.
+
+    The separator (comma, semicolon, tab, bar or white space) is that of the first line unless given; " "
+    stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
+    its mark, unless ``encoding`` names another, such as "latin-1". Blanks around cells do not count. A column of
+    integers has them as states; with other numbers among them it is of floats, written with the ``decimal`` point or
+    comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
+    are those of `Table`.
+    """
+    options = Options(discretize, missing, weights, states, keep_constant, continuous)
+    if not isinstance(path, str | PathLike):
+        raise TableError(f"read_table() takes the name of a file, not {path!r}; Table() takes what is in memory")
+    try:
+        gaps = {missing_values} if isinstance(missing_values, str) else frozenset(missing_values)
+    except TypeError:
+        raise TableError(f"missing_values= lists the texts that mean missing, not {missing_values!r}") from None
+    if isinstance(leave_out, str) or not isinstance(leave_out, Collection):
+        raise TableError(f"leave_out= lists names of columns, such as ['id'], not {leave_out!r}")
+    if decimal not in (".", ","):
+        raise TableError(f'decimal= is "." or ",", not {decimal!r}')
+    try:
+        how = TextFormat(separator, bool(header), encoding, decimal, gaps)
+        return table_of_file(Path(path), how, leave_out, options)
+    except TableError as error:
+        error.args = (f"{path}: {error}",)
+        raise
+
+
+def table_of_file(path: Path, how: TextFormat, leave_out: Collection[str], options: Options) -> Table:
+    content = file_content(path)
+    if content.startswith(b"PAR1"):
+        return table_of_parquet(path, leave_out, options)
+    if path.suffix.lower() in PARQUET_ENDINGS:
+        raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
+    try:
+        first, columns, lines = cells_of(content, how)
+    except TableError:
+        if (instead := no_table(content)) is None:
+            raise
+        raise TableError(instead) from None
+    names = [text.strip() for text in first] if how.header else names_for(len(first), None)
+    if not len(lines):
+        raise TableError("the file has a header but no rows; if its only line is a row, read it with header=False")
+    for name in leave_out:
+        check_known(name, names, "leave_out=")
+    as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
+    made = [
+        column_of_texts(name, *texts, how.missing_values, name in as_text, how.decimal)
+        for name, texts in zip(names, columns, strict=True)
+        if name not in leave_out
+    ]
+    notes = [
+        *(notes_on_names(names) if how.header else ()),
+        *(note for column in made if column.name not in as_text for note in note_on_words(column, lines)),
+    ]
+    return table_of_columns(made, options, lambda row: f"line {lines[row]} of the file", notes)
+
+
+def note_on_words(column: Column, lines: Sequence[int] | Codes) -> tuple[str, ...]:
+    """A sentence if a few words have made texts of what looks like a column of decimal numbers."""
+    if column.is_float or not any(isinstance(value, str) for value in column.values):
+        return ()
+    texts = [value.replace(",", ".") for value in column.values]
+    words = [code for code, text in enumerate(texts) if not are_numbers([text])]
+    if not words or len(words) >= len(texts) / 2 or not any(map(DECIMAL.fullmatch, texts)):
+        return ()
+    first = int(np.isin(column.codes, words).argmax())
+    more = f" and {plural(len(words) - 1, 'other text')}" if len(words) > 1 else ""
+    return (
+        f"Column {column.name!r} has a state for each text, because of {column.values[column.codes[first]]!r} in line "
+        f"{lines[first]} of the file{more}: all else in it is numbers. For numbers, empty such cells or mend them.",
+    )
+
+
+def notes_on_names(names: Sequence[str]) -> tuple[str, ...]:
+    """A sentence if the header may be a row: names that are all numbers."""
+    if not are_numbers(names):
+        return ()
+    if len(set(names)) < len(names):
+        raise TableError(
+            f"the first line holds only numbers ({', '.join(names[:5])}{', ...' * (len(names) > 5)}), some of them "
+            "more than once, so they are no names; if it is a row, read the file with header=False"
+        )
+    return ("All names in the first line are numbers; if it is a row, it takes header=False (--no-header).",)
+
+
+def file_content(path: Path) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise TableError(why_not_opened(error)) from None
+    except ValueError as error:  # a name that no file can have
+        raise TableError(f"the file cannot be read: {error}") from None
+    if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
+        return content
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableError(f"the gzip file is damaged: {error}") from None
+
+
+def table_of_parquet(path: Path, leave_out: Collection[str], options: Options) -> Table:
+    import narwhals.stable.v2 as nw
+
+    from topdag.data.table import table_of_frame
+
+    for library, reader in PARQUET_READERS:
+        try:
+            frame = getattr(import_module(library), reader)(path)
+        except ImportError:
+            continue
+        except Exception as error:  # each library has its own
+            raise TableError(f"the Parquet file cannot be read: {error}") from error
+        if leave_out:
+            wide = nw.from_native(frame)
+            for name in leave_out:
+                check_known(name, wide.columns, "leave_out=")
+            frame = wide.drop(list(leave_out)).to_native()
+        return table_of_frame(frame, options)
+    raise TableError("reading Parquet needs one of pyarrow, polars or pandas: pip install pyarrow")

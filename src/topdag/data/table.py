@@ -1,0 +1,244 @@
+"""Tables: states coded as small integers, continuous columns as numbers, equal rows merged."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from topdag._util.messages import Place, closest, listing, place_in_frame, plural
+from topdag.data.build import Options, build
+from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
+from topdag.data.continuous import Continuous
+from topdag.data.discretize import Discretize
+from topdag.errors import ScoreError, TableError
+
+
+class UnknownVariableError(TableError, KeyError):
+    """A name that is not in the table; the message lists close ones."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+@dataclass(frozen=True, slots=True, init=False, eq=False, repr=False)
+class Table:
+    """Distinct rows of variables with how often each occurs. Nothing in it can be changed.
+
+    ``source`` is a frame of any library that narwhals knows (lazy ones are grouped by their own engine), a
+    two-dimensional array (``names`` or V0, V1, ...), a dict of columns, or a list of rows. Columns hold
+    strings, integers, booleans or categories; floats are cut as ``discretize`` says: one rule for all of
+    them or a dict from column to rule. ``missing`` is "error", "drop" (the rows) or "state" (one of its own).
+    ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
+    ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
+    numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
+    columns of floats; they have no states.
+
+    >>> table = Table({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]})
+    >>> list(table.rows())
+    [(('no', 0), 2), (('yes', 1), 1)]
+    """
+
+    names: tuple[str, ...]
+    states: tuple[tuple[Any, ...], ...]
+    codes: NDArray[np.uint16]  # (variables, distinct rows); rows increase, the first variable counting most
+    numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
+    weights: NDArray[np.uint32]
+    notes: tuple[str, ...]
+    keep_constant: bool
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        names: Sequence[str] | None = None,
+        discretize: Discretize = None,
+        missing: str = "error",
+        weights: str | ArrayLike | None = None,
+        states: Mapping[str, Collection[Any]] | None = None,
+        keep_constant: bool = False,
+        continuous: Continuous = None,
+    ) -> None:
+        options = Options(discretize, missing, weights, states, keep_constant, continuous)
+        self._set(*table_from(source, names, options)._parts())
+
+    @classmethod
+    def from_codes(
+        cls,
+        names: Sequence[str],
+        codes: ArrayLike,
+        *,
+        weights: ArrayLike | None = None,
+        states: Sequence[Sequence[Any]] | None = None,
+        keep_constant: bool = False,
+        numbers: ArrayLike = (),
+    ) -> Table:
+        """A table of integers, a row of ``codes`` for each variable.
+
+        With ``states``, codes are places in them; without, the integers that occur are the states. A variable whose
+        list of states is empty is continuous: a row of ``numbers`` for each such variable has what it holds.
+        """
+        columns = array_columns(as_array(codes).T, names)
+        if not all(isinstance(value, int) for column in columns for value in column.values):
+            raise TableError("codes must be integers, one row of them for each variable")
+        if states is not None:
+            if len(states) != len(columns):
+                raise TableError(f"{len(states)} lists of states for {plural(len(columns), 'variable')}")
+            held = iter(array_columns(as_array(numbers).T, None) if any(len(of) == 0 for of in states) else [])
+            columns = [
+                with_states(column, tuple(of)) if len(of) else replace(next(held), name=column.name)
+                for column, of in zip(columns, states, strict=True)
+            ]
+        continuous = None if states is None else [name for name, of in zip(names, states, strict=True) if not len(of)]
+        options = Options(weights=weights, keep_constant=keep_constant, continuous=continuous or None)
+        return table_of_columns(columns, options, place_in_frame)
+
+    @classmethod
+    def _made(cls, *parts: Any) -> Table:
+        table = object.__new__(cls)
+        table._set(*parts)
+        return table
+
+    def _set(self, *parts: Any) -> None:
+        for spec, part in zip(fields(self), parts, strict=True):
+            if isinstance(part, np.ndarray):
+                part.setflags(write=False)
+            object.__setattr__(self, spec.name, part)
+
+    def _parts(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, spec.name) for spec in fields(self))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Table._made, self._parts()
+
+    @property
+    def n_variables(self) -> int:
+        return len(self.names)
+
+    @property
+    def n_rows(self) -> int:
+        return int(self.weights.sum(dtype=np.int64))
+
+    @property
+    def n_distinct(self) -> int:
+        return len(self.weights)
+
+    @property
+    def arities(self) -> NDArray[np.int64]:
+        """How many states each variable has; none if it is continuous."""
+        return np.array([len(states) for states in self.states], dtype=np.int64)
+
+    @property
+    def constant(self) -> tuple[str, ...]:
+        """The variables with a single state."""
+        return tuple(name for name, states in zip(self.names, self.states, strict=True) if len(states) == 1)
+
+    @property
+    def continuous(self) -> tuple[str, ...]:
+        """The variables that are numbers, in the order of ``numbers``."""
+        return tuple(name for name, states in zip(self.names, self.states, strict=True) if not states)
+
+    def index(self, name: str) -> int:
+        """The position of a variable."""
+        if name not in self.names:
+            raise UnknownVariableError(f"no variable {name!r}; {closest(name, self.names)}")
+        return self.names.index(name)
+
+    def rows(self) -> Iterator[tuple[tuple[Any, ...], int]]:
+        """Every distinct row, as states and numbers, with its weight."""
+        numbers = iter(self.numbers.tolist())
+        columns = [
+            [of[code] for code in codes] if of else next(numbers)
+            for of, codes in zip(self.states, self.codes, strict=True)
+        ]
+        return zip(zip(*columns, strict=True), self.weights.tolist(), strict=True)
+
+    def __eq__(self, other: object) -> bool:
+        """The same variables, states and rows; notes may differ."""
+        if not isinstance(other, Table):
+            return NotImplemented
+        return (
+            self.names == other.names
+            and self.states == other.states
+            and self.keep_constant == other.keep_constant
+            and np.array_equal(self.codes, other.codes)
+            and np.array_equal(self.numbers, other.numbers)
+            and np.array_equal(self.weights, other.weights)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.states, self.weights.tobytes()))
+
+    def __repr__(self) -> str:
+        notes = f", {plural(len(self.notes), 'note')}" if self.notes else ""
+        return (
+            f"<Table: {self.n_variables} variables, {plural(self.n_rows, 'row')} "
+            f"({self.n_distinct:,} distinct), {self._kinds_of_columns()}{notes}>"
+        )
+
+    def _kinds_of_columns(self) -> str:
+        arities, n_continuous = self.arities[self.arities > 0], len(self.continuous)
+        if not len(arities):
+            return "all continuous"
+        fewest, most = arities.min(), arities.max()
+        states = f"{fewest} states each" if fewest == most else f"{fewest} to {most} states"
+        return f"{n_continuous} continuous, the others {states}" if n_continuous else states
+
+
+def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Table:
+    """The table of any source that is not a file."""
+    if isinstance(source, Table):
+        return same_table(source, names, options)
+    if isinstance(source, str | bytes | PathLike):
+        raise TableError("Table() takes what is in memory; read_table() reads files")
+    if names is not None and (is_frame(source) or isinstance(source, Mapping)):
+        raise TableError("names= is for arrays and lists of rows; this source has names of its own")
+    if not is_frame(source):
+        return table_of_columns(columns_of(source, names), options, place_in_frame)
+    return table_of_frame(source, options)
+
+
+def table_of_frame(source: Any, options: Options) -> Table:
+    from topdag.data.frames import parts_of_frame  # narwhals takes its time to load
+
+    return table_of_columns(*parts_of_frame(source, options))
+
+
+def require_states(table: Table, asked_by: str, or_else: str = "") -> None:
+    """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
+    if not table.continuous:
+        return
+    hints = ["cut such columns with discretize= when making the table"]
+    whole = [
+        name for name, cells in zip(table.continuous, table.numbers, strict=True) if (np.floor(cells) == cells).all()
+    ]
+    if whole:
+        hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
+    if or_else:
+        hints.append(or_else)
+    raise ScoreError(
+        f"{asked_by} needs states, but {listing(table.continuous)} "
+        f"{'is' if len(table.continuous) == 1 else 'are'} continuous: {', or '.join(hints)}."
+    )
+
+
+def is_frame(source: Any) -> bool:
+    """Told by the class, so that nothing is imported or computed for it."""
+    return hasattr(type(source), "columns") and not isinstance(source, Mapping)
+
+
+def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
+    given = (names, options.discretize, options.weights, options.states, options.continuous)
+    if any(option is not None for option in given) or options.missing != "error":
+        raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
+    *parts, keep_constant = table._parts()
+    return Table._made(*parts, keep_constant or options.keep_constant)
+
+
+def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:
+    """The table that columns of equal length make."""
+    return Table._made(*build(columns, options, place, notes))

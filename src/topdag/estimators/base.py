@@ -1,0 +1,195 @@
+"""What the scikit-learn classes share: their base, how rows come in, and how what was learned of columns is used again.
+
+Without scikit-learn the classes can be looked at, and say what they need when one is made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._util.messages import closest, listing, place_in_frame
+from topdag.answers.results import Status
+from topdag.data.columns import MISSING, Codes, Column, array_columns
+from topdag.data.discretize import (
+    Discretize,
+    check_finite,
+    interval_codes,
+    interval_labels,
+    is_whole,
+    learned_points,
+    refuse_floats,
+    rules_by_column,
+)
+from topdag.data.table import Table, is_frame
+from topdag.errors import ConstraintError, OutOfTime, TableError
+from topdag.knowledge.constraints import Constraints
+from topdag.knowledge.priors import Prior
+from topdag.questions.best import best_network
+from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind
+from topdag.scoring.score import score
+from topdag.scoring.scores import Scores
+
+
+class _NeedsScikitLearn:
+    def __new__(cls, *_: object, **__: object) -> Any:
+        raise ImportError(f"{cls.__name__} needs scikit-learn: pip install 'topdag[sklearn]'")
+
+
+class _NoMixin:
+    pass
+
+
+def _bases() -> tuple[Any, Any]:
+    try:
+        from sklearn.base import BaseEstimator, ClassifierMixin
+    except ImportError:
+        return _NeedsScikitLearn, _NoMixin
+    return BaseEstimator, ClassifierMixin
+
+
+Estimator: Any
+Classifier: Any
+Estimator, Classifier = _bases()
+
+
+class Learner(Estimator):  # type: ignore[misc]
+    """What looks for the best network of a table, within its limits."""
+
+    time_limit: float | None
+    memory_limit: int | str | None
+    threads: int | None
+
+    @property
+    def _limits(self) -> dict[str, Any]:
+        return {"memory_limit": self.memory_limit, "threads": self.threads}
+
+    def _learn(
+        self,
+        table: Table,
+        kind: ScoreKind,
+        constraints: Constraints | None,
+        *,
+        max_parents: int | None = None,
+        prior: Prior | None = None,
+    ) -> Scores:
+        """Scores the table and keeps the best network, as ``answer_`` and ``network_``; without one, an error."""
+        scores = score(table, kind, constraints=constraints, max_parents=max_parents, **self._limits)
+        self.answer_ = best_network(scores, prior=prior, time_limit=self.time_limit, **self._limits)
+        if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
+            raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
+        if self.answer_.network is None:
+            raise OutOfTime(f"time_limit={self.time_limit} came before any network was found")
+        self.network_ = self.answer_.network
+        return scores
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        return tags
+
+
+NAMES_ELSEWHERE = {"bic-d": "bic", "aic-d": "aic", "mdl": "bic"}
+"""As pgmpy and others call the same scores."""
+
+
+def kind_called(name: str | ScoreKind) -> ScoreKind:
+    """The score of this name, or the one given."""
+    if isinstance(name, ScoreKind):
+        return name
+    known = str(name).lower()
+    known = NAMES_ELSEWHERE.get(known, known)
+    if known not in KINDS_BY_NAME:
+        raise ValueError(f"scoring_method={name!r} is not known; {closest(name, list(KINDS_BY_NAME))}")
+    return KINDS_BY_NAME[known]()
+
+
+def columns_from(
+    estimator: Any, rows: Any, *, reset: bool, fewest_features: int = 1, allow_gaps: bool = False
+) -> list[Column]:
+    """The columns of what ``fit`` or ``predict`` was given, checked as scikit-learn does and by their own types."""
+    from sklearn.utils.validation import validate_data
+
+    if is_frame(rows):
+        columns = _frame_columns(rows)  # first: what a frame lacks is said in the same words everywhere
+        validate_data(estimator, rows, reset=reset, skip_check_array=True)
+    else:
+        finite = "allow-nan" if allow_gaps else True
+        checked = validate_data(
+            estimator, rows, reset=reset, dtype=None, ensure_min_features=fewest_features, ensure_all_finite=finite
+        )
+        columns = array_columns(checked, None)
+    gaps = [column.name for column in columns if (column.codes == MISSING).any()]
+    if gaps and not allow_gaps:
+        raise TableError(
+            f"Input X contains missing values (NaN) in {listing(gaps)}; {type(estimator).__name__} takes none: fill "
+            'them in, in columns of texts for instance with a word such as "missing"'
+        )
+    return columns
+
+
+def _frame_columns(frame: Any) -> list[Column]:
+    from topdag.data.frames import columns_of_frame
+
+    columns = [replace(column, name=str(column.name)) for column in columns_of_frame(frame)]
+    if not columns or not len(columns[0].codes):
+        raise TableError(f"Found 0 sample(s) or 0 feature(s) (shape={frame.shape}) while a minimum of 1 is required.")
+    return columns
+
+
+def with_whole_numbers(columns: Sequence[Column], discretize: Discretize) -> list[Column]:
+    """Floats that are all whole numbers as integers, unless they are to be cut: encoders give codes of states so."""
+    named = discretize if isinstance(discretize, Mapping) else {}
+    return [_as_integers(column) if column.is_float and column.name not in named else column for column in columns]
+
+
+def _as_integers(column: Column) -> Column:
+    check_finite(column, place_in_frame)
+    return replace(column, values=tuple(map(int, column.values))) if is_whole(column) else column
+
+
+@dataclass(frozen=True)
+class FeatureCoding:
+    """How the cells of a feature become codes: by the intervals between ``points``, or as states."""
+
+    name: str
+    states: tuple[Any, ...]
+    points: tuple[float, ...] | None = None
+
+    def codes(self, column: Column) -> Codes:
+        """MISSING for a state that was not there when this was learned."""
+        if self.points is not None:
+            check_finite(column, place_in_frame)
+            return interval_codes(column, self.points)
+        code_of = {state: code for code, state in enumerate(self.states)}
+        return np.array([*(code_of.get(value, MISSING) for value in column.values), MISSING])[column.codes]
+
+    def column(self, column: Column) -> Column:
+        return Column(self.name, self.states, self.codes(column), declared=True)
+
+
+def learned_codings(columns: Sequence[Column], discretize: Discretize) -> list[FeatureCoding]:
+    """How to code these columns and later ones like them."""
+    columns = with_whole_numbers(columns, discretize)
+    floats = [column.name for column in columns if column.is_float]
+    rules = rules_by_column(discretize, [column.name for column in columns], floats)
+    refuse_floats([name for name in floats if name not in rules], (), can_stay=False)
+    return [_learned_coding(column, rules.get(column.name)) for column in columns]
+
+
+def _learned_coding(column: Column, rule: Any) -> FeatureCoding:
+    if rule is None:
+        return FeatureCoding(column.name, tuple(column.values))
+    points = learned_points(column, np.ones(len(column.codes), np.int64), rule)
+    return FeatureCoding(column.name, interval_labels(points), points)
+
+
+def coded_classes(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Column]:
+    """The classes, increasing, and the labels as a column of their places."""
+    classes, codes = np.unique(labels, return_inverse=True)
+    return classes, Column(name, tuple(range(len(classes))), codes.astype(np.int64), declared=True)

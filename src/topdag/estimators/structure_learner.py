@@ -1,0 +1,83 @@
+"""Structure learning the scikit-learn way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from topdag._util.messages import place_in_frame
+from topdag.data.build import Options
+from topdag.data.discretize import Discretize
+from topdag.data.table import is_frame, table_of_columns
+from topdag.estimators.base import Learner, columns_from, kind_called, with_whole_numbers
+from topdag.knowledge.constraints import Constraints
+from topdag.knowledge.priors import Prior
+from topdag.questions.lists import k_best_networks
+from topdag.questions.sums import edge_posteriors
+from topdag.scoring.kinds.discrete import ScoreKind
+
+
+class StructureLearner(Learner):
+    """The best network of a frame or array, as a scikit-learn estimator.
+
+    ``scoring_method`` is "bdeu", "bic", "aic", "k2", "fnml", "qnml", "bds", or for numbers "bge", "gaussian-bic",
+    "gaussian-aic" or "mixed-bic", or a score such as ``BDeu(10)``;
+    ``constraints``, ``prior``, ``max_parents`` and the limits are those of ``score`` and ``best_network``. ``k`` asks
+    for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize`` and ``missing`` are
+    those of ``Table``; floats that are all whole numbers count as states, as scikit-learn's encoders give them.
+
+    After ``fit``: ``network_``, ``answer_`` with its proof, ``table_``, ``scores_``; ``networks_`` with ``k``,
+    ``edge_posteriors_`` with ``posteriors=True``; ``n_features_in_`` and, of frames, ``feature_names_in_``.
+
+    >>> import pandas as pd
+    >>> frame = pd.DataFrame({"rain": [0, 1, 0, 1, 0, 1], "wet": [0, 1, 0, 1, 0, 1]})
+    >>> StructureLearner("bic").fit(frame).network_.n_edges
+    1
+    """
+
+    def __init__(
+        self,
+        scoring_method: str | ScoreKind = "bdeu",
+        *,
+        constraints: Constraints | None = None,
+        prior: Prior | None = None,
+        max_parents: int | None = None,
+        k: int | None = None,
+        posteriors: bool = False,
+        discretize: Discretize = None,
+        missing: str = "error",
+        time_limit: float | None = None,
+        memory_limit: int | str | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.scoring_method = scoring_method
+        self.constraints = constraints
+        self.prior = prior
+        self.max_parents = max_parents
+        self.k = k
+        self.posteriors = posteriors
+        self.discretize = discretize
+        self.missing = missing
+        self.time_limit = time_limit
+        self.memory_limit = memory_limit
+        self.threads = threads
+
+    def fit(self, X: Any, y: Any = None) -> StructureLearner:  # noqa: N803
+        """Learns from rows of discrete variables, or of floats that ``discretize`` cuts; ``y`` is not used."""
+        allow_gaps = self.missing != "error" or is_frame(X)  # of a frame, the table says it better
+        columns = columns_from(self, X, reset=True, fewest_features=2, allow_gaps=allow_gaps)
+        columns = with_whole_numbers(columns, self.discretize)
+        kind = kind_called(self.scoring_method)
+        options = Options(self.discretize, self.missing, continuous=kind.numbers)
+        self.table_ = table_of_columns(columns, options, place_in_frame)
+        self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
+        asked: dict[str, Any] = {**self._limits, "prior": self.prior, "time_limit": self.time_limit}
+        if self.k is not None:
+            self.networks_ = k_best_networks(self.scores_, self.k, **asked)
+        if self.posteriors:
+            self.edge_posteriors_ = edge_posteriors(self.scores_, **asked)
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags

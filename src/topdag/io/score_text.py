@@ -1,0 +1,326 @@
+"""Score files: the .jkl format of GOBNILP and the .pss format of URLearning, read and written.
+
+Both hold natural-log local scores, larger is better, in UTF-8; a name ending in .gz means compressed. A file
+is read line by line and either understood to its last line or refused with the number of the bad one. The
+last line must end in a line break: without it a file cut short can look whole ("12" for "123").
+
+jkl, also called Jaakkola's format. The number of variables; then for each variable a line "name count" and
+count lines "score size parent ...". The order of the variables is the column order; parents are names, also
+of variables further down. Lines that begin with # are comments; those above the number of variables are kept
+as information ("key: value"). None are written: pygobnilp expects the number in the first line.
+
+pss, as bmmalone/urlearning-cpp writes it (urlearning/score/score_main.cpp) and reads it
+(urlearning/score_cache/score_cache.cpp). Lines "META key=value" about the file: pss_version (0.1),
+input_file, num_records, parent_limit, score_type, ess. Then for each variable "VAR name", "META arity=r",
+"META values=a b c " and a line "score parent parent ... " per family, and a blank line. Keywords in any case,
+comments begin with #. There are no counts, so a file cut between two lines looks whole. The program keeps
+single precision, negates scores as it reads and needs neither arity nor values. It takes any line with "meta"
+in it for META and any with "var " in it for a new variable, so that names such as "Metabolism" or "covar"
+would silently cost families: they are not written. META about a variable is not kept on reading.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import math
+import os
+import re
+import zlib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import TextIO
+
+from topdag.errors import FileError, why_not_opened
+from topdag.search.family_lists import MAX_VARIABLES, FamilyError, FamilyLists, NamedFamilies, check_names
+
+FilePath = str | os.PathLike[str]
+Pair = tuple[str, str]
+Family = tuple[float, tuple[str, ...]]
+Block = tuple[int, Iterable[Family]]
+
+_NOT_IN_A_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_NOT_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def read_jkl(path: FilePath) -> FamilyLists:
+    """The family lists in a .jkl or .jkl.gz file; anything else is a FileError that names the line."""
+    file = _ScoreFile(path)
+    n_variables = _read_n_variables(file)
+    for place in range(1, n_variables + 1):
+        _read_block(file, f"variable {place} of {n_variables}")
+    for _ in file.lines:
+        raise file.error(f"the end of the file after {n_variables} variables")
+    return file.finish(_as_pair(comment) for comment in file.head_comments)
+
+
+def read_pss(path: FilePath) -> FamilyLists:
+    """The family lists in a .pss or .pss.gz file; anything else is a FileError that names the line."""
+    file = _ScoreFile(path)
+    information: list[Pair] = []
+    for words in file.lines:
+        keyword = words[0].upper()
+        if keyword == b"META":
+            pair = _read_meta(file)
+            if not file.families.names and pair[0] != "pss_version":
+                information.append(pair)
+        elif keyword == b"VAR":
+            file.begin(words[1:])
+        elif file.families.names:
+            file.add(words[0], words[1:])
+        else:
+            raise file.error("META key=value or VAR name")
+    return file.finish(information)
+
+
+def write_jkl(path: FilePath, names: Sequence[str], families: Iterable[Block]) -> None:
+    """Write a .jkl or .jkl.gz file, whole or not at all.
+
+    ``families`` gives per variable, in the order of ``names``, how many families there are and each as
+    (score, parents); they are written as they come. That none comes twice is up to the caller.
+    """
+    with _replacing(path) as out:
+        _check_names_fit(names)
+        out.write(f"{len(names)}\n")
+        for name, (count, rows) in _per_variable(names, families):
+            out.write(f"{name} {count}\n")
+            for score, parents in _checked_rows(name, names, count, rows):
+                out.write(f"{' '.join((score, str(len(parents)), *parents))}\n")
+
+
+def write_pss(
+    path: FilePath, names: Sequence[str], families: Iterable[Block], information: Iterable[Pair] = ()
+) -> None:
+    """Write a .pss or .pss.gz file that URLearning can read; like ``write_jkl``, with META lines on top."""
+    with _replacing(path) as out:
+        _check_names_fit(names)
+        _check_urlearning_reads(names)
+        out.write("META pss_version = 0.1\n")
+        out.writelines(_meta_line(key, value) for key, value in information)
+        for name, (count, rows) in _per_variable(names, families):
+            out.write(f"\nVAR {name}\n")
+            for score, parents in _checked_rows(name, names, count, rows):
+                out.write(f"{' '.join((score, *parents))}\n")
+
+
+class _ScoreFile:
+    """A score file being read: its lines that say something, as words, and the families found so far."""
+
+    def __init__(self, path: FilePath) -> None:
+        self.path = Path(path)
+        self.number = 0
+        self.line = b""
+        self.head_comments: list[str] = []
+        self.lines = self._read()
+        self.families = NamedFamilies()
+        self.family_lines = array("q")
+
+    def _read(self) -> Iterator[list[bytes]]:
+        is_head = True
+        try:
+            with _open_to_read(self.path) as file:
+                for self.number, self.line in enumerate(file, 1):
+                    words = self.line.split()
+                    if words and words[0][:1] != b"#":
+                        is_head = False
+                        yield words
+                    elif words and (comment := self.text().strip()[1:].strip()) and is_head:
+                        self.head_comments.append(comment)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self.error_at(self.number + 1, f"the compressed file is damaged here: {error}") from None
+        except OSError as error:
+            raise FileError(f"{self.path}: {why_not_opened(error)}") from None
+        if self.number and not self.line.endswith(b"\n"):
+            raise self.error("a line break at its end (add it if nothing is missing)")
+
+    def next_words(self, expected: str) -> list[bytes]:
+        words = next(self.lines, None)
+        if words is None:
+            raise self.error_at_end(expected)
+        return words
+
+    def text(self) -> str:
+        try:
+            return self.line.decode()
+        except UnicodeDecodeError:
+            raise self.error("text in UTF-8") from None
+
+    def begin(self, words: list[bytes]) -> None:
+        if len(words) != 1 or _NOT_IN_A_NAME.search(self.text() and words[0].decode()):
+            raise self.error("one name without white space and control characters")
+        if self.families.lacks_family():
+            raise self.error(f"a family of {_shown(self.families.names[-1])}, which has none")
+        if words[0] in self.families.names:
+            raise self.error(f"a variable that does not stand above, as {_shown(words[0])} does")
+        if len(self.families.names) == MAX_VARIABLES:
+            raise self.error(f"no more than {MAX_VARIABLES} variables")
+        self.families.begin(words[0])
+
+    def add(self, score: bytes, parents: list[bytes]) -> None:
+        value = _as_score(score)
+        if value is None:
+            raise self.error(f"a finite score of {_shown(self.families.names[-1])}")
+        self.families.add(value, parents)
+        self.family_lines.append(self.number)
+
+    def finish(self, information: Iterable[Pair]) -> FamilyLists:
+        if self.families.lacks_family() or not self.families.names:
+            raise self.error_at_end("a family" if self.families.names else "a variable")
+        try:
+            return self.families.finish(information)
+        except FamilyError as error:
+            raise self.error_at(self.family_lines[error.family], str(error)) from None
+
+    def error(self, expected: str) -> FileError:
+        return self.error_at(self.number, f"expected {expected}, found {_shown(self.line)}")
+
+    def error_at_end(self, expected: str) -> FileError:
+        return self.error_at(self.number + 1, f"expected {expected}, found the end of the file")
+
+    def error_at(self, number: int, message: str) -> FileError:
+        return FileError(f"{self.path}, line {number}: {message}")
+
+
+def _read_n_variables(file: _ScoreFile) -> int:
+    expected = f"the number of variables, from 1 to {MAX_VARIABLES}"
+    words = file.next_words(expected)
+    if len(words) != 1 or not 1 <= (n_variables := _as_count(words[0])) <= MAX_VARIABLES:
+        raise file.error(expected)
+    return n_variables
+
+
+def _read_block(file: _ScoreFile, variable: str) -> None:
+    expected = f"{variable}: its name and its number of families, at least 1"
+    words = file.next_words(expected)
+    if len(words) != 2 or not (count := _as_count(words[1])):
+        raise file.error(expected)
+    file.begin(words[:1])
+    place = 0
+    for place, words in enumerate(islice(file.lines, count), 1):
+        if len(words) < 2 or words[1] != b"%d" % (len(words) - 2):
+            family = f"family {place} of {count} of {variable}"
+            raise file.error(f"{family}: its score, number of parents and as many parents")
+        file.add(words[0], words[2:])
+    if place < count:
+        raise file.error_at_end(f"family {place + 1} of {count} of {variable}")
+
+
+def _read_meta(file: _ScoreFile) -> Pair:
+    key, equals, value = file.text().lstrip()[len("META") :].partition("=")
+    if not equals or not key.strip():
+        raise file.error("META key=value")
+    return key.strip(), value.strip()
+
+
+def _as_pair(comment: str) -> Pair:
+    key, colon, value = comment.partition(":")
+    return (key.strip(), value.strip()) if colon else ("comment", comment)
+
+
+def _as_count(word: bytes) -> int:
+    """A plain number of up to 18 digits, else 0, which no count may be."""
+    return int(word) if word.isdigit() and len(word) <= 18 else 0
+
+
+def _as_score(word: bytes) -> float | None:
+    try:
+        score = float(word)
+    except ValueError:
+        return None
+    return score if math.isfinite(score) and b"_" not in word else None
+
+
+def _shown(found: bytes) -> str:
+    text = found.strip().decode(errors="backslashreplace")
+    return repr(text if len(text) <= 60 else text[:57] + "...")
+
+
+def _is_compressed(path: Path) -> bool:
+    return path.suffix.lower() == ".gz"
+
+
+def _open_to_read(path: Path) -> io.BufferedReader:
+    return io.BufferedReader(gzip.open(path)) if _is_compressed(path) else open(path, "rb")
+
+
+@contextlib.contextmanager
+def _replacing(path: FilePath) -> Iterator[TextIO]:
+    """A text file that takes the place of ``path`` once it is whole; after an error nothing is left of it."""
+    target = Path(os.path.realpath(path))  # a link stays one
+    part = target.with_name(f".{os.urandom(8).hex()}.part")
+    try:
+        if target.is_dir():
+            raise FileError("this is a folder; give a file name")
+        with open(part, "xb") as file:
+            packed = gzip.GzipFile("", "wb", 6, file, mtime=0) if _is_compressed(target) else file
+            with io.TextIOWrapper(packed, encoding="utf-8", newline="\n") as out:
+                yield out
+        os.replace(part, target)
+    except FileError as error:
+        raise FileError(f"{target}: not written: {error}") from None
+    except OSError as error:
+        raise FileError(f"{target}: not written: {why_not_opened(error)}") from error
+    finally:
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def _check_names_fit(names: Sequence[str]) -> None:
+    check_names(names)
+    for name in names:
+        if not name or name.startswith("#") or _NOT_IN_A_NAME.search(name):
+            raise FileError(
+                f"a score file cannot hold the name {name!r}, which is empty, begins with # or has white "
+                "space or control characters in it; rename the variable"
+            )
+
+
+def _check_urlearning_reads(names: Sequence[str]) -> None:
+    for name in names:
+        if "meta" in name.lower() or name.lower().endswith("var"):
+            raise FileError(
+                f"URLearning misreads names with 'meta' in them or 'var' at the end, such as {name!r}; "
+                "rename the variable or write a .jkl file"
+            )
+
+
+def _meta_line(key: str, value: str) -> str:
+    line = f"META {key}={value}"
+    is_plain = key and (key, value) == (key.strip(), value.strip()) and line.count("=") == 1
+    if not is_plain or _NOT_IN_A_LINE.search(line) or "var " in line.lower():
+        raise FileError(
+            f"URLearning cannot read the information {key!r}: {value!r}; give a key, and leave out '=', "
+            "'var ', control characters and white space at the ends"
+        )
+    return f"{line}\n"
+
+
+def _per_variable(names: Sequence[str], families: Iterable[Block]) -> Iterator[tuple[str, Block]]:
+    blocks = iter(families)
+    for name in names:
+        block = next(blocks, None)
+        if block is None:
+            raise FileError(f"no families given for {name!r}; give those of every variable")
+        yield name, block
+    if next(blocks, None) is not None:
+        raise FileError(f"families given for more than the {len(names)} variables")
+
+
+def _checked_rows(
+    name: str, names: Sequence[str], count: int, rows: Iterable[Family]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    others = set(names) - {name}
+    n_rows = 0
+    for score, parents in rows:
+        if not math.isfinite(score) or not others.issuperset(parents) or len(set(parents)) < len(parents):
+            raise FileError(
+                f"{name!r} with score {score} and parents {parents} is no family: the score must be "
+                "finite and the parents other variables, each named once"
+            )
+        n_rows += 1
+        yield repr(float(score)), parents
+    if n_rows != count or count < 1:
+        raise FileError(f"{count} families announced for {name!r}, {n_rows} given; at least one is needed")

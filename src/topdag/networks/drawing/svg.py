@@ -1,0 +1,221 @@
+"""Networks, classes and probabilities as SVG and HTML, without other software. Names are always escaped."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from topdag.networks.drawing.layout import Box, Layout, layered
+from topdag.networks.drawing.routes import Point, Route, route
+
+FONT_SIZE, LINE_HEIGHT = 13.0, 16.0
+PADDING_X, PADDING_Y = 12.0, 8.0
+LONGEST_LINE, MOST_LINES = 18, 2
+"""Characters of a line, and lines of a box; what is longer is cut, and the whole name is shown on hover."""
+MARGIN, ROOM_BELOW = 12.0, 26.0
+NARROW, WIDE = "iljtfrI.,:;'|!()[]{} ", "mwMWQO@%&"
+NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
+HEAT = (31, 78, 140)
+"""The colour of a probability of one."""
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Names in boxes, each name in lines that fit its box."""
+
+    names: tuple[str, ...]
+    lines: tuple[tuple[str, ...], ...]
+    layout: Layout
+
+    @classmethod
+    def of(cls, names: Sequence[str], edges: Iterable[Edge]) -> Drawing:
+        """``edges``: pairs (parent, child) of a network, by place."""
+        lines = tuple(fitted(name) for name in names)
+        return cls(tuple(names), lines, layered([_size(own) for own in lines], edges))
+
+    @property
+    def width(self) -> float:
+        return self.layout.width + 2 * MARGIN
+
+    @property
+    def height(self) -> float:
+        return self.layout.height + MARGIN + ROOM_BELOW
+
+    def route(self, edge: Edge, *, arrow: bool = True, shift: float = 0.0) -> Route:
+        return route(self.layout, *edge, arrow=arrow, shift=shift)
+
+    def svg(self, body: str, label: str, *, scale: float = 1.0) -> str:
+        """A picture with this content under the boxes. ``label``: what it shows, for those who do not see it."""
+        view = f"{-MARGIN:g} {-MARGIN:g} {self.width:.0f} {self.height:.0f}"
+        boxes = "".join(_box(*parts) for parts in zip(self.names, self.lines, self.layout.boxes, strict=True))
+        return (
+            f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(label)}" viewBox="{view}" '
+            f'width="{self.width * scale:.0f}" height="{self.height * scale:.0f}" '
+            f'font-family="{FONT}" font-size="{FONT_SIZE:g}">{body}{boxes}</svg>'
+        )
+
+
+def graph_svg(
+    names: Sequence[str], directed: Iterable[Edge], undirected: Iterable[Edge], member: Iterable[Edge]
+) -> str:
+    """A network or class. ``member``: the edges of a network in it, which say what stands above what."""
+    drawing = Drawing.of(names, member)
+    directed, undirected = list(directed), list(undirected)
+    arrows = [edge_svg(drawing.route(edge), _said(names, edge, "→")) for edge in directed]
+    lines = [edge_svg(drawing.route(edge, arrow=False), _said(names, edge, "–")) for edge in undirected]
+    said = [f"{shown(names[a])} → {shown(names[b])}" for a, b in directed]
+    said += [f"{shown(names[a])} – {shown(names[b])}" for a, b in undirected]
+    return drawing.svg("".join(arrows + lines), f"{len(names)} variables. {', '.join(said) or 'No edges'}.")
+
+
+def edge_svg(way: Route, title: str = "", **attributes: object) -> str:
+    """One edge as a group: the curve, its arrow head, and what is said on hover."""
+    given = {"class_": "edge"} | attributes
+    extra = "".join(f' {_attribute(name)}="{escaped(str(value))}"' for name, value in given.items())
+    said = f"<title>{escaped(title)}</title>" if title else ""
+    head = "" if not way.head else f'<path class="head" fill="#5b6472" d="M{_places(way.head)}Z"/>'
+    curve = f'<path class="curve" fill="none" stroke="#5b6472" stroke-width="1.6" d="{path_data(way.points)}"/>'
+    return f"<g{extra}>{said}{curve}{head}</g>"
+
+
+def _attribute(name: str) -> str:
+    return name.removesuffix("_").replace("_", "-")
+
+
+def path_data(points: Sequence[Point]) -> str:
+    return f"M{_places(points[:1])}C{_places(points[1:])}"
+
+
+def _places(points: Sequence[Point]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _said(names: Sequence[str], edge: Edge, mark: str) -> str:
+    return f"{shown(names[edge[0]])} {mark} {shown(names[edge[1]])}"
+
+
+def _box(name: str, lines: Sequence[str], box: Box) -> str:
+    rectangle = (
+        f'<rect x="{box.left:.1f}" y="{box.top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="7" '
+        'fill="#f6f8fb" stroke="#8a94a6"/>'
+    )
+    first = box.y - LINE_HEIGHT * (len(lines) - 1) / 2
+    texts = "".join(
+        f'<text x="{box.x:.1f}" y="{first + i * LINE_HEIGHT:.1f}" text-anchor="middle" dominant-baseline="central" '
+        f'fill="#1d2430" unicode-bidi="isolate">{escaped(line)}</text>'
+        for i, line in enumerate(lines)
+    )
+    return f'<g class="box"><title>{escaped(shown(name))}</title>{rectangle}{texts}</g>'
+
+
+def _size(lines: Sequence[str]) -> tuple[float, float]:
+    width = max(map(text_width, lines)) + 2 * PADDING_X
+    return max(44.0, width), LINE_HEIGHT * len(lines) + 2 * PADDING_Y - 2
+
+
+def text_width(text: str) -> float:
+    """About so many pixels, a little more than less: there is no font to ask."""
+    return FONT_SIZE * sum(map(_character_width, text))
+
+
+def _character_width(character: str) -> float:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Cf", "Mn"):
+        return 0.0
+    if unicodedata.east_asian_width(character) in "WF":
+        return 1.05
+    if character in NARROW:
+        return 0.34
+    return 0.92 if character in WIDE else 0.7 if character.isupper() else 0.58
+
+
+def shown(name: str) -> str:
+    """A name on one line, with what cannot be shown replaced."""
+    return " ".join(NOT_IN_XML.sub("\ufffd", name).split()) or "\ufffd"
+
+
+def escaped(text: str) -> str:
+    """Text that HTML and XML take as text, also inside quotes."""
+    return NOT_IN_XML.sub("\ufffd", text).translate(ESCAPES)
+
+
+def fitted(name: str) -> tuple[str, ...]:
+    """The name in a line or two, broken where that hurts least, cut when it is too long."""
+    whole = shown(name)
+    if text_width(whole) <= LONGEST_LINE * 0.58 * FONT_SIZE:
+        return (whole,)
+    lines, rest = list[str](), whole
+    while rest and len(lines) < MOST_LINES:
+        length = _line_length(rest)
+        lines.append(rest[:length].rstrip())
+        rest = rest[length:].lstrip()
+    if rest:
+        lines[-1] = lines[-1][: max(1, len(lines[-1]) - 1)].rstrip() + "…"
+    return tuple(lines)
+
+
+def _line_length(text: str) -> int:
+    """How many characters go on a line: up to the last place to break in its second half, or as many as fit."""
+    fits, width = 0, 0.0
+    while fits < len(text) and width + FONT_SIZE * _character_width(text[fits]) <= LONGEST_LINE * 0.58 * FONT_SIZE:
+        width += FONT_SIZE * _character_width(text[fits])
+        fits += 1
+    if fits == len(text):
+        return fits
+    breaks = [i + 1 for i, character in enumerate(text[:fits]) if character in " _-./:" and i + 1 > fits // 2]
+    return breaks[-1] if breaks else max(1, fits)
+
+
+def heat_html(names: Sequence[str], rows: Sequence[Sequence[float]], caption: str, first: str, second: str) -> str:
+    """Probabilities as a table whose cells are shaded; what each means is shown on hover."""
+    head = "".join(f'<th scope="col" title="{escaped(shown(name))}">{_short(name)}</th>' for name in names)
+    body = "".join(
+        f'<tr><th scope="row" style="text-align:right" title="{escaped(shown(name))}">{_short(name)}</th>'
+        + "".join(_cell(name, other, p, i == j) for j, (other, p) in enumerate(zip(names, row, strict=True)))
+        + "</tr>"
+        for i, (name, row) in enumerate(zip(names, rows, strict=True))
+    )
+    corner = f"<td>{escaped(first)} ↓ {escaped(second)} →</td>"
+    said = f"<caption>{escaped(caption)}</caption>"
+    return f"<table>{said}<thead><tr>{corner}{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _cell(name: str, other: str, p: float, is_self: bool) -> str:
+    if is_self:
+        return '<td style="text-align:center">·</td>'
+    fill, ink = heat_colours(p)
+    title = escaped(f"{shown(name)} → {shown(other)}: {p:.4f}")
+    style = f"text-align:center;background:{fill};color:{ink}"
+    return f'<td style="{style}" title="{title}">{probability_text(p)}</td>'
+
+
+def _short(name: str) -> str:
+    whole = shown(name)
+    return escaped(whole if len(whole) <= LONGEST_LINE else whole[: LONGEST_LINE - 1] + "…")
+
+
+def heat_colours(p: float) -> tuple[str, str]:
+    """The shade of a probability, and an ink that can be read on it."""
+    part = max(0.0, min(1.0, p))
+    shade = tuple(round(255 + part * (full - 255)) for full in HEAT)
+    return "#{:02x}{:02x}{:02x}".format(*shade), "#ffffff" if part > 0.55 else "#1d2430"
+
+
+def probability_text(p: float) -> str:
+    """Two digits; what is not certain is not shown as if it were."""
+    if p <= 0 or p >= 1:
+        return f"{min(1.0, max(0.0, p)):.0f}"
+    if p < 0.005:
+        return "<.01"
+    return ">.99" if p > 0.995 else f"{p:.2f}".removeprefix("0")
+
+
+def by_place(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[Edge]:
+    """Pairs of names as pairs of places."""
+    place: Mapping[str, int] = {name: i for i, name in enumerate(names)}
+    return [(place[a], place[b]) for a, b in pairs]

@@ -1,0 +1,149 @@
+"""Markov equivalence classes: networks that state the same independences, which data cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from topdag import _core
+from topdag.errors import NetworkError
+from topdag.networks.network import Network, dot_quoted
+
+MOST_VARIABLES = 64
+Places = tuple[int, int]
+
+
+@dataclass(frozen=True, eq=False)
+class EquivalenceClass:
+    """A class of networks, known by one member.
+
+    ``directed``: the edges (parent, child) on which all members agree; ``undirected``: the others, each once, in
+    column order. ``size``: how many networks it has. ``score``: the data's log score of every member.
+    """
+
+    member: Network
+
+    def __post_init__(self) -> None:
+        if len(self.names) > MOST_VARIABLES:
+            raise NetworkError(f"Classes take at most {MOST_VARIABLES} variables; this network has {len(self.names)}.")
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return self.member.names
+
+    @property
+    def score(self) -> float | None:
+        return self.member.score
+
+    @cached_property
+    def _graph(self) -> _core.MixedGraph:
+        return _core.class_of(self.member.masks)
+
+    @cached_property
+    def key(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """The same for all members, different for different classes."""
+        return tuple(self._graph.parents), tuple(self._graph.neighbours)
+
+    @property
+    def directed(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (parent, child)
+            for child, mask in zip(self.names, self.key[0], strict=True)
+            for parent in _named(self.names, mask)
+        )
+
+    @property
+    def undirected(self) -> tuple[tuple[str, str], ...]:
+        return tuple(
+            (a, b)
+            for i, (a, mask) in enumerate(zip(self.names, self.key[1], strict=True))
+            for b in _named(self.names, mask >> (i + 1) << (i + 1))
+        )
+
+    def adjacent(self, a: str, b: str) -> bool:
+        """Whether an edge joins them, directed or not."""
+        return self.member.has_edge(a, b) or self.member.has_edge(b, a)
+
+    @property
+    def v_structures(self) -> tuple[tuple[str, str, str], ...]:
+        """All (a, c, b) with edges a -> c <- b and none between a and b: the same in all members."""
+        return self.member.v_structures
+
+    @cached_property
+    def size(self) -> int:
+        """How many networks the class has, exactly; up to n! for n variables."""
+        return _core.class_size(self._graph)
+
+    def members(self) -> Iterator[Network]:
+        """The networks of the class, one by one, each once."""
+        walk = _core.Members(self._graph)
+        while (masks := walk.next()) is not None:
+            yield Network.from_masks(self.names, masks)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __bool__(self) -> bool:
+        return True  # even when there are more than len() can say
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EquivalenceClass):
+            return NotImplemented
+        return self.names == other.names and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash((self.names, self.key))
+
+    def __str__(self) -> str:
+        lines = [f"{a} -> {b}" for a, b in self.directed] + [f"{a} -- {b}" for a, b in self.undirected]
+        return "\n".join(lines) or "no edges"
+
+    def __repr__(self) -> str:
+        edges = f"{len(self.directed)} directed and {len(self.undirected)} undirected edges"
+        return f"<class with {edges}, {self.size:,} networks>"
+
+    def to_dot(self) -> str:
+        """The class in the DOT language of Graphviz; edges that members turn either way have no arrow."""
+        variables = [f"  {dot_quoted(name)};" for name in self.names]
+        directed = [f"  {dot_quoted(a)} -> {dot_quoted(b)};" for a, b in self.directed]
+        undirected = [f"  {dot_quoted(a)} -> {dot_quoted(b)} [dir=none];" for a, b in self.undirected]
+        return "\n".join(["digraph {", *variables, *directed, *undirected, "}", ""])
+
+    def to_svg(self) -> str:
+        """A picture: arrows where all members agree, lines where they do not. Notebooks show it by themselves."""
+        from topdag.networks.drawing.svg import graph_svg
+
+        return graph_svg(*self._drawn)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the class with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        from topdag.networks.drawing.plots import plot_graph
+
+        return plot_graph(*self._drawn, axes=axes)
+
+    @property
+    def _drawn(self) -> tuple[tuple[str, ...], list[Places], list[Places], list[Places]]:
+        from topdag.networks.drawing.svg import by_place
+
+        directed, undirected = by_place(self.names, self.directed), by_place(self.names, self.undirected)
+        return self.names, directed, undirected, by_place(self.names, self.member.edges)
+
+    def to_dict(self) -> dict[str, Any]:
+        return {
+            "format": "topdag-class",
+            "version": 1,
+            "variables": list(self.names),
+            "directed": [list(edge) for edge in self.directed],
+            "undirected": [list(edge) for edge in self.undirected],
+            "size": self.size,
+            "score": self.score,
+        }
+
+
+def _named(names: Sequence[str], mask: int) -> list[str]:
+    return [name for i, name in enumerate(names) if mask >> i & 1]

@@ -1,0 +1,86 @@
+"""What else fits: the best network that has a given family, and with or without each edge."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.run import OnProgress, Run
+from topdag.errors import ScoreError
+from topdag.networks.checks import require_known
+from topdag.scoring.scores import Scores
+from topdag.search.lattice import lattice_of
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeAlternatives:
+    """``with_edge[i, j]``: the score of the best network with the edge names[i] -> names[j]; ``without_edge``: of the
+    best network without it; minus infinity where there is none. ``best``: the score of the best network of all."""
+
+    names: tuple[str, ...]
+    best: float
+    with_edge: NDArray[np.float64]
+    without_edge: NDArray[np.float64]
+
+    def loss_without(self, parent: str, child: str) -> float:
+        """How much worse the best network without this edge is."""
+        return self.best - float(self.without_edge[self._place(parent, child)])
+
+    def loss_with(self, parent: str, child: str) -> float:
+        """How much worse the best network with this edge is."""
+        return self.best - float(self.with_edge[self._place(parent, child)])
+
+    def rows(self) -> Iterator[dict[str, object]]:
+        """Every edge of some best network: what leaving it out costs, and what turning it round costs."""
+        for i, parent in enumerate(self.names):
+            for j, child in enumerate(self.names):
+                if i != j and self.with_edge[i, j] == self.best:
+                    yield {
+                        "parent": parent,
+                        "child": child,
+                        "loss without": self.loss_without(parent, child),
+                        "loss reversed": self.loss_with(child, parent),
+                    }
+
+    def __str__(self) -> str:
+        return "\n".join(
+            f"the best network without {row['parent']} -> {row['child']} is {row['loss without']:.2f} worse, "
+            f"with it reversed {row['loss reversed']:.2f}"
+            for row in self.rows()
+        )
+
+    def _place(self, parent: str, child: str) -> tuple[int, int]:
+        require_known([parent, child], self.names)
+        if parent == child:
+            raise ScoreError(f"An edge joins two variables, not {parent!r} with itself.")
+        return self.names.index(parent), self.names.index(child)
+
+
+def edge_alternatives(
+    scores: Scores, *, threads: int | None = None, on_progress: OnProgress | None = None
+) -> EdgeAlternatives:
+    """For every pair of variables the best network with and without an edge from one to the other."""
+    scores.require_kept("edge_alternatives")
+    scores.require_local("edge_alternatives", order=True)
+    n = len(scores.names)
+    with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
+    if not scores.columns:  # the empty network is the only one
+        np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
+        return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
+    run = Run(threads=threads, on_progress=on_progress)
+    lattice = lattice_of(scores.store, run, scores.before)
+    assert lattice is not None  # no time limit
+    bounds = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
+    assert bounds is not None  # no time limit
+    there, absent = bounds
+    place = np.ix_(scores.columns, scores.columns)
+    m = len(scores.columns)
+    without_edge[:] = lattice.best_score  # an edge at a constant column is never there
+    with_edge[place], without_edge[place] = there.reshape(m, m), absent.reshape(m, m)
+    np.fill_diagonal(without_edge, -math.inf)
+    return EdgeAlternatives(scores.names, lattice.best_score, with_edge, without_edge)

@@ -1,0 +1,162 @@
+"""Lists under constraints that no family tells by itself, and lists of classes under any constraints.
+
+A class counts when some member obeys. Members of a class score the same but need not obey alike, so classes are read
+off lists of networks that do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.run import Run
+from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
+from topdag.answers.results import Proof, Stats, Status
+from topdag.constrained.found import Found
+from topdag.constrained.growing_lists import WEAK_RELAXATION
+from topdag.constrained.splitting import Listed, listed_by_rows, search_constrained
+from topdag.errors import Interrupted
+from topdag.questions.list_sources import Lattices, Wanted, needs_splitting, within_memory
+from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.scores import Scores
+
+FIRST_NETWORKS = 64
+MORE_NETWORKS = 4
+"""So many networks for each class are listed at first; so many times more when they have too few classes."""
+
+MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
+
+
+def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
+    """The best networks that obey; on Ctrl-C raises Interrupted with those known by then."""
+    epsilon = _epsilon(wanted, scores)
+    found = search_constrained(
+        scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
+    )
+    networks = _network_list(found, scores, wanted.most, epsilon, run, stats)
+    if found.limit == "Ctrl-C":
+        raise _interrupted(networks, run)
+    return networks
+
+
+def _interrupted(found: NetworkList | ClassList, run: Run) -> Interrupted:
+    return Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(found)} found", found)
+
+
+def _epsilon(wanted: Wanted, scores: Scores) -> float:
+    return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
+
+
+def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None:
+    """The best networks of scores that need no further look; None when the time is up."""
+    source = Lattices(part, Wanted("A list", most=size), run)
+    n_found = 0
+    while True:
+        prepared = source.next(n_found)
+        if prepared is None:
+            return Listed((), (), is_whole=True) if source.is_infeasible else None
+        best = prepared.lattice.best_score
+        if best < lowest or best == -math.inf:
+            return Listed((), (), is_whole=True)
+        with within_memory():
+            finished, interrupted, _, values, parents, _ = _core.list_best(
+                prepared.lattice,
+                _core.Listed.NETWORKS,
+                size,
+                max(lowest, best - part.cutoff, best - prepared.reach),
+                run.threads,
+                run.seconds_left,
+                run.on_tick,
+            )
+        if interrupted:
+            raise KeyboardInterrupt
+        if not finished:
+            return None
+        n_found = len(values)
+        if n_found == size or best - prepared.reach <= lowest:
+            masks = [tuple(own) for own in parents.tolist()]
+            return Listed(values.tolist(), masks, is_whole=n_found < size)
+
+
+def list_classes(
+    scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run, stats: MakeStats
+) -> ClassList:
+    """The best classes of which some member obeys; each stands with such a member."""
+    epsilon = _epsilon(wanted, scores)
+    found = None
+    if needs_splitting(scores):
+        found = listed_by_rows(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
+    if found is None or found.limit == WEAK_RELAXATION:
+        return _classes_of_lists(list_networks, wanted)
+    classes = _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
+    if found.limit == "Ctrl-C":
+        raise _interrupted(classes, run)
+    return classes
+
+
+def _classes_of_lists(list_networks: Callable[[Wanted], NetworkList], wanted: Wanted) -> ClassList:
+    """From lists of networks, ever longer while they have too few classes."""
+    most = min(MOST_IN_A_LIST, max(FIRST_NETWORKS, MORE_NETWORKS * wanted.most))
+    while True:
+        try:
+            networks = list_networks(replace(wanted, most=most))
+        except Interrupted as interrupted:
+            interrupted.answer = _classes_in(interrupted.answer, wanted.most)
+            raise
+        classes = _classes_in(networks, wanted.most)
+        is_all = len(networks) < most or networks.proof.status is not Status.PROVED
+        if len(classes) == wanted.most or is_all or most == MOST_IN_A_LIST:
+            return classes
+        most = min(MOST_IN_A_LIST, MORE_NETWORKS * most)
+
+
+def _classes_in(networks: NetworkList, most: int) -> ClassList:
+    """Each class once, with the first of its members."""
+    places: dict[object, int] = {}
+    for place, masks in enumerate(networks.parents.tolist()):
+        if len(places) == most:
+            break
+        graph = _core.class_of(masks) if masks else None
+        key = None if graph is None else (tuple(graph.parents), tuple(graph.neighbours))
+        places.setdefault(key, place)
+    chosen = np.array(list(places.values()), dtype=np.int64)
+    proof, floor = networks.proof, networks.floor
+    is_whole = len(chosen) == most and networks.scores[chosen[-1]] >= floor
+    if is_whole:
+        floor = float(networks.scores[chosen[-1]])
+    if is_whole and proof.status is Status.STOPPED:
+        proof = replace(proof, status=Status.PROVED, limit=None, gap=0.0)
+    return ClassList(networks.source, networks.scores[chosen], networks.parents[chosen], floor, proof, networks.stats)
+
+
+def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: Run, stats: MakeStats) -> NetworkList:
+    """A search that was stopped tells of the best network it met, be it below the floor."""
+    best = found.best(most)
+    values, masks = _arrays(best, len(scores.columns))
+    floor = found.bound
+    if found.limit is None:
+        floor = float(values[-1]) if len(best) == most else -math.inf
+        if len(best) < most and epsilon < math.inf and best:
+            floor = float(values[0]) - epsilon
+    elif epsilon < math.inf and len(values):
+        floor = max(floor, float(values[0]) - epsilon)
+    inside = (values >= floor) | (np.arange(len(values)) == 0)
+    values, masks = values[inside], masks[inside]
+    top = float(values[0]) if len(values) else -math.inf
+    status = Status.STOPPED if found.limit is not None else Status.PROVED if len(values) else Status.INFEASIBLE
+    bound = max(top, found.bound) if status is Status.STOPPED else top
+    gap = 0.0 if status is not Status.STOPPED else bound - top
+    proof = Proof(status, bound, gap, found.limit, scores.describe_space())
+    work = {"parts": found.parts, "rows": found.rows} if found.rows else {"parts": found.parts}
+    made = stats(scores, run, found.engine or "splitting and listing", work)
+    return NetworkList(scores, values, masks, floor, proof, made)
+
+
+def _arrays(best: list[tuple[float, tuple[int, ...]]], n: int) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+    values = np.array([value for value, _ in best], dtype=np.float64)
+    return values, np.array([masks for _, masks in best], dtype=np.uint64).reshape(len(best), n)

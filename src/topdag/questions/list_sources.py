@@ -1,0 +1,274 @@
+"""The lattice that a list is read from: over all sets, block by block, or on the few sets that matter."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from topdag import _core
+from topdag._util.run import Run, available_memory, shown_bytes
+from topdag.answers.lists import grid_epsilon
+from topdag.errors import TooLarge
+from topdag.scoring.choice import scores_by_lists
+from topdag.scoring.keep import MOST_IN_A_LIST, Within
+from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.score import scored_again
+from topdag.scoring.scores import Scores
+from topdag.search.best import Standing, kept_candidates, listed_network, search_best
+from topdag.search.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
+from topdag.search.costs import spread_of
+from topdag.search.engines import (
+    BLOCK_LIMIT,
+    SMALL,
+    Engine,
+    plan_lattice,
+    require_narrow,
+    set_bytes,
+)
+from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.search.lattice import lattice_of
+from topdag.search.order_search import cluster_bound
+from topdag.search.precedence_lists import PlacedLists, placed_lists
+from topdag.search.reach import further_reach
+from topdag.search.relaxation import Relaxation, solve_root
+from topdag.search.stores import ListStore
+
+AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.SparseLattice
+
+MOST_REACH = 700.0
+"""Beyond, factors are no numbers any more; no list of use reaches so far."""
+BYTES_PER_SET = 150
+BYTES_PER_FAMILY = 60
+SHARE_OF_MEMORY = 0.6
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a list should hold: at most so many, none further behind the best than this factor."""
+
+    asked_by: str
+    most: int = MOST_IN_A_LIST
+    factor: float = math.inf
+
+    def lowest(self, best: float, scores: Scores) -> float:
+        """None that scores less is asked for, or can be told of."""
+        asked = -math.inf if self.factor == math.inf else best - grid_epsilon(self.factor, scores.grid)
+        return max(asked, best - scores.cutoff)
+
+    def require_kept(self, scores: Scores) -> None:
+        """Scores that were pruned for less will not do, unless they may be made anew."""
+        if not scores.automatic:
+            scores.require_kept(self.asked_by, most=self.most, factor=self.factor)
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A lattice and the scores it was made from. ``reach``: nothing further behind the best is known of, in nats;
+    infinite when all is."""
+
+    scores: Scores
+    lattice: AnyLattice
+    reach: float
+    engine: str
+
+
+def plan_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, run: Run) -> None:
+    """Makes sure that memory holds what lists of n variables take, so that what cannot be listed is not scored."""
+    require_narrow(n, "a list of networks")
+    engine = scores_by_lists(n, n_rows, kind, max_parents, everything=False).engine
+    if engine is Engine.DENSE:
+        plan_lattice(max(1, n), run, more=(1 + run.threads) * set_bytes(n))
+    if engine is Engine.BLOCKS:
+        plan_block_lattice(n, run, backward=True)
+
+
+class Lattices:
+    """The lattices for one list, each reaching further behind the best than the one before.
+
+    ``is_infeasible``: there is no network at all, so no lattice either.
+    """
+
+    def __init__(self, scores: Scores, wanted: Wanted, run: Run) -> None:
+        require_narrow(len(scores.columns), "a list of networks")
+        self.scores, self.wanted, self.run = scores, wanted, run
+        self.reach = 0.0
+        self.is_infeasible = False
+        self._best: list[int] | None = None
+
+    def next(self, found: int = 0) -> Prepared | None:
+        """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
+        when there is no network."""
+        is_small = len(self.scores.columns) <= SMALL and not self.scores.automatic  # else families may be missing
+        if is_small or not isinstance(self.scores.store, ListStore):
+            return lattice_of_all_sets(self.scores, self.run)
+        if self._best is None:
+            self._best = self._best_network()
+        if self._best is None:
+            return None
+        self.reach = self._next_reach(found)
+        if self.reach > MOST_REACH and self._spread == math.inf:
+            return self._everything()
+        try:
+            return self._sparse_lattice()
+        except TooLarge:
+            if not self.scores.automatic or len(self.scores.columns) > BLOCK_LIMIT:
+                raise
+        return self._everything()
+
+    def _best_network(self) -> list[int] | None:
+        assert isinstance(self.scores.store, ListStore)
+        placed = _placed(self.scores)
+        standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
+        finished = search_best(standing, self.run)
+        self.is_infeasible = finished and standing.masks is None
+        if not finished or standing.masks is None:
+            return None
+        return standing.masks if placed is None else placed.without(standing.masks)
+
+    def _next_reach(self, found: int) -> float:
+        """It need not pass the spread."""
+        if self.wanted.factor < math.inf:
+            return math.log(self.wanted.factor)
+        return min(further_reach(self.reach, found, self.wanted.most), self._spread)
+
+    @cached_property
+    def _spread(self) -> float:
+        """No network is further behind the best; infinite when not all families that are allowed have been scored."""
+        store = self.scores.store
+        assert isinstance(store, ListStore)
+        if self.scores.automatic and self.scores.max_parents != 0:
+            return math.inf
+        return spread_of(store)
+
+    def _sparse_lattice(self) -> Prepared | None:
+        wide = self._wide_enough()
+        assert self._best is not None
+        prepared = None if wide is None else _sparse_lattice(wide, self._best, self.reach, self.run)
+        return prepared if prepared is None or self.reach < self._spread else replace(prepared, reach=math.inf)
+
+    def _wide_enough(self) -> Scores | None:
+        """Scores with all families that networks within reach can need; None when the time is up."""
+        if self._spread < math.inf:
+            return self.scores
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(self.reach)
+        return wide_enough(self.scores, factor, self.run)
+
+    def _everything(self) -> Prepared | None:
+        """Too many sets matter, so all are taken."""
+        scores = self.scores
+        if len(scores.columns) > BLOCK_LIMIT:
+            raise TooLarge(
+                f"Fewer networks than that score within {MOST_REACH:g} nats of the best, and tables over all sets of "
+                f"{len(scores.columns)} variables are too large. Ask for fewer networks."
+            )
+        every = scored_again(scores, self.run, "all")
+        return None if every is None else lattice_of_all_sets(every, self.run)
+
+
+def needs_splitting(scores: Scores) -> bool:
+    """Whether no lattice sees to all that is known: families and orders. Lists of few variables that were made for the
+    best network are made anew by splitting."""
+    is_short = isinstance(scores.store, ListStore) and scores.automatic and len(scores.columns) <= SMALL
+    return (scores.rest if is_short else scores.beyond_order) is not None
+
+
+def _placed(scores: Scores) -> PlacedLists | None:
+    """Listed families with what comes before, where they do not tell it by themselves."""
+    if scores.rest is None:
+        return None
+    assert isinstance(scores.store, ListStore)
+    return placed_lists(scores.store, scores.order)
+
+
+def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
+    """None when the time is up."""
+    lattice: AnyLattice | None
+    n_ideals = n_ideals_if_few(scores.store, scores.before)
+    if n_ideals is not None:
+        lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=True)
+        engine = f"lattice of {n_ideals:,} ideals"
+    elif len(scores.columns) <= SMALL:
+        lattice, engine = _dense_lattice(scores, run), "lattice"
+    else:
+        lattice, engine = _block_lattice(scores, run), "lattice block by block"
+    return None if lattice is None else Prepared(scores, lattice, math.inf, engine)
+
+
+def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
+    begin = run.seconds
+    lattice = lattice_of(scores.store, run, scores.before)
+    run.timed("lattice", begin)
+    return lattice
+
+
+def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
+    held = sum(array.nbytes for array in scores.store.arrays)
+    plan_block_lattice(len(scores.columns), run, backward=True, held=held)
+    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=True)
+    if lattice is not None:
+        spare = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
+        room = max(0.0, SHARE_OF_MEMORY * spare) + kept_bytes(len(scores.columns))
+        lattice.room_for_families = int(min(room, 1e18) / BYTES_PER_FAMILY)
+    return lattice
+
+
+@contextmanager
+def within_memory() -> Iterator[None]:
+    """While families are read from a lattice."""
+    try:
+        yield
+    except MemoryError as error:
+        raise TooLarge(
+            "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
+            "networks, set max_parents, or leave out variables."
+        ) from error
+
+
+def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
+    """Scores with all families that networks within this factor can need; None when the time is up."""
+    if not scores.automatic or scores.is_kept(factor=factor):  # what the former lack, no answer needs
+        return scores
+    return scored_again(scores, run, Within(factor * (1 + 1e-12)))
+
+
+def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:
+    """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
+    placed = _placed(scores)
+    store = scores.store if placed is None else placed.store
+    assert isinstance(store, ListStore)
+    incumbent = listed_network(store, best if placed is None else placed.within(best))
+    assert incumbent is not None
+    root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)
+    begin = run.seconds
+    threshold = incumbent.cost + epsilon
+    lattice = _lattice_within(store, placed, root, threshold, run)
+    run.timed("lattice", begin)
+    return None if lattice is None else Prepared(scores, lattice, epsilon, f"sparse lattice of {lattice.n_sets:,} sets")
+
+
+def _lattice_within(
+    store: ListStore, placed: PlacedLists | None, root: Relaxation, threshold: float, run: Run
+) -> _core.SparseLattice | None:
+    candidates, shift = kept_candidates(store, root, threshold)
+    listed = candidates if placed is None else placed.candidates(root.kept_families(threshold))
+    threshold -= shift
+    bound = cluster_bound(candidates, root.clusters, root.multipliers)
+    memory = run.allowed_memory
+    most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
+    complete, sets, costs = _core.sets_within(
+        candidates, bound, threshold, most, run.threads, run.seconds_left, run.on_tick
+    )
+    if not complete:
+        if run.is_over:
+            return None
+        raise TooLarge(
+            f"More than {most:,} sets of variables lie on the way to networks so near the best; "
+            f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
+        )
+    before = () if placed is None else placed.before
+    return _core.build_sparse_lattice(
+        listed, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick, before
+    )

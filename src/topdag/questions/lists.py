@@ -1,0 +1,460 @@
+"""Questions whose answer is a list: the k best, all within a Bayes factor, of networks or of classes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, Generic, TypeVar, cast
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import OnProgress, Run, available_memory
+from topdag.answers.lists import BestList, ClassList, NetworkList
+from topdag.answers.results import Proof, Status
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.knowledge.priors import OrderModular, Prior
+from topdag.networks.network import Network
+from topdag.questions.constrained_lists import list_classes, list_constrained
+from topdag.questions.list_sources import (
+    Lattices,
+    Prepared,
+    Wanted,
+    needs_splitting,
+    plan_lists,
+    within_memory,
+)
+from topdag.questions.order_prior import require_few
+from topdag.questions.order_questions import list_by_orders
+from topdag.questions.request import Asked, run_stats, space_of, upper_bound
+from topdag.scoring.keep import MOST_IN_A_LIST, Keep
+from topdag.scoring.score import score_within, scored_columns, scores_from_lists
+from topdag.scoring.scores import Scores
+from topdag.scoring.with_prior import scores_with
+from topdag.search.engines import require_narrow
+from topdag.search.family_lists import FamilyLists
+
+STREAM_BATCH = 1000
+LARGEST_FACTOR = 1e300
+LISTING = "lattice and depth-first listing"
+AnyList = TypeVar("AnyList", bound=BestList[Any])
+
+
+def k_best_networks(
+    source: Any,
+    k: int,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NetworkList:
+    """The k networks with the highest scores, best first; fewer only when there are not so many.
+
+    Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``. With a ``prior``
+    (see ``best_network``) the list's scores are data score plus log weight; ``network.score`` stays the data's.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return list_of(NetworkList, Asked.about(source, prior), Wanted("k_best_networks", most=checked_k(k)), run)
+
+
+def networks_within(
+    source: Any,
+    factor: float,
+    *,
+    at_most: int | None = None,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NetworkList:
+    """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them.
+
+    With a ``prior`` (see ``best_network``) by data and prior.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
+    return list_of(NetworkList, Asked.about(source, prior), wanted, run)
+
+
+def k_best_classes(
+    source: Any,
+    k: int,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> ClassList:
+    """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return list_of(ClassList, Asked.about(source), Wanted("k_best_classes", most=checked_k(k)), run)
+
+
+def classes_within(
+    source: Any,
+    factor: float,
+    *,
+    at_most: int | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> ClassList:
+    """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
+    return list_of(ClassList, Asked.about(source), wanted, run)
+
+
+def count_networks_within(
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """How many networks are within this Bayes factor of the best; none of them is stored.
+
+    When ``time_limit`` comes first, raises OutOfTime, whose ``answer`` is the number found so far; on Ctrl-C,
+    Interrupted with the same.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
+    return count_of(_core.Listed.NETWORKS, Asked.about(source), wanted, run)
+
+
+def count_classes_within(
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> int:
+    """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
+    return count_of(_core.Listed.CLASSES, Asked.about(source), wanted, run)
+
+
+def iter_networks_within(
+    source: Any,
+    factor: float,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Iterator[Network]:
+    """The networks within this Bayes factor of the best, one by one, in no particular order.
+
+    Memory does not grow with their number. When ``time_limit`` comes before the last one, counted from the call on,
+    the stream raises OutOfTime, whose ``answer`` is how many it gave.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
+    scores = scores_for(Asked.about(source), wanted, run)
+    return _streamed(scores, wanted, run)
+
+
+def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
+    """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same."""
+    reading = _Reading(make, asked, wanted, run)
+    try:
+        found = reading.whole()
+    except KeyboardInterrupt as interruption:
+        if isinstance(interruption, Interrupted):
+            raise
+        raise _interrupted(reading.so_far("Ctrl-C"), run) from None
+    return reading.so_far("time_limit") if found is None else found
+
+
+class _Reading(Generic[AnyList]):
+    """A list while it is read from one lattice after another."""
+
+    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> None:
+        self.make, self.asked, self.wanted, self.run = make, asked, wanted, run
+        self.found: AnyList | None = None
+
+    def so_far(self, limit: str) -> AnyList:
+        """Complete above its floor, but a limit came before it was whole."""
+        if self.found is None:
+            return _empty(self.make, self.asked, self.run, limit)
+        return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit))
+
+    def whole(self) -> AnyList | None:
+        """None when the time is up first."""
+        scores = self.asked.scores = _scored(self.asked, self.run)
+        if scores is None:
+            return None
+        self.wanted.require_kept(scores)
+        if isinstance(self.asked.prior, OrderModular):
+            scores.require_local("An order-modular prior", order=True)
+            return self._by_orders()
+        if self.make is ClassList:
+            require_score_equivalent(scores, self.wanted.asked_by)
+        if not scores.columns:
+            return only_the_empty_network(self.make, scores, self.run)
+        if scores.constraints is not None and (self.make is ClassList or needs_splitting(scores)):
+            return self._constrained(scores)
+        return self._by_lattices(scores)
+
+    def _by_lattices(self, scores: Scores) -> AnyList | None:
+        source = Lattices(scores, self.wanted, self.run)
+        while True:
+            try:
+                prepared = source.next(0 if self.found is None else len(self.found))
+            except TooLarge:
+                if self.found is None:
+                    raise
+                return self.so_far("memory_limit")
+            if prepared is None:
+                return _no_network(self.make, scores, self.run) if source.is_infeasible else None
+            self.found = _read_from(prepared, self.make, self.wanted, self.run)
+            if not _asks_for_more(self.found, prepared, self.wanted):
+                return self.found
+
+    def _constrained(self, scores: Scores) -> AnyList:
+        """Of classes, those of networks that obey."""
+        require_narrow(len(scores.columns), "a list of networks")
+        if self.make is not ClassList:
+            return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
+
+        def list_networks(wanted: Wanted) -> NetworkList:
+            return list_of(NetworkList, self.asked, wanted, self.run)
+
+        return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
+
+    def _by_orders(self) -> AnyList:
+        if self.make is not NetworkList:
+            raise ScoreError("Under an order-modular prior networks of a class weigh differently; ask for networks.")
+        return cast(AnyList, list_by_orders(self.asked, self.wanted.most, self.wanted.factor, self.run))
+
+
+def _scored(asked: Asked, run: Run) -> Scores | None:
+    """None when the time is up before all families are scored."""
+    scores = asked.scores if asked.scores is not None else _scored_table(asked, run)
+    if scores is None or asked.prior is None or scores.prior is not None or isinstance(asked.prior, OrderModular):
+        return scores
+    return scores_with(scores, asked.prior, run)
+
+
+def _scored_table(asked: Asked, run: Run) -> Scores | None:
+    assert asked.table is not None and asked.kind is not None
+    n = len(scored_columns(asked.table))
+    if isinstance(asked.prior, OrderModular):
+        require_few(n, asked.prior)
+    plan_lists(n, asked.table.n_rows, asked.kind, asked.max_parents, run)
+    keep: Keep | None = None if asked.prior is None else "all"
+    return score_within(
+        asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints
+    )
+
+
+def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
+    """Whether a lattice that reaches further may hold more of what is wanted."""
+    is_whole = found.proof.status is Status.PROVED and len(found) < wanted.most
+    return is_whole and math.log(wanted.factor) > prepared.reach
+
+
+def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted, run: Run) -> AnyList:
+    """The list that this lattice gives; on Ctrl-C raises Interrupted with what there is."""
+    scores, lattice, best = prepared.scores, prepared.lattice, prepared.lattice.best_score
+    lowest = wanted.lowest(best, scores)
+    begin = run.seconds
+    most = min(wanted.most, _room_for(len(scores.columns), run))
+    what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
+    with within_memory():
+        finished, interrupted, floor, values, parents, counts = _core.list_best(
+            lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
+        )
+    run.timed("listing", begin)
+    if finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
+        floor = -math.inf  # all there are, however few sets the lattice has
+    limit = None
+    if not finished:
+        limit = "Ctrl-C" if interrupted else "time_limit"
+    elif len(values) == most < wanted.most:
+        limit = "memory_limit"
+    elif len(values) < wanted.most and scores.cutoff < math.log(wanted.factor):
+        limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+    status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
+    proof = Proof(status, best, 0.0, limit, scores.describe_space())
+    work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
+    engine = f"{prepared.engine} and depth-first listing"
+    found = make(scores, values, parents, floor, proof, run_stats(scores, run, engine, work))
+    if interrupted:
+        raise _interrupted(found, run)
+    return found
+
+
+def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+    proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
+    return make(scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, run_stats(scores, run, LISTING, {}))
+
+
+def _room_for(n: int, run: Run) -> int:
+    """How many networks memory has room for, while they are sorted too; at least one."""
+    available = available_memory() if run.memory_limit is None else run.memory_limit - run.memory
+    return max(1, int(0.8 * available) // (4 * (8 * n + 16)))
+
+
+def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+    """Every choice of listed families has a cycle."""
+    proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
+    none = np.empty((0, len(scores.columns)), dtype=np.uint64)
+    return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, LISTING, {}))
+
+
+def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
+    return Interrupted(
+        f"Interrupted after {run.seconds:.1f} s with {len(found)} found; complete above {found.floor}", found
+    )
+
+
+def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> AnyList:
+    """Nothing is known yet but a bound that no network exceeds: complete above that."""
+    bound = upper_bound(asked)
+    proof = Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked))
+    scores = asked.scores or _without_scores(asked)
+    none = np.empty((0, len(scores.columns)), dtype=np.uint64)
+    return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, LISTING, {}))
+
+
+def _without_scores(asked: Asked) -> Scores:
+    """What an empty list looks into when scoring was stopped: no families but those without parents."""
+    table, kind = asked.table, asked.kind
+    assert table is not None and kind is not None
+    columns = scored_columns(table)
+    families = [(x, (), kind.local(table, v, [])) for x, v in enumerate(columns)]
+    lists = FamilyLists.build([table.names[v] for v in columns], families)
+    few = scores_from_lists(lists, kind=kind, table=table, max_parents=asked.max_parents, notes=table.notes)
+    return replace(few, names=table.names, columns=columns)
+
+
+def scores_for(asked: Asked, wanted: Wanted, run: Run) -> Scores:
+    """Scores that will do, or OutOfTime or Interrupted: for answers that must be whole."""
+    try:
+        scores = asked.scores = _scored(asked, run)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
+    if scores is None:
+        raise out_of_time(wanted, run)
+    wanted.require_kept(scores)
+    return scores
+
+
+def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> OutOfTime:
+    so_far = f"there are at least {found:,}" if found else "nothing is known yet"
+    return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", found)
+
+
+def require_score_equivalent(scores: Scores, asked_by: str) -> None:
+    if not scores.score_equivalent:
+        name = "scores from a file that does not say what they are" if scores.kind is None else f"{scores.kind}"
+        raise ScoreError(
+            f"{asked_by} needs a score-equivalent score, one that gives all networks of a class the same value, "
+            f"such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
+        )
+
+
+def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
+    """The count, or OutOfTime or Interrupted with how many there are at least."""
+    scores = scores_for(asked, wanted, run)
+    if what is _core.Listed.CLASSES:
+        require_score_equivalent(scores, wanted.asked_by)
+    if not scores.columns:
+        return 1  # the empty network
+    if needs_splitting(scores) or (what is _core.Listed.CLASSES and scores.constraints is not None):
+        return _count_listed(what, asked, wanted, run)
+    source = Lattices(scores, wanted, run)
+    try:
+        prepared = source.next()
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; nothing is known yet", 0) from None
+    if source.is_infeasible:
+        return 0
+    if prepared is None:
+        raise out_of_time(wanted, run)
+    lattice = prepared.lattice
+    lowest = wanted.lowest(lattice.best_score, prepared.scores)
+    with within_memory():
+        finished, interrupted, counts = _core.count_above(
+            lattice, what, lowest, run.threads, run.seconds_left, run.on_tick
+        )
+    if interrupted:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
+    if not finished:
+        raise out_of_time(wanted, run, counts.found)
+    return counts.found
+
+
+def _count_listed(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
+    """What can only be counted by listing."""
+    make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
+    try:
+        found = list_of(make, asked, wanted, run)
+    except Interrupted as interrupted:
+        raise Interrupted(str(interrupted), len(interrupted.answer)) from None
+    if found.proof.status is Status.STOPPED:
+        raise out_of_time(wanted, run, len(found))
+    return len(found)
+
+
+def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
+    if not scores.columns:
+        yield scores.network([])
+        return
+    if needs_splitting(scores):
+        whole = list_of(NetworkList, Asked.from_scores(scores), wanted, run)
+        yield from whole
+        if whole.proof.status is Status.STOPPED:
+            raise out_of_time(wanted, run, len(whole))
+        return
+    source = Lattices(scores, wanted, run)
+    prepared = source.next()
+    if source.is_infeasible:
+        return
+    if prepared is None:
+        raise out_of_time(wanted, run)
+    lattice = prepared.lattice
+    lowest = wanted.lowest(lattice.best_score, prepared.scores)
+    with within_memory():
+        stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
+    if stream is None:
+        raise out_of_time(wanted, run)
+    maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
+    given = 0
+    while True:
+        finished, values, parents = stream.next(STREAM_BATCH, run.seconds_left, run.on_tick)
+        for masks in parents.tolist():
+            yield maker.network_of(masks)
+        given += len(values)
+        if finished:
+            return
+        if len(values) < STREAM_BATCH:
+            raise out_of_time(wanted, run, given)
+
+
+def checked_k(k: int) -> int:
+    if isinstance(k, bool) or not isinstance(k, Integral) or not 1 <= k <= MOST_IN_A_LIST:
+        raise ValueError(f"How many to list must be a whole number from 1 to {MOST_IN_A_LIST:,}, not {k!r}.")
+    return int(k)
+
+
+def _checked_at_most(at_most: int | None) -> int:
+    return MOST_IN_A_LIST if at_most is None else checked_k(at_most)
+
+
+def _checked_factor(factor: float) -> float:
+    if isinstance(factor, bool) or not isinstance(factor, Real) or not 1 <= factor <= LARGEST_FACTOR:
+        raise ValueError(f"A Bayes factor is a number from 1 on, at most {LARGEST_FACTOR:g}, not {factor!r}.")
+    return float(factor)

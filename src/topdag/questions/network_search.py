@@ -1,0 +1,177 @@
+"""The search of Chen, Choi & Darwiche 2015 as published: A* over partial networks with a perfect oracle.
+
+It gives the same lists as ``k_best_networks``, which is faster; it is here to check it, and as the ground for what
+only makes sense on whole networks.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.run import OnProgress, Run, is_whole
+from topdag.answers.lists import NetworkList
+from topdag.answers.results import Proof, Status
+from topdag.errors import Interrupted
+from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
+from topdag.questions.list_sources import Wanted, wide_enough
+from topdag.questions.lists import checked_k, only_the_empty_network, out_of_time, scores_for
+from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
+from topdag.questions.request import Asked, run_stats
+from topdag.scoring.scores import Scores
+from topdag.search.engines import SMALL, require_narrow
+from topdag.search.lattice import lattice_of
+from topdag.search.order_search import cluster_bound
+from topdag.search.reach import further_reach
+from topdag.search.relaxation import solve_root
+from topdag.search.stores import ListStore
+
+LARGEST_REACH = 690.0
+"""No network is looked for that is further behind the best, in nats, unless all families are there."""
+SHARE_OF_MEMORY = 0.5
+MOST_BLOCK = 10**9
+
+
+def search_networks(
+    source: Any,
+    k: int,
+    *,
+    prior: EdgePrior | FairPrior | OrderModular | NetworkPrior | None = None,
+    published: bool = False,
+    block: int | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NetworkList:
+    """The k best networks by best-first search over partial networks: the list of ``k_best_networks``.
+
+    ``block``: how many successors of a partial network enter the queue at a time; by default 10 as published, and 1 in
+    the searches with a prior that were not. ``stats.work`` counts generated, expanded and re-expanded partial networks
+    and calls of the oracle; memory grows with those generated. The oracle is the lattice; on lists of families of more
+    than 20 variables it is a search over orders, and networks that tie may stand in another order than in
+    ``k_best_networks``, which also decides who of those that tie with the last is in.
+
+    ``prior``: one of ``topdag.priors``, or any object with ``log_weight`` and ``log_weight_bound``
+    (docs/prior_search.md), which need not factor over families. ``scores`` of the list are then sums of score and log
+    weight, and networks that tie stand in the order of their masks. ``published``: for ``OrderModular()``, Algorithm 1
+    of Chen, Choi & Darwiche 2015 in place of the search with tighter bounds.
+    """
+    if block is not None and not is_whole(block, 1, MOST_BLOCK):
+        raise ValueError(f"block must be a whole number from 1 on, not {block!r}.")
+    if published or not (prior is None or isinstance(prior, EdgePrior | FairPrior)):
+        require_prior(prior, published)
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted("search_networks", most=checked_k(k))
+    if prior is None or isinstance(prior, EdgePrior | FairPrior):
+        scores = scores_for(Asked.about(source, prior), wanted, run)
+        scores.require_local("search_networks")
+    else:
+        return search_with_prior(scores_for(Asked.about(source), wanted, run), wanted, prior, block, published, run)
+    if not scores.columns:
+        return only_the_empty_network(NetworkList, scores, run)
+    block = PUBLISHED_BLOCK if block is None else block
+    by_orders = isinstance(scores.store, ListStore) and (len(scores.columns) > SMALL or scores.automatic)
+    return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
+
+
+def _with_lattice(scores: Scores, wanted: Wanted, block: int, run: Run) -> NetworkList:
+    lattice = lattice_of(scores.store, run)
+    if lattice is None:
+        raise out_of_time(wanted, run)
+    finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(
+        lattice, wanted.most, block, run.threads, run.seconds_left, run.on_tick
+    )
+    run.phases |= {"bounding": bounds, "searching": search}
+    limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
+    found = _Found(values, parents, floor, limit, counts)
+    return _answer(scores, found, lattice.best_score, "best-first search over partial networks", run)
+
+
+def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> NetworkList:
+    """Each time further behind the best, with as many families as that needs, until the list is whole.
+
+    The nearer the networks asked for, the sooner the oracle sees that a set leads to none.
+    """
+    reach, found = 0.0, 0
+    furthest = _largest_cost(scores) if scores.is_kept(most=wanted.most) else LARGEST_REACH
+    while True:
+        reach = min(furthest, further_reach(reach, found, wanted.most))
+        wide = wide_enough(scores, math.exp(min(reach, LARGEST_REACH)), run)
+        if wide is None:
+            raise out_of_time(wanted, run, found)
+        drawn = _search_listed(wide, wanted.most, reach, block, run)
+        found = len(drawn.scores)
+        if reach == LARGEST_REACH and 0 < found < wanted.most and drawn.limit is None:
+            drawn = replace(drawn, limit=f"{LARGEST_REACH:g} nats behind the best")
+        if found in (0, wanted.most) or drawn.limit is not None or reach == furthest:
+            best = float(drawn.scores[0]) if found else drawn.floor
+            return _answer(wide, drawn, best, "best-first search over partial networks, orders as its oracle", run)
+
+
+def _largest_cost(scores: Scores) -> float:
+    """No network is further behind the best."""
+    assert isinstance(scores.store, ListStore)
+    return sum(float(np.ptp(own)) for own in np.split(scores.store.rounded, scores.store.lists.offsets[1:-1]))
+
+
+def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: Run) -> _Found:
+    """The best of the listed families' networks, none further than epsilon behind the first."""
+    store = scores.store
+    assert isinstance(store, ListStore)
+    require_narrow(store.n, "a list of networks")
+    begin = run.seconds
+    root = solve_root(store, run)
+    run.timed("bounding", begin)
+    candidates = store.candidates
+    begin = run.seconds
+    finished, interrupted, memory_hit, floor, values, parents, counts = _core.search_listed_networks(
+        candidates,
+        cluster_bound(candidates, root.clusters, root.multipliers),
+        most,
+        epsilon,
+        block,
+        int(SHARE_OF_MEMORY * run.allowed_memory),
+        run.seconds_left,
+        run.on_tick,
+    )
+    run.timed("searching", begin)
+    limit = None
+    if not finished:
+        limit = "Ctrl-C" if interrupted else "memory_limit" if memory_hit else "time_limit"
+    if len(values):  # of what scores less, networks with other families may be missing
+        floor = max(floor, float(values[-1] if len(values) == most else values[0] - epsilon))
+    return _Found(values, parents, floor, limit, counts)
+
+
+@dataclass(frozen=True)
+class _Found:
+    scores: NDArray[np.float64]
+    parents: NDArray[np.uint64]
+    floor: float
+    limit: str | None
+    counts: _core.SearchCounts
+
+
+def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -> NetworkList:
+    """The list; on Ctrl-C raises Interrupted with it."""
+    counts = found.counts
+    work = {
+        "generated": counts.generated,
+        "expanded": counts.expanded,
+        "re-expanded": counts.re_expanded,
+        "oracle calls": counts.oracle_calls,
+    }
+    some = best > -math.inf
+    status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
+    proof = Proof(status, best, 0.0, found.limit, scores.describe_space())
+    stats = run_stats(scores, run, engine, work)
+    networks = NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)
+    if found.limit == "Ctrl-C":
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {len(networks):,} found", networks)
+    return networks

@@ -1,0 +1,130 @@
+"""The best networks when orders weigh too: what a network is worth is its score plus the log of its weight.
+
+Branch and bound over lists of families, bounded by sums over all orders of the variables (src/core/order_prior.h).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.run import Run, shown_bytes
+from topdag.errors import ScoreError, TooLarge
+from topdag.knowledge.priors import OrderModular
+from topdag.scoring.keep import KBest, Within
+from topdag.scoring.scores import Scores
+from topdag.scoring.with_prior import scores_with
+from topdag.search.engines import LATTICE_LIMIT
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class PriorFound:
+    """Networks on the scored variables, and what is proved about the others.
+
+    ``values``: score on the grid plus log weight, best first, equal ones by growing parents, those of variable 0 first.
+    ``parents``: masks over the scored variables, a row for each network. ``bound``: no network is worth more.
+    ``floor``: all networks worth more are here. ``limit``: what stopped it, "time_limit", "memory_limit" or "Ctrl-C".
+    ``work``: parts of the space looked at, sweeps over sets and how many of
+    them over few, families left at the root, networks counted.
+
+    Orders are those of the scored variables: constant columns, which stay isolated, multiply the weight of every
+    network alike.
+    """
+
+    values: Floats
+    parents: Masks
+    bound: float
+    floor: float
+    limit: str | None
+    work: dict[str, int]
+
+
+def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor: float, run: Run) -> PriorFound:
+    """The ``most`` best networks, of those at least 1/factor as probable as the best.
+
+    ``scores`` must hold all families that can matter: for the best network those kept for it, for lists within a factor
+    those kept for that factor, else all; with weights of parents always all. Those weights are added here, on a grid
+    of their own, and then count in ``values``.
+    """
+    _require_families(scores, most, factor)
+    if prior.parent_weight is not None:
+        scores = scores_with(scores, prior, run)
+    n = len(scores.columns)
+    if n == 0:
+        return PriorFound(np.zeros(1), np.zeros((1, 0), np.uint64), 0.0, 0.0, None, {})
+    held = sum(array.nbytes for array in scores.store.arrays)
+    _require_room(n, prior, held, run)
+    names = scores.scored_names
+    weights = [] if prior.order_weight is None else [prior.order_log_weights(names, x) for x in range(n)]
+    log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
+    left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)
+    begin = run.seconds
+    found, interrupted = _core.search_order_prior(
+        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.on_tick
+    )
+    run.timed("searching", begin)
+    return PriorFound(
+        found.values,
+        found.parents.reshape(-1, n),
+        found.bound,
+        found.floor,
+        _limit(found, interrupted),
+        {
+            "parts": found.parts,
+            "sweeps": found.sweeps,
+            "sparse sweeps": found.sparse_sweeps,
+            "families at the root": found.root_families,
+            "networks counted": found.counted,
+        },
+    )
+
+
+def order_prior_bytes(n: int, prior: OrderModular, threads: int) -> float:
+    """What the search takes beside the scores, before it keeps parts and networks."""
+    return _core.order_prior_bytes(n, threads) + (0 if prior.order_weight is None else 8.0 * n * 2 ** (n - 1))
+
+
+def _require_families(scores: Scores, most: int, factor: float) -> None:
+    """A family that loses to one of its subsets loses here too: the subset leaves more orders. More is not known."""
+    if scores.keep == "all" or (most == 1 and not isinstance(scores.keep, KBest)):
+        return
+    if isinstance(scores.keep, Within) and factor <= scores.keep.factor:
+        return
+    raise ScoreError(
+        f"These scores were pruned, keep={scores.keep!r}, for networks that need not be the best when orders weigh. "
+        'Score again with keep="all".'
+    )
+
+
+def require_few(n: int, prior: OrderModular) -> None:
+    if n > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: the {prior} takes at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or use no prior."
+        )
+
+
+def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
+    require_few(n, prior)
+    allowed = run.allowed_memory - (held if run.memory_limit is not None else 0)
+    fits = max((m for m in range(1, n) if order_prior_bytes(m, prior, run.threads) <= allowed), default=0)
+    run.require_memory(
+        order_prior_bytes(n, prior, run.threads) + held,
+        f"The {prior} on {n} variables",
+        f"{fits} variables would fit ({shown_bytes(order_prior_bytes(fits, prior, run.threads))} beside the scores)."
+        if fits
+        else "Raise memory_limit.",
+        held=held,
+    )
+
+
+def _limit(found: _core.PriorResult, interrupted: bool) -> str | None:
+    if found.finished:
+        return None
+    return "Ctrl-C" if interrupted else "memory_limit" if found.memory_hit else "time_limit"

@@ -1,0 +1,84 @@
+"""The best network and lists of networks under an order-modular prior."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from topdag._util.run import Run
+from topdag.answers.lists import NetworkList
+from topdag.answers.results import Answer, Proof, Status
+from topdag.errors import Interrupted, ScoreError
+from topdag.knowledge.priors import OrderModular
+from topdag.questions.order_prior import PriorFound, search_order_prior
+from topdag.questions.request import Asked, stats_of
+from topdag.scoring.with_prior import log_weight_of_constants
+
+ENGINE = "sums over orders"
+REASON = "the prior counts a network once for each of its orders"
+
+
+def best_by_orders(asked: Asked, run: Run) -> Answer | None:
+    """The network worth most; None when nothing is known when the time is up. On Ctrl-C raises Interrupted with it."""
+    for what, given in (("start", asked.start), ("engine", asked.wanted_engine), ("checkpoint", asked.checkpoint)):
+        if given is not None:
+            raise ScoreError(f"{what} does not go with an order-modular prior, which has a search of its own.")
+    found, added = _search(asked, 1, 1.0, run)
+    if not len(found.values):
+        if found.limit is None:
+            return _infeasible(asked, run)
+        return None
+    assert asked.scores is not None
+    network = asked.scores.network(found.parents[0].tolist())
+    value = asked.worth(network)
+    status = Status.PROVED if found.limit is None else Status.STOPPED
+    bound = value if status is Status.PROVED else max(value, found.bound + added + asked.scores.rounding)
+    proof = Proof(status, bound, bound - value, found.limit, _space(asked))
+    notes = asked.table.notes if asked.table is not None else ()
+    stats = replace(stats_of(asked, run), work=found.work)
+    answer = Answer(network, value, proof, stats, asked.kind, notes, asked.prior)
+    if found.limit == "Ctrl-C":
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {proof}", answer)
+    return answer
+
+
+def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkList:
+    """The networks worth most, best first; on Ctrl-C raises Interrupted with what there is."""
+    found, added = _search(asked, most, factor, run)
+    scores = asked.scores
+    assert scores is not None
+    some = len(found.values) > 0
+    status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
+    best = float(found.values[0]) + added if some else -math.inf
+    bound = best if status is not Status.STOPPED else max(best, found.bound + added + scores.rounding)
+    proof = Proof(status, bound, bound - best if some else math.inf, found.limit, _space(asked))
+    stats = replace(stats_of(asked, run), work=found.work)
+    source = replace(scores, prior=asked.prior)
+    networks = NetworkList(source, found.values + added, found.parents, found.floor + added, proof, stats)
+    if found.limit == "Ctrl-C":
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(networks)} found", networks)
+    return networks
+
+
+def _search(asked: Asked, most: int, factor: float, run: Run) -> tuple[PriorFound, float]:
+    """What was found on the scored variables, and what the others add to every log weight."""
+    scores, prior = asked.scores, asked.prior
+    assert scores is not None and isinstance(prior, OrderModular)
+    asked.engine, asked.reason = ENGINE, REASON
+    added = log_weight_of_constants(scores, prior)
+    if not scores.columns:
+        only = np.zeros(1), np.empty((1, 0), np.uint64)
+        return PriorFound(*only, bound=0.0, floor=-math.inf, limit=None, work={}), added
+    return search_order_prior(scores, prior, most=most, factor=factor, run=run), added
+
+
+def _space(asked: Asked) -> str:
+    assert asked.scores is not None
+    return replace(asked.scores, prior=asked.prior).describe_space()
+
+
+def _infeasible(asked: Asked, run: Run) -> Answer:
+    proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, _space(asked))
+    return Answer(None, -math.inf, proof, stats_of(asked, run), asked.kind, (), asked.prior)

@@ -1,0 +1,319 @@
+"""What a question will take, said before anything is done."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
+from topdag.data.convert import as_table
+from topdag.data.table import Table
+from topdag.errors import ScoreError, TooLarge
+from topdag.questions.sums import MOST_FOR_ORDER_PATHS
+from topdag.scoring.all_sets import require_storable, within_columns
+from topdag.scoring.choice import affordable_parents, scores_by_lists
+from topdag.scoring.kinds.discrete import (
+    AIC,
+    BIC,
+    BDe,
+    BDeu,
+    BDs,
+    ScoreKind,
+    SetScore,
+)
+from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
+from topdag.scoring.pruned import require_rule
+from topdag.scoring.score import check_kind, check_max_parents, scored_columns
+from topdag.search.block_lattice import block_lattice_bytes
+from topdag.search.engines import (
+    BLOCK_LIMIT,
+    LATTICE_LIMIT,
+    SEARCH_LIMIT,
+    Choice,
+    Engine,
+    best_network_bytes,
+    engine_for_best,
+    family_bytes,
+    n_sets_up_to,
+    require_narrow,
+    set_bytes,
+)
+
+# Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/plans.md).
+AT_LEAST = 0.02
+PER_ROW = 2.0e-10
+"""Counting one distinct row for one set of variables."""
+PER_SET = 2.0e-8
+"""What else scoring does for each set."""
+PER_MINOR = 3.0e-8
+"""Eliminating a variable: once for each set of continuous variables, and each state of the discrete ones beside it."""
+PER_LATTICE_SET = 2.2e-8
+"""The best network, for each set of up to 23 variables; the tables then no longer fit the caches."""
+MORE_BEYOND, BEYOND = 0.6, 23
+PER_LISTED_SET = 1.2e-7
+"""A list of a thousand networks, for each set."""
+PER_PAIR = {"sums": 3.0e-9, "sample": 5.0e-9}
+"""Sums over networks, and samples, go over all pairs of a set and a subset: 3^n."""
+PER_SAMPLE = 1e-4
+
+# Bytes on lists of families, for each set that may have to be counted.
+BYTES_BY_PENALTY = 40.0
+BYTES_BY_LIMIT = 300.0
+SEARCH_BYTES = 3e7
+"""What a search itself starts with."""
+
+LONG = 600.0
+"""From so many seconds on a plan advises."""
+
+QUESTIONS = {
+    "best": "the best network",
+    "list": "a list of networks or classes",
+    "within": "all networks or classes within a factor",
+    "edges": "the probability of each edge",
+    "paths": "the probability of each path",
+    "evidence": "the evidence of all networks",
+    "sample": "1,000 sampled networks",
+}
+NONE = "none"
+"""The engine of a question that cannot be answered."""
+LISTS = ("list", "within")
+SUMS = ("edges", "paths", "evidence")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will answer a question, why, and what it takes.
+
+    ``seconds``: a rough guess for two cores, ``scoring`` and ``search`` its parts; None where it depends on the data.
+    With ``engine`` "search", ``scoring`` and ``memory`` are what it can take at most. ``memory``: bytes; ``fits``:
+    whether so many are there; ``advice``: what to change where they are not, or where it will take long.
+    """
+
+    question: str
+    n_variables: int
+    n_rows: int
+    kind: ScoreKind
+    engine: str
+    reason: str
+    scoring: float | None
+    search: float | None
+    seconds: float | None
+    memory: int
+    fits: bool
+    advice: str
+
+    def __str__(self) -> str:
+        lines = [
+            f"question   {self.question} of {self.n_variables} variables, {self.n_rows:,} rows, {self.kind}",
+            f"engine     {self.engine}: {self.reason}",
+        ]
+        takes = [
+            f"time       {self._time()}",
+            f"memory     {self._about}{shown_bytes(self.memory)}{self._remark}",
+        ]
+        advice = [f"advice     {self.advice}"] if self.advice else []
+        return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice])
+
+    @property
+    def _is_open(self) -> bool:
+        """Whether nothing limits beforehand what scoring takes."""
+        return self.engine == Engine.SEARCH.value and self.scoring is None
+
+    @property
+    def _about(self) -> str:
+        if self._is_open:
+            return "from "
+        return "at most " if self.engine == Engine.SEARCH.value else "about "
+
+    @property
+    def _remark(self) -> str:
+        if not self.fits:
+            return ", more than there is"
+        return " on, as the data make it" if self._is_open else ""
+
+    def _time(self) -> str:
+        if self.seconds is not None:
+            parts = f" (scoring {_duration(self.scoring)}, then {_duration(self.search)})" if self.seconds >= 1 else ""
+            return f"about {_duration(self.seconds)}{parts}"
+        if self.scoring is None:
+            return "depends on the data, and may be long; give a time_limit"
+        return f"scoring {self._about}{_duration(self.scoring)}; the search depends on the data, mostly seconds"
+
+
+@dataclass(frozen=True)
+class _Cost:
+    scoring: float | None
+    search: float | None
+    memory: float
+
+
+def plan(
+    source: Any,
+    kind: ScoreKind | None = None,
+    *,
+    question: str = "best",
+    max_parents: int | None = None,
+    memory_limit: int | str | None = None,
+) -> Plan:
+    """What a question about a table would take, without asking it.
+
+    ``question``: "best", or the name of another command: "list", "within", "edges", "paths", "evidence", "sample".
+
+    >>> from topdag.example import example_table
+    >>> print(plan(example_table()))
+    question   the best network of 8 variables, 500 rows, BDeu(ess=1.0)
+    engine     dense lattice: a table over 256 sets is small
+    time       about a moment
+    memory     about 12.3 kB
+    """
+    kind = BDeu() if kind is None else kind
+    check_kind(kind)
+    check_max_parents(max_parents)
+    if question not in QUESTIONS:
+        raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
+    table = as_table(source, kind.numbers)
+    kind.require_columns(table)
+    n = len(scored_columns(table))
+    allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
+    asked = (QUESTIONS[question], n, table.n_rows, kind)
+    try:
+        if question in LISTS:
+            require_narrow(n, "a list of networks")
+        choice = _choice(n, table, kind, max_parents, question)
+    except (TooLarge, ScoreError) as error:
+        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=_advice(n, kind, question))
+    cost = _cost(choice.engine, n, table, kind, max_parents, question)
+    seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
+    fits = cost.memory <= allowed
+    is_open = choice.engine is Engine.SEARCH and cost.scoring is None
+    is_long = is_open or (seconds is not None and seconds > LONG)
+    return Plan(
+        *asked,
+        engine=choice.engine.value if question in ("best", *LISTS) else "sums over all sets",
+        reason=choice.reason,
+        scoring=cost.scoring,
+        search=cost.search,
+        seconds=seconds,
+        memory=int(cost.memory),
+        fits=fits,
+        advice=_advice(n, kind, question) if is_long or not fits else "",
+    )
+
+
+def _choice(n: int, table: Table, kind: ScoreKind, max_parents: int | None, question: str) -> Choice:
+    """The engine, as the question itself would choose it."""
+    if question in SUMS or question == "sample":
+        if n > LATTICE_LIMIT:
+            what = "sums over all networks" if question in SUMS else "samples"
+            raise TooLarge(f"{n} variables: {what} take at most {LATTICE_LIMIT}.")
+        return Choice(Engine.DENSE, "every network counts, so every set does")
+    choice = scores_by_lists(n, table.n_rows, kind, max_parents, everything=False)
+    if choice.engine is not Engine.SEARCH:
+        require_storable(n, kind.unconstrained)
+        return engine_for_best(n, listed=False)
+    require_rule(kind, n, max_parents)
+    return choice
+
+
+def _cost(engine: Engine, n: int, table: Table, kind: ScoreKind, max_parents: int | None, question: str) -> _Cost:
+    slower = max(1.0, 2 / usable_cores())
+    if isinstance(kind, MixedBIC):
+        kind = within_columns(kind, table, scored_columns(table))
+    if engine is Engine.SEARCH:
+        return _search_cost(n, table, kind, max_parents, slower)
+    scoring = _scoring_seconds(n, table, kind)
+    if question in SUMS or question == "sample":
+        draws = 1000 * PER_SAMPLE if question == "sample" else 0.0
+        search = PER_PAIR["sums" if question in SUMS else "sample"] * 3.0**n + draws
+    elif question in LISTS:
+        search = (PER_LISTED_SET + _lattice_seconds_per_set(n)) * 2**n
+    else:
+        search = _lattice_seconds_per_set(n) * 2**n
+    memory = bytes_for_all_sets(n, question, usable_cores())
+    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+        memory += family_bytes(n) - set_bytes(n)
+    return _Cost(None if scoring is None else AT_LEAST + scoring * slower, search * slower, memory)
+
+
+def _lattice_seconds_per_set(n: int) -> float:
+    return PER_LATTICE_SET * (1 + MORE_BEYOND * max(0, n - BEYOND))
+
+
+def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
+    """All sets; None where it depends on a function that is not ours."""
+    per_set: float = PER_ROW * table.n_distinct + PER_SET
+    if isinstance(kind, SetScore):
+        arities = {int(arity) for arity in np.unique(table.arities) if arity > 1}
+        formulas = 1 + sum(kind.below(table.n_rows, arity) is not None for arity in arities)
+        return formulas * per_set * 2.0**n
+    if isinstance(kind, GaussianScore):
+        return PER_MINOR * (2 if isinstance(kind, BGe) else 1) * 2.0**n
+    if isinstance(kind, MixedBIC):
+        discrete = [int(arity) for arity in table.arities if arity > 1]
+        states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
+        by_walks: float = PER_MINOR * states * 2.0 ** len(table.continuous)
+        return by_walks + PER_SET * n * 2.0 ** (n - 1)
+    return 2 * n * per_set * 2.0**n if isinstance(kind, BDs | BDe) else None
+
+
+def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
+    """On lists: what scoring can take at most, where anything limits the parents."""
+    affordable = affordable_parents(kind, table.n_rows)
+    limits = [limit for limit in (affordable, max_parents) if limit is not None]
+    if not limits or kind.unconstrained is not kind:
+        return _Cost(None, None, SEARCH_BYTES)
+    counted = n_sets_up_to(n, min(limits) + 1)
+    per_set = BYTES_BY_PENALTY if affordable is not None else BYTES_BY_LIMIT
+    seconds = AT_LEAST + counted * (PER_ROW * table.n_distinct + PER_SET) * slower
+    return _Cost(seconds, None, SEARCH_BYTES + per_set * counted)
+
+
+def bytes_for_all_sets(n: int, question: str, threads: int) -> float:
+    """What tables over all sets take, the list itself not counted."""
+    if question in SUMS:
+        return set_bytes(n) + float(_core.network_sums_bytes(n, question != "evidence", 0, False, threads))
+    if question == "sample":
+        return float(_core.sampling_bytes(n, False)) + (60.0 * threads + 8) * 2.0**n
+    if engine_for_best(n, listed=False).engine is Engine.BLOCKS:
+        return set_bytes(n) + block_lattice_bytes(n, backward=question != "best", threads=threads)
+    # A list takes the backward table, and bounds of the families of as many variables as there are threads.
+    return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
+
+
+def _advice(n: int, kind: ScoreKind, question: str) -> str:
+    if question in SUMS or question == "sample":
+        if n > LATTICE_LIMIT:
+            return f"average over a list of networks, or {_leaving_out(n - LATTICE_LIMIT)}"
+        limit = MOST_FOR_ORDER_PATHS if question == "paths" else LATTICE_LIMIT
+        by_orders = "take prior=OrderModular(), whose sums go over 2^n sets, or " if n <= limit else ""
+        return f"{by_orders}average over a list of networks"
+    if question in LISTS and n > SEARCH_LIMIT:
+        return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
+    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+        return _leaving_out(n - LATTICE_LIMIT if n > LATTICE_LIMIT else 1)
+    if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
+        return _leaving_out(n - SEARCH_LIMIT)
+    ways = ["limit the parents (max_parents), which leaves few sets"]
+    if not isinstance(kind.unconstrained, BIC | AIC | GaussianScore):
+        ways.append("use BIC, whose penalty does the same")
+    return ", or ".join(ways) + (f"; or {_leaving_out(n - BLOCK_LIMIT)}" if n > BLOCK_LIMIT else "")
+
+
+def _leaving_out(columns: int) -> str:
+    return f"leave out {columns} column{'s' * (columns > 1)}"
+
+
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
+        return "unknown"
+    if seconds < 0.1:
+        return "a moment"
+    if seconds < 1:
+        return "a second"
+    if seconds < 120:
+        return f"{math.ceil(seconds)} s"
+    return f"{math.ceil(seconds / 60)} minutes" if seconds < 7200 else f"{math.ceil(seconds / 3600)} hours"

@@ -1,0 +1,158 @@
+"""Exact, independent samples of networks from the posterior."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import OnProgress, Run, is_whole
+from topdag.answers.samples import NetworkSample
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.questions.request import Asked, run_stats
+from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.scores import Scores
+from topdag.scoring.with_prior import scores_with
+
+LARGEST_SAMPLED = 26
+"""Above this many variables the sums over parent sets pass 30 GB."""
+TOLERANCE = 1e-9
+"""Where rounding may move more of a layer's probability than this, it is worked out in higher precision."""
+LARGEST_ERROR = 1e-6
+LARGEST_LOG_WEIGHT = 1e6
+MOST_SEEDS = 2**64
+
+
+def sample_networks(
+    source: Any,
+    n_samples: int,
+    *,
+    seed: int = 0,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NetworkSample:
+    """Independent networks, each drawn with exactly its posterior probability: no chain, nothing to wait for.
+
+    ``prior``: None, all networks alike; an EdgePrior or FairPrior; or OrderModular, where an order is drawn first. The
+    same seed gives the same samples whatever ``threads`` is, and the first k are those of ``n_samples=k``. When
+    ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    asked = Asked.about(source)
+    if asked.scores is not None and asked.scores.automatic and asked.table is not None and not asked.scores.is_kept():
+        asked.scores = None  # the table is scored again
+    return sample_of(asked, n_samples, seed, prior, run)
+
+
+def sample_of(asked: Asked, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
+    """Draws within the run's limits; OutOfTime or Interrupted when they come first."""
+    _check(n_samples, seed, prior)
+    try:
+        scores = _scored(asked, prior, n_samples, run)
+        return _drawn(scores, int(n_samples), int(seed), prior, run)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"Interrupted after {run.seconds:.1f} s; no samples, since those that end first are not typical"
+        ) from None
+
+
+def _check(n_samples: object, seed: object, prior: object) -> None:
+    if not is_whole(n_samples, 0, MOST_IN_A_LIST):
+        raise ValueError(f"n_samples must be a whole number from 0 to {MOST_IN_A_LIST:,}, not {n_samples!r}.")
+    if not is_whole(seed, 0, MOST_SEEDS - 1):
+        raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
+    check_prior(prior)
+
+
+def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scores:
+    if asked.scores is not None:
+        asked.scores.require_local("sample_networks", order=True)
+        asked.scores.require_kept("sample_networks")
+        asked.scores.require_no_prior()
+        _require_room(len(asked.scores.columns), prior, n_samples, run)
+        return asked.scores
+    assert asked.table is not None and asked.kind is not None
+    _require_room(len(scored_columns(asked.table)), prior, n_samples, run)
+    asked.scores = score_within(
+        asked.table, asked.kind, run, max_parents=asked.max_parents, keep="all", constraints=asked.constraints
+    )
+    if asked.scores is None:
+        raise _out_of_time(run)
+    asked.scores.require_local("sample_networks", order=True)
+    return asked.scores
+
+
+def _require_room(n: int, prior: Prior | None, n_samples: int, run: Run) -> None:
+    """What cannot be sampled is not scored either."""
+    if n > LARGEST_SAMPLED:
+        raise TooLarge(
+            f"{n} variables: networks of at most {LARGEST_SAMPLED} can be sampled. "
+            f"Leave out {n - LARGEST_SAMPLED} columns."
+        )
+    if n == 0:
+        return
+    tables = _core.sampling_bytes(n, isinstance(prior, OrderModular)) + (60.0 * run.threads + 8) * 2**n
+    samples = n_samples * (8.0 * n + 12)
+    run.require_memory(tables + samples, f"Sampling networks of {n} variables", "Use fewer variables or samples.")
+
+
+def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
+    n = len(scores.columns)
+    if n == 0:  # the empty network is the only one
+        return NetworkSample(
+            scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, run_stats(scores, run, "none", {})
+        )
+    before = scores.order if isinstance(prior, OrderModular) else scores.before
+    core = _weighted(scores, prior, run).store.core(before)
+    limits = run.threads, run.seconds_left, run.on_tick
+    if isinstance(prior, OrderModular):
+        known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)
+    else:
+        known, parents = _core.sample_networks(core, n_samples, seed, TOLERANCE, *limits)
+    if not known.is_possible:
+        raise ScoreError("No network is allowed: every choice of listed families has a cycle. List more families.")
+    if not known.finished:
+        raise _out_of_time(run)
+    if not known.error <= LARGEST_ERROR:
+        raise ArithmeticError(
+            f"Rounding may have moved {known.error:.1e} of the probability, so these would not be exact samples."
+        )
+    run.phases |= {"tables": known.table_seconds, "drawing": known.draw_seconds}
+    engine = "sums over orders" if isinstance(prior, OrderModular) else "root layers"
+    work = {
+        "samples": n_samples,
+        "placed sets": known.pasts,
+        "layer tables": known.places,
+        "in higher precision": known.redone,
+        "cancellation": round(known.cancellation),
+    }
+    return NetworkSample(scores, parents, prior, seed, known.error, run_stats(scores, run, engine, work))
+
+
+def _weighted(scores: Scores, prior: Prior | None, run: Run) -> Scores:
+    if prior is None or (isinstance(prior, OrderModular) and prior.parent_weight is None):
+        return scores
+    return scores_with(scores, prior, run)
+
+
+def _order_weights(scores: Scores, prior: OrderModular) -> np.ndarray[Any, np.dtype[np.float64]] | None:
+    if prior.order_weight is None:
+        return None
+    names = scores.scored_names
+    weights = np.concatenate([prior.order_log_weights(names, x) for x in range(len(names))])
+    if np.abs(weights).max() > LARGEST_LOG_WEIGHT:
+        raise ScoreError(f"order_weight must be a natural log between plus and minus {LARGEST_LOG_WEIGHT:g}.")
+    return weights
+
+
+def _out_of_time(run: Run) -> OutOfTime:
+    return OutOfTime(
+        f"sample_networks: time_limit came after {run.seconds:.1f} s; no samples are given, since those that end first "
+        "are not typical. Ask for fewer, or allow more time."
+    )

@@ -1,0 +1,440 @@
+"""Exact sums over all networks: the evidence, and the probability of every edge, path and parent set."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.run import OnProgress, Run
+from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
+from topdag.answers.results import Stats
+from topdag.data.convert import as_table
+from topdag.data.table import Table
+from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.knowledge.constraints import Constraints
+from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
+from topdag.networks.checks import require_known
+from topdag.questions.request import run_stats
+from topdag.scoring.allowed import admitted
+from topdag.scoring.kinds.discrete import BDeu, ScoreKind
+from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.scores import Scores
+from topdag.scoring.with_prior import log_weight_of_constants, scores_with
+from topdag.search.engines import LATTICE_LIMIT
+from topdag.search.stores import FamilyStore, families_of, slots_of
+
+UNIFORM = "all networks equally likely before"
+MOST_CANCELLATION = 1e7
+"""Terms this many times larger than their sum cost a double seven of its sixteen digits; then 32 digits are used."""
+SAFE_DEFECT = 1e-11
+"""Sums along different ways that differ by more have lost too many digits as well."""
+LARGEST_DEFECT = 1e-9
+MOST_FOR_ORDER_PATHS = 18
+"""Above this many variables the states of an order for one ancestor, 3**(n - 1) numbers, pass a gigabyte."""
+MOST_FOR_ORDERED_PATHS = 14
+"""Above this many variables, paths of networks that agree with an order, 5**(n - 1) steps for each ancestor without it,
+take too long."""
+Floats = NDArray[np.float64]
+Result = TypeVar("Result")
+
+
+def log_evidence(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> float:
+    """The natural log of the sum over all networks of exp(score): every network has weight one, or that of ``prior``.
+
+    Weights are not normalised: subtract ``log_prior_total`` for the evidence under a prior that sums to one. Exact sums
+    have no partial answer: OutOfTime when ``time_limit`` comes first.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return _asked("log_evidence", run, lambda: _log_total(_scored(source, prior, TOTAL, run), prior, run))
+
+
+def log_prior_total(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> float:
+    """The natural log of the weight of all allowed networks before the data: without a prior, of their number."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+
+    def total() -> float:
+        return _log_total(_without_data(_scored(source, prior, TOTAL, run), run), prior, run)
+
+    return _asked("log_prior_total", run, total)
+
+
+def edge_posteriors(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> EdgePosteriors:
+    """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, Wanted(), run).edges)
+
+
+def path_posteriors(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> PathPosteriors:
+    """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, Wanted(paths=True), run))
+    assert found.paths is not None
+    return found.paths
+
+
+def parent_set_posteriors(
+    source: Any,
+    variable: str,
+    *,
+    prior: Prior | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> ParentSetPosteriors:
+    """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted(parent_sets_of=(variable,))
+    found = _asked("parent_set_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
+    return found.parent_sets(variable)
+
+
+def network_posteriors(
+    source: Any,
+    *,
+    prior: Prior | None = None,
+    paths: bool = True,
+    parent_sets_of: Sequence[str] | None = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> NetworkPosteriors:
+    """Evidence, edges, paths and parent sets from one sum: ``.edges``, ``.paths``, ``.parent_sets("lung")``.
+
+    ``parent_sets_of``: the variables whose parent sets are kept, 4 * 2**n bytes each; without it those of all.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    wanted = Wanted(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
+    return _asked("network_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a sum is for: each takes memory of its own."""
+
+    edges: bool = True
+    paths: bool = False
+    parent_sets_of: tuple[str, ...] | None = ()
+
+    def parent_sets(self, names: Sequence[str], columns: Sequence[int]) -> int:
+        """The scored variables whose parent sets are kept, as bits."""
+        if self.parent_sets_of is not None:
+            require_known(self.parent_sets_of, names)
+        chosen = names if self.parent_sets_of is None else self.parent_sets_of
+        return sum(1 << i for i, v in enumerate(columns) if names[v] in chosen)
+
+
+TOTAL = Wanted(edges=False)
+
+
+def _asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
+    try:
+        return answer()
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; exact sums have no partial answer") from None
+    except _Stopped:
+        raise OutOfTime(f"time_limit came before {asked_by} was done, after {run.seconds:.1f} s.") from None
+
+
+class _Stopped(Exception):
+    """The time is up."""
+
+
+def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Scores:
+    """All families of the source."""
+    check_prior(prior)
+    scores: Scores | None
+    if not isinstance(source, Scores):
+        scores = score_for_sums(as_table(source), BDeu(), None, prior, wanted, run)
+    elif source.automatic and source.table is not None and source.kind is not None and not source.is_kept():
+        scores = score_for_sums(source.table, source.kind, source.max_parents, prior, wanted, run, source.constraints)
+    else:
+        scores = source
+        scores.require_kept("A sum over all networks")
+        scores.require_no_prior()
+        held = sum(array.nbytes for array in scores.store.arrays)
+        _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
+    if scores is None:
+        raise _Stopped
+    scores.require_local("A sum over all networks", order=True)
+    _require_few_for_paths(scores, prior, wanted)
+    return scores
+
+
+def _require_few_for_paths(scores: Scores, prior: Prior | None, wanted: Wanted) -> None:
+    has_order = scores.rest is not None and not isinstance(prior, OrderModular)
+    if wanted.paths and has_order and len(scores.columns) > MOST_FOR_ORDERED_PATHS:
+        assert scores.rest is not None
+        raise TooLarge(
+            f"{len(scores.columns)} variables: where edges do not tell that "
+            f"{'; '.join(scores.rest.lines(scores.scored_names))}, paths are summed for at most "
+            f"{MOST_FOR_ORDERED_PATHS}. Ask for edges, sample networks, or average over a list of them."
+        )
+
+
+def score_for_sums(
+    table: Table,
+    kind: ScoreKind,
+    max_parents: int | None,
+    prior: Prior | None,
+    wanted: Wanted,
+    run: Run,
+    constraints: Constraints | None = None,
+) -> Scores | None:
+    """All families, None when the time is up. What cannot be summed is not scored either."""
+    columns = scored_columns(table)
+    _require_room(table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
+    return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)
+
+
+def require_summable(n: int) -> None:
+    """Raises TooLarge where no memory would do."""
+    if n > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
+            "average over a list of networks."
+        )
+
+
+def _require_room(
+    names: Sequence[str],
+    columns: Sequence[int],
+    prior: Prior | None,
+    wanted: Wanted,
+    run: Run,
+    *,
+    held: int = 0,
+    scored: float = 0.0,
+) -> None:
+    """Refuses what is too large. ``held``: bytes of scores there are; ``scored``: that will be, at least."""
+    n, kept = len(columns), wanted.parent_sets(names, columns)
+    over_orders = isinstance(prior, OrderModular)
+    if over_orders and wanted.paths and n > MOST_FOR_ORDER_PATHS:
+        raise TooLarge(
+            f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
+            "edges, or take another prior."
+        )
+    require_summable(n)
+    what = f"The sum over all {'orders' if over_orders else 'networks'} of {n} variables"
+
+    def needed(m: int) -> float:
+        return _sum_bytes(m, over_orders, wanted, kept & (1 << m) - 1, run) + (held + scored) / 2.0 ** (n - m)
+
+    fits = max((m for m in range(1, n) if needed(m) <= run.allowed_memory), default=0)
+    advice = f"{fits} variables would fit" if fits else "Raise memory_limit"
+    run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
+
+
+def _sum_bytes(n: int, over_orders: bool, wanted: Wanted, kept: int, run: Run) -> float:
+    if over_orders:
+        return _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
+    return _core.network_sums_bytes(n, wanted.edges or wanted.paths, kept, False, run.threads)
+
+
+def _without_data(scores: Scores, run: Run) -> Scores:
+    """The same families, all with score zero; also those that were left out because they score so little."""
+    n = len(scores.columns)
+    if n == 0:
+        return scores
+    run.require_memory(8.0 * n * 2 ** (n - 1), f"The families of {n} variables", "Use fewer variables.")
+    families = np.full(n << n - 1, -math.inf)
+    for x in range(n):
+        families[(x << n - 1) + slots_of(_allowed_parents(scores, x), x)] = 0.0
+    return replace(scores, store=FamilyStore(n, families), automatic=False)
+
+
+def _allowed_parents(scores: Scores, x: int) -> NDArray[np.uint64]:
+    """All allowed parent sets of a scored variable, also those left out for their score."""
+    if scores.cutoff == math.inf:
+        return families_of(scores.store, x)[0]
+    every = np.arange(1 << len(scores.columns), dtype=np.uint64)
+    limit = len(scores.columns) if scores.max_parents is None else scores.max_parents
+    sets: NDArray[np.uint64] = every[((every >> np.uint64(x) & np.uint64(1)) == 0) & (np.bitwise_count(every) <= limit)]
+    return sets if scores.compiled is None else sets[admitted(scores.compiled.families[x], sets)]
+
+
+def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
+    return _summed(scores, prior, TOTAL, run).log_total + log_weight_of_constants(scores, prior)
+
+
+def _summed(scores: Scores, prior: Prior | None, wanted: Wanted, run: Run) -> _core.Posteriors | _Nothing:
+    """The core's sums for the scored variables."""
+    if not scores.columns:
+        return _Nothing()
+    weighted = scores
+    if isinstance(prior, EdgePrior | FairPrior) or (prior is not None and prior.parent_weight is not None):
+        weighted = scores_with(scores, prior, run)
+    begin = run.seconds
+    try:
+        if isinstance(prior, OrderModular):
+            found = _over_orders(weighted, prior, wanted, run)
+        else:
+            found = _over_networks(weighted, wanted, run)
+    except ValueError as error:  # the core's: a weight it cannot hold
+        raise ScoreError(str(error)) from None
+    run.timed("summing", begin)
+    _check(found, scores)
+    return found
+
+
+class _Nothing:
+    """No variable is scored: the only network has no edges."""
+
+    log_total, cancellation, defect = 0.0, 1.0, 0.0
+
+
+def _over_networks(scores: Scores, wanted: Wanted, run: Run) -> _core.Posteriors:
+    found = _networks_with(scores, wanted, run, extended=False)
+    if found.cancellation <= MOST_CANCELLATION and found.defect <= SAFE_DEFECT:
+        return found
+    return _networks_with(scores, wanted, run, extended=True)
+
+
+def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) -> _core.Posteriors:
+    n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
+    everything = wanted.edges or wanted.paths
+    _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
+    core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
+    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick))
+
+
+def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
+    n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
+    needed = _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
+    _require_memory(needed, scores, run, "orders")
+    weights = None
+    if prior.order_weight is not None:
+        names = scores.scored_names
+        weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
+    core = scores.store.core(scores.order)
+    return _finished(
+        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
+    )
+
+
+def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
+    held = sum(array.nbytes for array in scores.store.arrays)
+    advice = "Use fewer variables, or average over a list of networks."
+    run.require_memory(needed + held, f"The sum over all {what} of {len(scores.columns)} variables", advice, held=held)
+
+
+def _finished(found: _core.Posteriors) -> _core.Posteriors:
+    if not found.finished:
+        raise _Stopped
+    return found
+
+
+def _check(found: _core.Posteriors, scores: Scores) -> None:
+    """A wrong number must not pass as a probability."""
+    if found.log_total == -math.inf:
+        raise ScoreError(f"No network is allowed among {scores.describe_space()}.")
+    _require_small(found.defect, found.cancellation)
+
+
+def _require_small(defect: float, cancellation: float) -> None:
+    if not defect <= LARGEST_DEFECT:
+        raise ArithmeticError(
+            f"Rounding errors are too large: sums that must be one differ from it by {defect:.1e}, with terms "
+            f"that cancel by a factor of {cancellation:.1e}. Please report this."
+        )
+
+
+def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> NetworkPosteriors:
+    scores = _scored(source, prior, wanted, run)
+    found = _summed(scores, prior, wanted, run)
+    averaged = Averaged(
+        UNIFORM if prior is None else str(prior),
+        found.log_total + log_weight_of_constants(scores, prior),
+        scores.describe_space(),
+        found.cancellation,
+        found.defect,
+        _stats(scores, prior, run),
+    )
+    n = len(scores.names)
+    edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None
+    if isinstance(found, _core.Posteriors):
+        place = np.ix_(scores.columns, scores.columns)
+        edges[place] = found.edges()
+        if paths is not None:
+            paths[place] = _paths(scores, prior, found, run)
+    return NetworkPosteriors(
+        EdgePosteriors(scores.names, edges, averaged),
+        None if paths is None else PathPosteriors(scores.names, paths, averaged),
+        _parent_sets(scores, found, wanted, averaged),
+        averaged,
+    )
+
+
+def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Run) -> Floats:
+    """Those of the sum are paths of networks where every network of scored families agrees with the order; else what
+    comes before a variable counts as its parent there (src/core/network_sums.h)."""
+    if scores.rest is None or isinstance(prior, OrderModular):
+        return found.paths()
+    begin = run.seconds
+    weighted = scores if prior is None else scores_with(scores, prior, run)
+    needed = _core.ordered_paths_bytes(len(scores.columns), run.threads)
+    _require_memory(needed, weighted, run, "networks")
+    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.on_tick)
+    if summed is None:
+        raise _Stopped
+    paths, defect = summed
+    _require_small(defect, found.cancellation)
+    run.timed("paths", begin)
+    return np.clip(paths, 0.0, 1.0)
+
+
+def _parent_sets(
+    scores: Scores, found: _core.Posteriors | _Nothing, wanted: Wanted, averaged: Averaged
+) -> dict[str, ParentSetPosteriors]:
+    kept = wanted.parent_sets(scores.names, scores.columns)
+    chosen = scores.names if wanted.parent_sets_of is None else wanted.parent_sets_of
+    by_name = {name: ParentSetPosteriors(name, (), np.ones(1), averaged) for name in chosen}  # constant columns
+    for x, v in enumerate(scores.columns):
+        if kept >> x & 1 and isinstance(found, _core.Posteriors):
+            others = tuple(scores.names[u] for u in scores.columns if u != v)
+            by_name[scores.names[v]] = ParentSetPosteriors(scores.names[v], others, found.take_parent_sets(x), averaged)
+    return by_name
+
+
+def _stats(scores: Scores, prior: Prior | None, run: Run) -> Stats:
+    over = "orders" if isinstance(prior, OrderModular) else "networks"
+    return run_stats(scores, run, f"exact sum over all {over}")

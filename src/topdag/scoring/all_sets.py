@@ -1,0 +1,195 @@
+"""From a table to the local scores of all families: picks the form a score allows, plans memory, asks the core."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import Run, shown_bytes
+from topdag.data.table import Table
+from topdag.errors import ScoreError, TooLarge
+from topdag.scoring.continuous_scoring import fill_minors, fill_mixed
+from topdag.scoring.kinds.discrete import (
+    BIC,
+    BDe,
+    BDs,
+    CustomScore,
+    ScoreKind,
+    SetScore,
+    coded,
+)
+from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
+from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
+from topdag.search.stores import FamilyStore, Floats, SetStore
+
+# Summing counts and probabilities out of the full table, for BDe, costs the product of (arity + 1) steps.
+MOST_BDE_STEPS = 2.0**36
+
+LARGEST_SCORE = 1e300
+
+
+def fill_store(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
+) -> SetStore | FamilyStore | None:
+    """Scores on the grid for these columns of the table; None when the time limit came first."""
+    kind.require_columns(table)
+    require_storable(len(columns), kind)
+    begin = run.seconds
+    store = _fill(table, columns, kind, max_parents, run)
+    if store is not None:
+        _require_finite(store, table, columns)
+    run.timed("counting", begin)
+    return store
+
+
+def require_storable(n: int, kind: ScoreKind) -> None:
+    """Raises TooLarge where scores of all sets, or of all families, are too many to keep."""
+    is_set_function = isinstance(kind, SetScore | GaussianScore)
+    most = BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
+    if n <= most:
+        return
+    advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
+    if isinstance(kind, MixedBIC):
+        advice = "cut the numbers into states with discretize= and use BIC"
+    raise TooLarge(
+        f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out "
+        f"{n - most} column{'s' * (n - most > 1)}, or {advice}."
+    )
+
+
+def round_store(store: SetStore | FamilyStore, run: Run) -> int:
+    """Rounds all values in place to one grid, so that sums are exact; returns k for a grid of 2**-k."""
+    return round_together(store.arrays, store.n, run.threads)
+
+
+def round_together(arrays: list[Floats], n: int, threads: int) -> int:
+    """Rounds these arrays of scores of n variables in place to one grid; returns k for a grid of 2**-k."""
+    magnitude, exponent = _core.round_together(arrays, n, threads)
+    if magnitude > LARGEST_SCORE:
+        raise ScoreError(f"A score of {magnitude:.1e} in size is too large: sums of such numbers would overflow.")
+    return exponent
+
+
+def _fill(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
+) -> SetStore | FamilyStore | None:
+    if isinstance(kind, MixedBIC):
+        kind = within_columns(kind, table, columns)
+    if isinstance(kind, SetScore):
+        return _fill_sets(table, columns, kind, max_parents, run)
+    if isinstance(kind, GaussianScore):
+        return fill_minors(table, columns, kind, max_parents, run)
+    if isinstance(kind, MixedBIC):
+        return fill_mixed(table, columns, kind, max_parents, run)
+    if isinstance(kind, BDe):
+        return _fill_bde(table, columns, kind, max_parents, run)
+    if isinstance(kind, BDs):
+        return _fill_bds(table, columns, kind, max_parents, run)
+    if isinstance(kind, CustomScore):
+        return _fill_custom(table, columns, kind, max_parents, run)
+    raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}.")
+
+
+def within_columns(kind: MixedBIC, table: Table, columns: tuple[int, ...]) -> ScoreKind:
+    """The same score by its plainer name, where all these columns are of one sort."""
+    n_continuous = sum(not table.states[v] for v in columns)
+    if n_continuous == len(columns):
+        return GaussianPart()
+    return kind if n_continuous else BIC()
+
+
+def _fill_sets(table: Table, columns: tuple[int, ...], kind: SetScore, max_parents: int, run: Run) -> SetStore | None:
+    view = coded(table, columns)
+    arities = [int(table.arities[v]) for v in columns]
+    joint_formula = kind.joint(table.n_rows)
+    formulas = {arity: kind.below(table.n_rows, arity) for arity in sorted(set(arities))}
+    n_arrays = 1 + sum(formula is not None for formula in formulas.values())
+    working = _core.scoring_bytes(view, joint_formula, run.threads)
+    _require_memory(n_arrays * set_bytes(len(columns)) + working, len(columns), run)
+
+    def fill(formula: _core.SetFormula, size: int) -> Floats | None:
+        return _core.score_all_sets(view, formula, size, run.threads, run.seconds_left, run.on_tick)
+
+    joint = fill(joint_formula, max_parents + 1)
+    below: dict[int, Floats | None] = {}
+    for arity, formula in formulas.items():
+        if joint is None:
+            return None
+        below[arity] = None if formula is None else fill(formula, max_parents)
+        if formula is not None and below[arity] is None:
+            return None
+    return None if joint is None else SetStore(len(columns), joint, tuple(below[arity] for arity in arities))
+
+
+def _fill_bde(table: Table, columns: tuple[int, ...], kind: BDe, max_parents: int, run: Run) -> SetStore | None:
+    view = coded(table, columns)
+    prior = kind.joint_prior(table)
+    others = tuple(v for v in range(table.n_variables) if v not in columns)
+    prior = np.ascontiguousarray(prior.sum(axis=others))
+    steps = math.prod(float(table.arities[v]) + 1 for v in columns)
+    if steps > MOST_BDE_STEPS:
+        raise TooLarge(
+            f"BDe sums out the full table of {prior.size} cells, {steps:.1e} steps; at most {MOST_BDE_STEPS:.1e}."
+        )
+    _require_memory(set_bytes(len(columns)) + 24.0 * prior.size * run.threads, len(columns), run)
+    joint = _core.score_all_sets_bde(
+        view, kind.ess, prior.ravel(), max_parents + 1, run.threads, run.seconds_left, run.on_tick
+    )
+    return None if joint is None else SetStore(len(columns), joint, (None,) * len(columns))
+
+
+def _fill_bds(table: Table, columns: tuple[int, ...], kind: BDs, max_parents: int, run: Run) -> FamilyStore | None:
+    n = len(columns)
+    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, run)
+    families = _core.score_families_bds(
+        coded(table, columns), kind.ess, max_parents, run.threads, run.seconds_left, run.on_tick
+    )
+    return None if families is None else FamilyStore(n, families)
+
+
+def _fill_custom(
+    table: Table, columns: tuple[int, ...], kind: CustomScore, max_parents: int, run: Run
+) -> FamilyStore | None:
+    n = len(columns)
+    _require_memory(family_bytes(n), n, run)
+    families = np.full(n << n - 1, -math.inf)
+    total = n * sum(math.comb(n - 1, size) for size in range(min(n - 1, max_parents) + 1))
+    for done, (x, parents) in enumerate(_all_families(n, max_parents)):
+        if run.is_over:
+            return None
+        if done % 256 == 0:
+            run.tick("counting", done, total)
+        low = (1 << x) - 1
+        mask = sum(1 << v for v in parents)
+        slot = mask & low | mask >> 1 & ~low
+        families[(x << n - 1) + slot] = kind.local(table, columns[x], [columns[v] for v in parents])
+    return FamilyStore(n, families)
+
+
+def _all_families(n: int, max_parents: int) -> Iterator[tuple[int, tuple[int, ...]]]:
+    for x in range(n):
+        others = [v for v in range(n) if v != x]
+        for size in range(min(n - 1, max_parents) + 1):
+            yield from ((x, parents) for parents in itertools.combinations(others, size))
+
+
+def _require_memory(needed: float, n: int, run: Run) -> None:
+    run.require_memory(
+        needed,
+        f"Scoring all sets of {n} variables",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}.",
+    )
+
+
+def _require_finite(store: SetStore | FamilyStore, table: Table, columns: tuple[int, ...]) -> None:
+    """No score may be NaN or plus infinity; minus infinity marks what is not allowed."""
+    for array in store.arrays:
+        worst = float(array.max())  # NaN if there is one
+        if not worst < math.inf:
+            at = int(np.flatnonzero(~(array < math.inf))[0])
+            names = [table.names[v] for i, v in enumerate(columns) if at >> i & 1]
+            raise ScoreError(f"A score is not finite (at the variables {', '.join(names)}); choose other settings.")

@@ -1,0 +1,55 @@
+"""What every score can say of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from topdag._core import CodedTable
+from topdag.data.discretize import CONTINUOUS_SCORES
+from topdag.data.table import Table, require_states
+from topdag.errors import ScoreError
+
+
+class NotAllowed(ScoreError):
+    """A family that a score does not allow."""
+
+
+class ScoreKind:
+    """A decomposable score. ``score_equivalent``: networks with the same independences score the same; ``numbers``: the
+    columns that are numbers to it, as ``continuous=`` says it when a table is made; None: every column has states."""
+
+    score_equivalent: bool = True
+    numbers: str | None = None
+
+    def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
+        """The local score of column ``x`` with these parent columns, in full precision."""
+        raise NotImplementedError
+
+    def least_penalty(self, n_rows: int, arity: int) -> float:
+        """What any family of a variable loses against its log likelihood, at least; infinite if unknown: -inf."""
+        return 0.0
+
+    def require_columns(self, table: Table) -> None:
+        """Raises ScoreError where this score is not for such columns."""
+        require_states(table, repr(self), f"score with {CONTINUOUS_SCORES}")
+
+    def notes_on(self, table: Table) -> tuple[str, ...]:
+        """What the user should know about this score of this table, as sentences."""
+        return ()
+
+    @property
+    def unconstrained(self) -> ScoreKind:
+        """The score without parameter constraints, which no family exceeds."""
+        return self
+
+
+def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:
+    """The table as the core sees it, or only some of its columns (equal rows then stand apart, which is fine)."""
+    codes, arities = table.codes, table.arities
+    if columns is not None:
+        codes, arities = np.ascontiguousarray(codes[list(columns)]), arities[list(columns)]
+    if not arities.all():
+        require_states(table, "Counting")
+    return CodedTable(codes, arities.tolist(), table.weights)

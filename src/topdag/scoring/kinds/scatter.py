@@ -1,0 +1,75 @@
+"""Columns of numbers as the core takes them, and what is wrong with those whose covariance is degenerate."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._core import Scatter
+from topdag._util.messages import listing
+from topdag.data.table import Table
+
+Floats = NDArray[np.float64]
+
+
+def numbers_of(table: Table, columns: Sequence[int]) -> Floats:
+    """The numbers of these continuous columns."""
+    place = {table.index(name): i for i, name in enumerate(table.continuous)}
+    return np.ascontiguousarray(table.numbers[[place[v] for v in columns]])
+
+
+def scatter_of(table: Table, columns: Sequence[int]) -> Scatter:
+    return Scatter(numbers_of(table, columns), table.weights)
+
+
+def rows_by_state(table: Table, discrete: Sequence[int]) -> list[NDArray[np.int64]]:
+    """The distinct rows of each state of these columns that occurs."""
+    key = np.zeros(table.n_distinct, dtype=np.int64)
+    for v in discrete:
+        key = np.unique(key * int(table.arities[v]) + table.codes[v], return_inverse=True)[1]
+    order = np.argsort(key, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
+
+
+def degenerate_in_words(table: Table, columns: Sequence[int]) -> str:
+    """What is wrong with columns whose covariance is degenerate, and what to do."""
+    scatter = scatter_of(table, columns)
+    few = list(range(len(columns)))
+    for v in range(len(columns)):
+        fewer = [u for u in few if u != v]
+        if math.isnan(scatter.log_determinant(fewer)):
+            few = fewer
+    names = [table.names[columns[v]] for v in few]
+    or_bge = ", or use BGe(), which takes any table" if len(table.continuous) == table.n_variables else ""
+    if len(few) == 1:
+        cells = numbers_of(table, [columns[few[0]]])[0]
+        least, most = float(cells.min()), float(cells.max())
+        if least < most:
+            span = f"from {least!r} to {most!r}"
+            return f"{names[0]!r} varies so little, {span}, that its variance is lost. Scale it{or_bge}."
+        return f"{names[0]!r} is constant, so its variance is zero. Leave it out{or_bge}."
+    if len(few) >= table.n_distinct:
+        most = max(0, table.n_distinct - 2)
+        return (
+            f"{table.n_distinct} different rows are too few for the covariance of {len(few)} variables, "
+            f"{listing(names)}. Give max_parents={most}{' or less' if most else ''}{or_bge}."
+        )
+    return (
+        f"the covariance of {listing(names, at_most=20)} is degenerate: {_equation(table, [columns[v] for v in few])}. "
+        f"Leave one of them out{or_bge}."
+    )
+
+
+def _equation(table: Table, columns: Sequence[int]) -> str:
+    """The last of these columns from the others."""
+    *causes, last = numbers_of(table, columns)
+    design = np.vstack([*causes, np.ones(table.n_distinct)]).T
+    *slopes, intercept = np.linalg.lstsq(design, last, rcond=None)[0].tolist()
+    names = [table.names[v] for v in columns]
+    terms = [f"{slope:.4g} {name}" for slope, name in zip(slopes, names, strict=False)]
+    if abs(intercept) > 1e-9 * float(np.abs(last).max()):
+        terms.append(f"{intercept:.4g}")
+    return f"{names[-1]} = " + " + ".join(terms)

@@ -1,0 +1,129 @@
+"""What parameter constraints cost families: the loss of log likelihood, taken off the score without them.
+
+Only families of constrained variables lose. The score without constraints bounds the constrained one from above, so it
+decides what need not be optimised (see ``family_walk``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from topdag._util.bitsets import masks_in
+from topdag._util.run import Run
+from topdag.data.table import Table
+from topdag.errors import ScoreError
+from topdag.knowledge.constraints import Constraints
+from topdag.scoring.all_sets import round_store, round_together
+from topdag.scoring.kinds.constrained import ChildKnowledge, Constrained, knowledge_of
+from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.search.engines import family_bytes, set_bytes
+from topdag.search.family_lists import FamilyLists
+from topdag.search.stores import (
+    FamilyStore,
+    Floats,
+    ListStore,
+    SetStore,
+    Store,
+    families_of,
+    rows_of,
+    slots_of,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class ChildLosses:
+    """Of one constrained variable, by parents as masks over the scored columns."""
+
+    known: ChildKnowledge
+    table: Table
+    columns: tuple[int, ...]
+
+    def of(self, mask: int) -> float:
+        """What the constraints cost the log likelihood; the parents must hold those that constraints name."""
+        return self.known.loss(self.table, [v for i, v in enumerate(self.columns) if mask >> i & 1])
+
+
+NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
+
+
+def losses_of(table: Table, columns: tuple[int, ...], kind: ScoreKind) -> Mapping[int, ChildLosses]:
+    """By place among the scored columns; none where the score knows no parameter constraints."""
+    if not isinstance(kind, Constrained):
+        return NO_LOSSES
+    known = knowledge_of(kind.constraints, table)
+    return {columns.index(x): ChildLosses(child, table, columns) for x, child in known.items()}
+
+
+def together(kind: ScoreKind, constraints: Constraints | None) -> tuple[ScoreKind, Constraints | None]:
+    """The score and the constraints with what each says of probabilities in both."""
+    said = (*(kind.constraints if isinstance(kind, Constrained) else ()), *(constraints or Constraints()).parameters)
+    if not said:
+        return kind, constraints
+    also = Constraints(parameters=said)
+    return Constrained(kind.unconstrained, also.parameters), also if constraints is None else constraints & also
+
+
+def require_room(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int | None) -> None:
+    """Refused where constant columns or the limit on parents leave out what parameter constraints name."""
+    if not isinstance(kind, Constrained):
+        return
+    names = table.names
+    for x, child in knowledge_of(kind.constraints, table).items():
+        if constant := [names[v] for v in (x, *child.named) if v not in columns]:
+            raise ScoreError(
+                f"Parameter constraints name {constant[0]!r}, a constant column, which stays isolated; read the table "
+                "with keep_constant=True."
+            )
+        if max_parents is not None and len(child.named) > max_parents:
+            raise ScoreError(
+                f"The constraints on {names[x]!r} name {len(child.named)} parents, more than the {max_parents} "
+                "that max_parents allows."
+            )
+
+
+def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tuple[Store, int] | None:
+    """Every family's score less its loss, and the grid; None when the time limit came first."""
+    begin, done = run.seconds, 0
+    lessened: dict[int, Floats] = {}
+    total = sum(len(families_of(store, x)[0]) for x in losses)
+    for x, child in losses.items():
+        masks, values = families_of(store, x)
+        for at, mask in enumerate(masks_in(masks)):
+            if run.is_over:
+                return None
+            if done % 64 == 0:
+                run.tick("counting", done, total)
+            done += 1
+            values[at] -= child.of(mask)
+        lessened[x] = values
+    run.timed("counting", begin)
+    return _listed(store, lessened, run) if isinstance(store, ListStore) else _dense(store, lessened, run)
+
+
+def _listed(store: ListStore, lessened: Mapping[int, Floats], run: Run) -> tuple[Store, int]:
+    masks, scores = [], []
+    for x in range(store.n):
+        own, values = families_of(store, x)
+        masks.append(own)
+        scores.append(lessened.get(x, values))
+    joined = np.concatenate(scores)
+    grid = round_together([joined], store.n, run.threads)
+    lists = FamilyLists(store.lists.names, store.lists.offsets, rows_of(np.concatenate(masks)), joined)
+    return ListStore(store.n, lists, joined), grid
+
+
+def _dense(store: SetStore | FamilyStore, lessened: Mapping[int, Floats], run: Run) -> tuple[Store, int]:
+    n = store.n
+    what, advice = f"Constrained scores of all families of {n} variables", 'Use fewer variables, or keep="best".'
+    run.require_memory(family_bytes(n) + 3 * set_bytes(n), what, advice)
+    families = np.full(n << n - 1, -math.inf)
+    for x in range(n):
+        masks, values = families_of(store, x)
+        families[(x << n - 1) + slots_of(masks, x)] = lessened.get(x, values)
+    dense = FamilyStore(n, families)
+    return dense, round_store(dense, run)

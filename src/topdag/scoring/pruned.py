@@ -1,0 +1,207 @@
+"""From a table to the families worth keeping, of up to 128 variables, without tables over all sets of variables."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.bitsets import Sets, set_array
+from topdag._util.run import Run, available_memory, shown_bytes
+from topdag.data.table import Table
+from topdag.errors import ScoreError, TooLarge
+from topdag.scoring.kinds.discrete import (
+    AIC,
+    BIC,
+    BDeu,
+    ScoreKind,
+    SetScore,
+    coded,
+)
+from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
+from topdag.search.family_lists import FamilyLists
+from topdag.search.stores import ListStore
+
+MOST_VARIABLES = 128
+MOST_WALKED = 64
+"""Beyond so many variables all sets of a size are counted, layer by layer."""
+MOST_WITHOUT_A_RULE = 20
+"""Up to so many variables all parent sets are scored where no rule can cut any."""
+
+RULES = ("max_parents", "penalty", "entropy", "cells", "atoms")
+"""What can cut parent sets with all their supersets, in the core's order; docs/pruning.md."""
+
+ALL_RULES = (1 << len(RULES)) - 1
+
+COUNTED = 0.6
+"""The part of what is held that the core counts: its lists keep room to grow."""
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """Which families stay.
+
+    ``epsilon``: all but those that a proper subset of their parents beats by more than so many nats; -1.0: by
+    anything, ties included, which is enough for one best network. ``k``: all but those that at least k different
+    proper subsets beat strictly, which is enough for the k best networks; ``epsilon`` then does not matter.
+    """
+
+    epsilon: float = -1.0
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class PrunedScores:
+    """The families kept, with how they were found.
+
+    ``limit``: no family kept or left out undecided has more parents; proven when no limit was asked for. ``scored``:
+    families scored; ``sets``: sets of variables counted for them; ``cut``: by rule, parent sets cut off together with
+    all their supersets, none where all sets of a size were counted; ``kept``: families in ``store``, whose values are
+    multiples of 2**-grid. ``by_layers``: all sets of a size were counted.
+    """
+
+    store: ListStore
+    grid: int
+    limit: int
+    scored: int
+    sets: int
+    cut: Mapping[str, int]
+    kept: int
+    by_layers: bool = False
+
+
+def score_pruned(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Pruning,
+    run: Run,
+    *,
+    rules: int = ALL_RULES,
+    layers: bool | None = None,
+    must: Sequence[int] = (),
+) -> PrunedScores | None:
+    """The families of these columns that ``keep`` asks for; None when the time limit came first.
+
+    ``layers``: whether all sets of a size are counted; None: where hardly any can be left out, or sets are too wide.
+    ``must``: by variable parents that it has in any case, as masks; heeded where all sets of a size are counted, as
+    ``PrunedScores.by_layers`` says, if ``may_be_in_layers``.
+    """
+    n = len(columns)
+    if n > MOST_VARIABLES:
+        raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
+    if n > MOST_WALKED and keep.k is not None:
+        raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
+    require_rule(kind, n, max_parents)
+    begin = run.seconds
+    view, question = coded(table, columns), pruning_question(table, columns, kind, max_parents, keep, run, rules=rules)
+
+    def in_layers() -> _core.PrunedFamilies | None:
+        wide = set_array(must, MOST_VARIABLES)
+        return _core.score_layers(view, question, wide, run.threads, run.seconds_left, run.on_tick)
+
+    def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
+        return _core.score_pruned(view, question, stop_when_dense, run.threads, run.seconds_left, run.on_tick)
+
+    by_layers = layers or n > MOST_WALKED
+    if by_layers:
+        found = in_layers()
+    else:
+        found = walked(stop_when_dense=layers is None and keep.k is None)
+        if found is not None and found.is_dense:
+            found, by_layers = in_layers(), True
+            if found is not None and found.memory_needed:
+                found, by_layers = walked(stop_when_dense=False), False
+    run.timed("counting", begin)
+    run.tick("listing", 0, 0)
+    if found is None:
+        return None
+    if found.memory_needed:
+        _raise_too_large(found.memory_needed / COUNTED, n, run)
+    return _pruned_scores(found, tuple(table.names[v] for v in columns), by_layers=by_layers)
+
+
+def may_be_in_layers(table: Table, columns: Sequence[int], kind: ScoreKind, x: int, must: int) -> bool:
+    """Whether the penalty of x with these parents is no larger than what the numbers of a layer can hold."""
+    cells = math.prod(int(table.arities[v]) for i, v in enumerate(columns) if (must | 1 << x) >> i & 1)
+    return kind.least_penalty(table.n_rows, 2) * cells <= table.n_rows * math.log(table.n_rows + 2)
+
+
+def pruning_question(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Pruning,
+    run: Run,
+    *,
+    rules: int = ALL_RULES,
+) -> _core.PruningQuestion:
+    """What the core is asked."""
+    if not isinstance(kind, SetScore):
+        raise ScoreError(
+            f"{kind!r} is no difference of functions of sets, so it cannot be scored with pruning; "
+            "leave out columns until tables over all sets fit, or use BDeu, BIC, AIC, qNML, K2 or fNML."
+        )
+    arities = [int(table.arities[v]) for v in columns]
+    formulas = {arity: kind.below(table.n_rows, arity) for arity in sorted(set(arities))}
+    below = [formula for formula in formulas.values() if formula is not None]
+    places = {arity: place for place, arity in enumerate(formulas)}
+    return _core.PruningQuestion(
+        kind.joint(table.n_rows),
+        below,
+        [places[arity] for arity in arities] if below else [],
+        min(len(columns), len(columns) if max_parents is None else max_parents),
+        keep.epsilon,
+        keep.k or 0,
+        rules,
+        COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
+    )
+
+
+def grid_scores(
+    view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
+) -> tuple[int, NDArray[np.float64]]:
+    """The grid's exponent, and the scores of sets on the grid of this question."""
+    find = _core.grid_scores if sets.ndim == 1 else _core.wide_grid_scores
+    return find(view, question, formula, np.ascontiguousarray(sets))
+
+
+def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
+    """Raises ScoreError where every parent set would have to be scored."""
+    is_narrow = n <= MOST_WALKED
+    has_rule = isinstance(kind.unconstrained, BIC | AIC | PenalisedGaussian) or (is_narrow and isinstance(kind, BDeu))
+    if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
+        discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"
+        raise ScoreError(
+            f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
+            f"such as max_parents=3, or use {'GaussianBIC' if isinstance(kind, GaussianScore) else discrete}."
+        )
+
+
+def _raise_too_large(needed: float, n: int, run: Run) -> None:
+    advice = "Give max_parents, a smaller factor or fewer columns."
+    run.require_memory(needed, f"Scoring the parent sets of {n} variables", advice)
+    raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
+
+
+def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool) -> PrunedScores:
+    masks, scores = found.take_parents(), found.take_scores()
+    lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
+    return PrunedScores(
+        ListStore(len(names), lists, lists.scores),
+        found.grid,
+        found.limit,
+        found.n_scored,
+        found.n_sets,
+        MappingProxyType(dict(zip(RULES, found.n_cut, strict=True))),
+        lists.n_families,
+        by_layers,
+    )

@@ -1,0 +1,277 @@
+"""``score``: every family of a table that a question can need."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import OnProgress, Run, is_whole
+from topdag.data.convert import as_table
+from topdag.data.table import Table
+from topdag.errors import Interrupted, ScoreError
+from topdag.knowledge.compiled import CompiledConstraints, free_rules
+from topdag.knowledge.constraints import Constraints
+from topdag.scoring.all_sets import fill_store, round_store, round_together
+from topdag.scoring.allowed import allowed_only, score_allowed
+from topdag.scoring.choice import scores_by_lists
+from topdag.scoring.continuous_scoring import note_on_degenerate
+from topdag.scoring.dominance import listed_store, store_for_k_best
+from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
+from topdag.scoring.kinds.discrete import AIC, BIC, KINDS_BY_NAME, ScoreKind
+from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
+from topdag.scoring.pruned import PrunedScores
+from topdag.scoring.pruned_gaussian import score_worth_keeping
+from topdag.scoring.scores import HOPELESS_NATS, Scores, cutoff_of
+from topdag.search.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
+from topdag.search.family_lists import FamilyLists
+from topdag.search.stores import ListStore, MixedStore, SetStore, Store
+
+
+def score(
+    table: Any,
+    kind: ScoreKind,
+    *,
+    constraints: Constraints | None = None,
+    max_parents: int | None = None,
+    keep: Keep | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> Scores:
+    """Scores every family of a table (or frame, array, path) that a question can need.
+
+    ``keep="all"`` serves every question; ``"best"`` drops what one best network cannot need, ``Within(factor)``
+    what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
+    classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
+    families are kept where tables over all sets pay; else those for the best network, and a question that needs
+    more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
+    contradictions raise ConstraintError (docs/constraints.md).
+    """
+    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    try:
+        check_kind(kind)
+        read = as_table(table, kind.numbers)
+        scores = score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+    except KeyboardInterrupt:
+        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
+    assert scores is not None  # without a time limit nothing stops it short of an exception
+    return scores
+
+
+def score_within(
+    table: Table,
+    kind: ScoreKind,
+    run: Run,
+    *,
+    max_parents: int | None = None,
+    keep: Keep | None = None,
+    constraints: Constraints | None = None,
+    relaxed: bool = False,
+    listed: bool = False,
+) -> Scores | None:
+    """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
+    ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
+    check_kind(kind)
+    check_constraints(constraints)
+    kind, constraints = together(kind, constraints)
+    check_max_parents(max_parents)
+    kind.require_columns(table)
+    if keep is not None:
+        keep_epsilon(keep)  # checks it
+    begin = run.seconds
+    columns = scored_columns(table)
+    require_room(table, columns, kind, max_parents)
+    known = compiled_for(table, columns, constraints)
+    if relaxed and known is not None:
+        known = known.relaxed
+    require_keepable(keep, known)
+    limit = max_parents if known is None else known.limit_on_parents(max_parents)
+    choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
+    is_narrow = (
+        known is not None and len(columns) > SMALL and keep is None and not all(f.is_free for f in known.families)
+    )
+    by_lists = choice.engine is Engine.SEARCH or ((listed or is_narrow) and isinstance(kind, (BIC, AIC)))
+    if by_lists and _needs_all_sets(table, known):
+        by_lists = False
+    score_them = _score_lists if by_lists else _score_all_sets
+    purpose = keep or ("best" if by_lists else "all")
+    found = score_them(table, columns, kind, max_parents, purpose, known, run)
+    if found is None:
+        return None
+    return Scores(
+        table.names,
+        kind,
+        table,
+        max_parents,
+        purpose,
+        columns,
+        found.store,
+        found.grid,
+        run.seconds - begin,
+        (*table.notes, *kind.notes_on(table), *found.notes),
+        automatic=by_lists and keep is None,
+        report=found.report,
+        constraints=constraints if known is not None else None,
+        compiled=known,
+        left_out=found.left_out,
+    )
+
+
+def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
+    """Families of continuous variables that must have parents are found among all, as long as these can be held."""
+    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
+        return False
+    return not all(own.is_closed_under_removal for own in known.families)
+
+
+def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
+    """None when nothing is known."""
+    return constraints.compiled(table.names, columns) if constraints else None
+
+
+def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:
+    """Families may be dropped for the sake of smaller ones only where those may stand for them."""
+    if keep in (None, "all") or known is None or known.is_local:
+        return
+    if isinstance(keep, KBest) or not known.rest.is_closed_under_removal:
+        raise ScoreError(
+            f"keep={keep!r} drops families that these constraints on several variables at once may need "
+            f'({"; ".join(known.rest.lines(known.names))}). Leave keep out, or use keep="all".'
+        )
+
+
+@dataclass(frozen=True)
+class _Scored:
+    store: Store
+    grid: int
+    report: PrunedScores | None = None
+    left_out: bool = False
+    notes: tuple[str, ...] = ()
+
+
+def _score_lists(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Keep,
+    known: CompiledConstraints | None,
+    run: Run,
+) -> _Scored | None:
+    losses = losses_of(table, columns, kind)
+    base, pruning = kind.unconstrained, pruning_for(keep)
+    if known is None and not losses:
+        pruned = score_worth_keeping(table, columns, base, max_parents, pruning, run)
+    else:
+        limit = max_parents if known is None else known.limit_on_parents(max_parents)
+        rules = free_rules(tuple(table.names[v] for v in columns)) if known is None else known.families
+        pruned = score_allowed(table, columns, base, limit, pruning, rules, run, losses)
+    return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
+
+
+def _score_all_sets(
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Keep,
+    known: CompiledConstraints | None,
+    run: Run,
+) -> _Scored | None:
+    if not columns:
+        return _Scored(SetStore(0, np.zeros(1), ()), 40)
+    limit = len(columns) if max_parents is None else min(max_parents, len(columns))
+    if known is not None:
+        limit = known.limit_on_parents(limit) or 0
+    filled = fill_store(table, columns, kind.unconstrained, limit, run)
+    if filled is None:
+        return None
+    grid = round_store(filled, run)
+    losses = losses_of(table, columns, kind)
+    left_out = (known is not None or bool(losses)) and cutoff_of(filled, limit) < math.inf
+    notes: tuple[str, ...] = ()
+    if isinstance(filled, MixedStore):
+        left_out = filled.hopeless > 0
+        notes = (note_on_degenerate(filled),) if filled.degenerate else ()
+    allowed: Store = filled
+    if known is not None:
+        allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, limit, grid, run)
+    if losses:
+        lessened = less_losses(allowed, losses, run)
+        if lessened is None:
+            return None
+        allowed, grid = lessened
+    store: Store | None = allowed
+    if keep != "all":
+        store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
+    return None if store is None else _Scored(store, grid, left_out=left_out, notes=notes)
+
+
+def scored_again(
+    scores: Scores, run: Run, keep: Keep, *, relaxed: bool | None = None, listed: bool = False
+) -> Scores | None:
+    """The same table scored with more families kept; None when the time is up."""
+    assert scores.table is not None and scores.kind is not None
+    return score_within(
+        scores.table,
+        scores.kind,
+        run,
+        max_parents=scores.max_parents,
+        keep=keep,
+        constraints=scores.constraints,
+        relaxed=scores.is_relaxed if relaxed is None else relaxed,
+        listed=listed,
+    )
+
+
+def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
+    """Scores with just these families allowed, as read from a score file."""
+    n = len(lists.names)
+    rounded = np.array(lists.scores)
+    grid = round_together([rounded], n, 1)
+    columns = tuple(range(n))
+    options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
+    return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
+
+
+def scored_columns(table: Table) -> tuple[int, ...]:
+    """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
+    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
+
+
+def check_kind(kind: object) -> None:
+    if not isinstance(kind, ScoreKind):
+        meant = KINDS_BY_NAME.get(kind.lower()) if isinstance(kind, str) else kind
+        name = meant.__name__ if isinstance(meant, type) and issubclass(meant, ScoreKind) else None
+        hint = f"; write {name}()" if name else ""
+        raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
+
+
+def check_constraints(constraints: object) -> None:
+    if constraints is not None and not isinstance(constraints, Constraints):
+        raise ScoreError(
+            "constraints must be Constraints, such as Constraints(required_edges=[...]), "
+            f"not {type(constraints).__name__}."
+        )
+
+
+def check_max_parents(max_parents: int | None) -> None:
+    if max_parents is not None and not is_whole(max_parents, 0, MOST_IN_A_LIST):
+        raise ScoreError(f"max_parents must be a whole number from 0 on, or None, not {max_parents!r}.")
+
+
+def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, grid: int, run: Run) -> Store | None:
+    """What the question needs; None when the time is up."""
+    if isinstance(keep, KBest):
+        slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
+        equivalent = kind.score_equivalent
+        return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
+    held = sum(array.nbytes for array in store.arrays)
+    needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
+    run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
+    core, epsilon = store.core(), keep_epsilon(keep)
+    return listed_store(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])

@@ -1,0 +1,98 @@
+"""Scores with a prior that factors over families added to them: every question about scores then counts both."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._util.run import Run
+from topdag.errors import ScoreError
+from topdag.knowledge.priors import EdgePrior, OrderModular, Prior
+from topdag.scoring.all_sets import round_store, round_together
+from topdag.scoring.scores import Scores
+from topdag.search.stores import FamilyStore, ListStore, families_of, slots_of
+
+FAR_BEHIND = 50.0
+"""Nats by which a family must lose to count for nothing."""
+
+
+def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
+    """The same scores with the log weight of every family added in ``store``, on a grid of their own.
+
+    ``network.score`` and ``scores.local`` stay what the data say. Pruned scores are refused: what they lack may be what
+    the prior prefers.
+    """
+    if not scores.is_kept():
+        raise ScoreError(
+            f"With the {prior} all families count, but these scores were pruned, keep={scores.keep!r}. "
+            'Score again with keep="all", or with max_parents; read a score file that was never pruned with keep="all" '
+            "(on the command line --keep all)."
+        )
+    if isinstance(prior, EdgePrior):
+        prior.require_names(scores.names)
+    names = scores.scored_names
+    if isinstance(scores.store, ListStore):
+        store, grid = _listed_with(scores.store, names, prior, run)
+        return replace(scores, store=store, grid=grid, automatic=False, prior=prior)
+    if not names:
+        return replace(scores, prior=prior)
+    n = len(names)
+    needed = 8.0 * (n + 3) * 2 ** (n - 1)
+    run.require_memory(
+        needed, f"Adding the {prior} to the families of {n} variables", "Use fewer variables, or no prior."
+    )
+    families = np.full(n << n - 1, -math.inf)
+    for x in range(n):
+        masks, values = families_of(scores.store, x)
+        slots = slots_of(masks, x)
+        weights = prior.family_log_weights(names, x)
+        own = families[x << n - 1 : (x + 1) << n - 1]
+        own[slots] = values + weights[slots]
+        _require_nothing_lifted(scores, prior, names[x], own, weights)
+    dense = FamilyStore(n, families)
+    return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
+
+
+def _require_nothing_lifted(
+    scores: Scores, prior: Prior, name: str, own: NDArray[np.float64], weights: NDArray[np.float64]
+) -> None:
+    """Families left out score less than no parents by the cut-off; the prior must not make up for that.
+
+    Each must stay far behind one that is held and has some of its parents, so fits into every network it fits into.
+    """
+    left_out = np.isneginf(own)
+    if scores.max_parents is not None:
+        left_out &= np.bitwise_count(np.arange(len(own), dtype=np.uint64)) <= scores.max_parents
+    if scores.cutoff == math.inf or not left_out.any():
+        return
+    most = own[0] - weights[0] - scores.cutoff + weights + FAR_BEHIND
+    if not (most > own[0])[left_out].any():
+        return
+    best = own.copy()
+    for bit in range(len(own).bit_length() - 1):
+        halves = best.reshape(-1, 2, 1 << bit)
+        np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
+    if (most > best)[left_out].any():
+        raise ScoreError(
+            f"The {prior} may favour parent sets of {name!r} that are not held, since they score {scores.cutoff:g} "
+            "nats less than none. Use smaller weights, or a lower max_parents."
+        )
+
+
+def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
+    """What constant columns add to the log weight of every network: they can stand anywhere in an order."""
+    if not isinstance(prior, OrderModular) or not prior.is_uniform:
+        return 0.0
+    return math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)
+
+
+def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Run) -> tuple[ListStore, int]:
+    weighed = store.rounded.copy()
+    for x in range(store.n):
+        begin, end = store.lists.offsets[x : x + 2]
+        weighed[begin:end] += prior.listed_log_weights(names, x, store.lists.masks[begin:end])
+    grid = round_together([weighed], store.n, run.threads)
+    return ListStore(store.n, store.lists, weighed), grid

@@ -1,0 +1,63 @@
+"""Variables that can be ordered one group after another: each a smaller question, and their answers put together.
+
+For the best network only: what is left out of a part is what no best network needs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.bitsets import NARROW
+from topdag.search.family_lists import FamilyLists
+from topdag.search.stores import Candidates, Floats, ListStore
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component: its variables in column order, and their families with what comes before left out.
+
+    ``before``: all that come before, as a mask, who are there as parents in any case. ``masks`` number parents by their
+    place in ``variables``; ``scores`` are those of the whole families, so a part's costs are costs of the whole
+    question.
+    """
+
+    variables: tuple[int, ...]
+    before: int
+    offsets: NDArray[np.int64]
+    masks: NDArray[np.uint64]
+    scores: Floats
+
+    @property
+    def candidates(self) -> _core.Candidates:
+        return _core.Candidates(len(self.variables), self.offsets, self.masks, self.scores)
+
+    def store(self, names: Sequence[str]) -> ListStore:
+        """The part's families as a list of their own; ``names`` of all variables."""
+        own = tuple(names[v] for v in self.variables)
+        lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), self.masks.ndim), self.scores)
+        return ListStore(len(own), lists, lists.scores)  # in the list's own order
+
+    def as_columns(self, places: Iterable[int]) -> list[int]:
+        """Places in the part as columns of the whole."""
+        return [self.variables[place] for place in places]
+
+    def allowed_parents(self, mask: int) -> int:
+        """Parents in the part, and all that come before, as a mask over all variables."""
+        return self.before | sum(1 << v for place, v in enumerate(self.variables) if mask >> place & 1)
+
+
+def parts_of(candidates: Candidates) -> list[Part]:
+    """The components, in an order in which they can be placed."""
+    parts = []
+    for variables, before in _core.components(candidates):
+        columns = tuple(v for v in range(candidates.n_variables) if variables >> v & 1)
+        offsets, masks, scores = _core.component_families(candidates, variables, before)
+        if masks.ndim == 2 and len(columns) <= NARROW:
+            masks = np.ascontiguousarray(masks[:, 0])
+        parts.append(Part(columns, before, offsets, masks, scores))
+    return parts

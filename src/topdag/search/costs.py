@@ -1,0 +1,123 @@
+"""Listed families as costs on a grid, and the bound that multipliers of cuts give, right to the last bit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.bitsets import set_array
+from topdag.search.stores import Candidates, Floats, ListStore
+
+Marks = NDArray[np.bool_]
+Masks = NDArray[np.uint64]
+Whole = NDArray[np.int64]
+Cuts = _core.Cuts | _core.WideCuts
+
+EXACT_BITS = 52  # sums of this many bits are exact in doubles
+HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
+
+
+@dataclass(frozen=True)
+class Families:
+    """Listed families as costs, by variable, in the order of the list they come from."""
+
+    n: int
+    offsets: Whole
+    parents: Masks
+    costs: Floats
+    exponent: int  # costs are multiples of 2**-exponent, and so are multipliers
+    core: _core.ClusterFamilies | _core.WideClusterFamilies
+
+    @classmethod
+    def of_store(cls, store: ListStore) -> Families:
+        offsets, costs = np.ascontiguousarray(store.lists.offsets), costs_of(store)
+        largest = HEADROOM * (np.maximum.reduceat(costs, offsets[:-1]).sum() + 1.0)
+        exponent = max(-exponent_of(common_step(costs)), EXACT_BITS - exponent_of(largest))
+        return cls.build(offsets, store.parents, costs, exponent)
+
+    @classmethod
+    def build(cls, offsets: Whole, parents: Masks, costs: Floats, exponent: int) -> Families:
+        kind = _core.ClusterFamilies if parents.ndim == 1 else _core.WideClusterFamilies
+        return cls(len(offsets) - 1, offsets, parents, costs, exponent, kind(offsets, parents))
+
+    def no_cuts(self) -> Cuts:
+        """A place for cuts on these families."""
+        kind = _core.Cuts if self.parents.ndim == 1 else _core.WideCuts
+        return kind(self.core)
+
+    @property
+    def size(self) -> int:
+        return len(self.costs)
+
+    @cached_property
+    def owners(self) -> Whole:
+        return np.repeat(np.arange(self.n), np.diff(self.offsets))
+
+    def places(self, masks: Sequence[int]) -> Marks:
+        """Marks the families of a network."""
+        same = self.parents == set_array(masks, self.n)[self.owners]
+        marks: Marks = same.reshape(self.size, same.ndim).all(axis=1)
+        return marks
+
+    def first(self, most: int) -> Marks:
+        """The first families of each variable, so many at most."""
+        return np.arange(self.size) - np.repeat(self.offsets[:-1], np.diff(self.offsets)) < most
+
+    def only(self, kept: Marks) -> Families:
+        """Just these families; their costs stay what they are."""
+        counts = np.concatenate([[0], np.cumsum(kept)])[self.offsets]
+        return Families.build(counts, self.parents[kept], self.costs[kept], self.exponent)
+
+    def bound(self, allowed: Marks, cuts: Cuts, multipliers: Floats) -> tuple[float, Floats]:
+        """What networks of allowed families cost at least, and those with each family; exact, so always valid."""
+        on_grid = self.on_grid(multipliers, cuts)
+        bound, excess = cuts.bound(self.costs, allowed.view(np.uint8), on_grid)
+        return bound, bound + excess
+
+    def on_grid(self, multipliers: Floats, cuts: Cuts) -> Floats:
+        """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
+        rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
+        fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, EXACT_BITS - self.exponent)
+        return rounded if fits else np.zeros_like(rounded)
+
+
+def common_step(costs: Floats) -> float:
+    """The largest power of two, up to 1, that divides all costs; so it divides those of networks."""
+    fractions, exponents = np.frexp(costs[costs > 0])
+    whole = np.ldexp(fractions, 53).astype(np.int64)
+    return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
+
+
+def exponent_of(size: float) -> int:
+    """The least e with 2**e >= size."""
+    return math.ceil(math.log2(size))
+
+
+def costs_of(store: ListStore) -> Floats:
+    costs: Floats = np.repeat(store.best_scores, np.diff(store.lists.offsets)) - store.rounded
+    return costs
+
+
+def spread_of(store: ListStore) -> float:
+    """No network is further behind the best: how far the families of each variable lie apart, in sum."""
+    return float(np.maximum.reduceat(costs_of(store), store.lists.offsets[:-1]).sum())
+
+
+def candidates_of(store: ListStore) -> Candidates:
+    """The families that orders use."""
+    return _core.undominated(store.any_candidates)
+
+
+def network_near(candidates: Candidates, families: Families, weights: Floats) -> tuple[float, list[int]]:
+    """Cost and parents of the local optimum from an order that fits these weights."""
+    core = families.core
+    if isinstance(candidates, _core.Candidates) and isinstance(core, _core.ClusterFamilies):
+        return _core.climb_from_weights(candidates, core, weights)
+    assert isinstance(candidates, _core.WideCandidates) and isinstance(core, _core.WideClusterFamilies)
+    return _core.climb_from_weights(candidates, core, weights)

@@ -1,0 +1,100 @@
+"""The best network by search over orders of the variables, best first or layer by layer.
+
+Costs are shortfalls: what families give up against the best of their variable (``_core.Candidates``).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import Run
+from topdag.search.stores import Floats
+
+SHARE_OF_FREE_MEMORY = 0.8
+
+
+@dataclass(frozen=True)
+class OrderSearch:
+    """What a search over orders found.
+
+    ``cost``: of the best network, when ``finished``; infinite when none costs up to ``upper``. ``bound``: no network
+    costs less; the same as ``cost`` when finished. ``limit``: what stopped it, "time_limit", "memory_limit" or
+    "Ctrl-C". ``layers``: by number of placed variables, sets expanded and sets found but not expanded.
+    """
+
+    finished: bool
+    cost: float
+    bound: float
+    limit: str | None
+    engine: str
+    order: tuple[int, ...]
+    parents: tuple[int, ...]
+    work: dict[str, int]
+    layers: tuple[tuple[int, int], ...]
+
+
+def cluster_bound(
+    candidates: _core.Candidates, clusters: Sequence[tuple[int, int]], multipliers: Floats
+) -> _core.Bound:
+    """The bound from clusters (mask, k) with multipliers, as the relaxation gives them for these families."""
+    members = np.array([mask for mask, _ in clusters], dtype=np.uint64)
+    ks = np.array([k for _, k in clusters], dtype=np.int64)
+    return _core.cluster_bound(candidates, members, ks, np.ascontiguousarray(multipliers, dtype=np.float64))
+
+
+def consecutive_blocks(sizes: Sequence[int]) -> list[int]:
+    """Groups of variables in column order, as masks."""
+    ends = np.cumsum(sizes).tolist()
+    return [((1 << size) - 1) << (end - size) for size, end in zip(sizes, ends, strict=True)]
+
+
+def search_orders(
+    candidates: _core.Candidates,
+    bound: _core.Bound,
+    run: Run,
+    *,
+    upper: float = math.inf,
+    extend_paths: bool = True,
+    memory: int | None = None,
+) -> OrderSearch:
+    """Best first; layer by layer when the sets do not fit in memory. With ``memory``, best first in so many bytes only.
+
+    Only networks that cost up to ``upper`` are looked for: give the cost of one that is known. ``extend_paths``: where
+    a variable's best family of all fits it is placed at once.
+    """
+    most = int(run.allowed_memory * (SHARE_OF_FREE_MEMORY if run.memory_limit is None else 1.0))
+    begin = run.seconds
+    found, interrupted = _core.search_orders(
+        candidates, bound, upper, extend_paths, most if memory is None else memory, run.seconds_left, run.on_tick
+    )
+    proved, engine = found.bound, "best-first search over orders"
+    run.memory = max(run.memory, found.bytes)
+    if found.memory_hit and memory is None and not interrupted:
+        found, interrupted = _core.search_in_layers(
+            candidates, bound, upper, extend_paths, most, run.threads, run.seconds_left, run.on_tick
+        )
+        engine = "search over orders by layers"
+        run.memory = max(run.memory, found.bytes)
+    run.timed("searching", begin)
+    return OrderSearch(
+        found.finished,
+        found.cost,
+        max(proved, found.bound),
+        _limit(found, interrupted),
+        engine,
+        tuple(found.order),
+        tuple(found.parents),
+        {"expanded": found.expanded, "generated": found.generated, "reopened": found.reopened},
+        tuple(found.layers),
+    )
+
+
+def _limit(found: _core.OrderResult, interrupted: bool) -> str | None:
+    if found.finished:
+        return None
+    return "Ctrl-C" if interrupted else "memory_limit" if found.memory_hit else "time_limit"

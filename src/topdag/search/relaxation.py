@@ -1,0 +1,279 @@
+"""The linear relaxation over listed families with cluster cuts: a bound, reduced costs and good networks.
+
+Costs are shortfalls: what a family gives up against the best of its variable. A network picks one family for each
+variable; for every set C of variables at least k of the families of its members have fewer than k parents in C.
+Minimising the cost over weights that add up to one for each variable and obey the violated ones of these cuts gives
+multipliers. Nothing else is taken from the linear program: bounds and reduced costs are computed again, exactly, from
+multipliers rounded to a grid, and any multipliers from 0 on give a valid bound.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.bitsets import NARROW, masks_in
+from topdag._util.run import Run
+from topdag.search.costs import (
+    Families,
+    Marks,
+    candidates_of,
+    common_step,
+    costs_of,
+    network_near,
+)
+from topdag.search.linear_program import Program, Row, Rows, Solution, cuts_of
+from topdag.search.stores import Floats, ListStore
+
+CLIMBS = 1_000
+WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
+CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
+SEED = 1
+MOST_K = 3
+CUTS_A_ROUND = 200
+LEAST_VIOLATION = 1e-4
+SEARCH_STEPS = 20_000
+PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
+PATIENCE_GAIN = 0.01
+FIRST_FAMILIES = 10  # of each variable, which the program begins with
+SECONDS_A_TICK = 0.2
+
+CLOSE, CLOSE_SHARE = 1e-9, 1e-12  # networks that cost this much less, and this share of the cost, count as equal
+
+
+@dataclass(frozen=True)
+class Incumbent:
+    """A network, as a parent mask for each variable, and its cost."""
+
+    masks: tuple[int, ...]
+    cost: float
+
+
+class Known:
+    """What is known at any moment, also after an interruption: no network costs less than ``bound``.
+
+    ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite. No network costs
+    more than ``most``.
+    """
+
+    most = math.inf
+
+    def __init__(self, store: ListStore, run: Run) -> None:
+        self.incumbent: Incumbent | None = None
+        self.bound = 0.0
+        self.candidates = candidates_of(store)
+        self.step = common_step(costs_of(store))
+        self._run = run
+        self.best_score = float(store.best_scores.sum())
+        self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
+        self._next_tick = 0.0
+
+    @property
+    def cost(self) -> float:
+        return self.most if self.incumbent is None else self.incumbent.cost
+
+    def offer(self, cost: float, masks: list[int]) -> bool:
+        """Takes a network that is better than the best so far."""
+        if cost < self.cost:
+            self.incumbent = Incumbent(tuple(masks), cost)
+            return True
+        return False
+
+    def climb(self, climbs: int | None = None) -> None:
+        """From random orders, so many times."""
+        climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
+        left = self._run.seconds_left
+        seconds = None if left is None else CLIMBING_SHARE * left
+        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.on_tick))
+
+    def round(self, families: Families, weights: Floats) -> bool:
+        """Looks for a network near the weights of a solution."""
+        return self.offer(*network_near(self.candidates, families, weights))
+
+    @property
+    def cutoff(self) -> float:
+        """What a better network may cost at most; nearer ones count as equally good."""
+        return self.cost - max(self.step, CLOSE + CLOSE_SHARE * self.cost) if self.incumbent else self.most
+
+    def raise_bound(self, bound: float) -> None:
+        self.bound = max(self.bound, bound if self.incumbent is None else min(bound, self.incumbent.cost))
+
+    def tick(self, done: int, total: int) -> None:
+        """Tells who watches, a few times a second."""
+        if self._run.seconds >= self._next_tick:
+            self._next_tick = self._run.seconds + SECONDS_A_TICK
+            most = self.elsewhere + self.best_score
+            best = None if self.incumbent is None else most - self.incumbent.cost
+            self._run.tick("relaxing", done, total, best, most - self.bound)
+
+
+def known_from(store: ListStore, run: Run, known: Known | None, incumbent: Incumbent | None) -> Known:
+    """What is known at the start, with the network given."""
+    known = Known(store, run) if known is None else known
+    if incumbent is not None:
+        known.offer(incumbent.cost, list(incumbent.masks))
+    return known
+
+
+@dataclass(frozen=True)
+class Relaxation:
+    """What the relaxation says; costs, for families in the order of the store.
+
+    ``bound``: no network costs less. ``family_bounds``: no network with the family costs less. Families whose bound is
+    above ``threshold`` were left out of the program; on the others ``clusters`` (mask, k) with ``multipliers`` give a
+    bound of at least ``bound``. ``incumbent`` is None when there is no network, and the bound infinite.
+    """
+
+    bound: float
+    threshold: float
+    clusters: list[tuple[int, int]]
+    multipliers: Floats
+    family_bounds: Floats
+    rounds: int
+    cuts: int
+    incumbent: Incumbent | None
+    rows: tuple[Row, ...] = ()  # other cuts that have multipliers,
+    row_multipliers: Floats = field(default_factory=lambda: np.zeros(0))  # and these
+
+    @property
+    def reduced_costs(self) -> Floats:
+        """By how much networks with a family cost more than the bound, at least."""
+        return np.maximum(self.family_bounds - self.bound, 0.0)
+
+    def kept_families(self, threshold: float) -> Marks:
+        """Marks the families that some network of at most this cost may have."""
+        return self.family_bounds <= threshold
+
+
+def solve_root(
+    store: ListStore,
+    run: Run,
+    *,
+    incumbent: Incumbent | None = None,
+    epsilon: float = 0.0,
+    known: Known | None = None,
+    rows: Rows | None = None,
+    first_cuts: Relaxation | None = None,
+) -> Relaxation:
+    """The relaxation with cuts added until none is violated, the bound meets the best network or the clock runs out.
+
+    Keeps all families of networks that cost up to ``epsilon`` more than the best network met. ``known`` is kept up to
+    date all the while. ``rows``: further cuts that networks must obey to be asked for. ``first_cuts``: where to take
+    the first cuts from, which may be of other families of the same variables.
+    """
+    known = known_from(store, run, known, incumbent)
+    root = _Root(Families.of_store(store), known, epsilon, rows)
+    if not root.has_network():
+        known.bound = math.inf
+        return root.relaxation()
+    known.round(root.families, np.zeros(root.families.size))
+    known.climb()
+    root.begin(first_cuts)
+    while root.goes_on() and not run.is_over and root.solve(run):
+        known.tick(root.rounds, 0)
+    return root.relaxation()
+
+
+class _Root:
+    """The root while it is solved."""
+
+    def __init__(self, families: Families, known: Known, epsilon: float, more: Rows | None) -> None:
+        self.families = families
+        self.more = more
+        self.rows: tuple[Row, ...] = ()
+        self.row_multipliers: Floats = np.zeros(0)
+        self.known = known
+        self.epsilon = epsilon
+        self.family_bounds = np.zeros(families.size)
+        self.clusters: list[tuple[int, int]] = []
+        self.multipliers: Floats = np.zeros(0)
+        self.bound = 0.0
+        self.threshold = math.inf
+        self.rounds = 0
+        self.n_cuts = 0
+        self._history: list[float] = []
+        self._is_separated = self._is_priced = False
+
+    def has_network(self) -> bool:
+        return self.families.core.propagate(np.ones(self.families.size, dtype=np.uint8))
+
+    def begin(self, first_cuts: Relaxation | None) -> None:
+        self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
+        if first_cuts is not None:
+            self.program.add_cuts(first_cuts.clusters, first_cuts.rows)
+        # With the families of a network there is a solution without stopgaps.
+        no_weights = np.zeros(self.families.size)
+        _, masks = network_near(self.known.candidates, self.families, no_weights)
+        self.program.admit(self.families.places(masks) | self.families.first(FIRST_FAMILIES))
+        self._lower_threshold()
+
+    def goes_on(self) -> bool:
+        """Until the best network is proved, no cut is violated or the bound hardly moves."""
+        if max(self.bound, self.known.bound) > self.known.cutoff or (self._is_separated and self._is_priced):
+            return False
+        if len(self._history) <= PATIENCE:
+            return True
+        gained = self.bound - self._history[-1 - PATIENCE]
+        return gained > PATIENCE_GAIN * (self.known.cost - self.bound)
+
+    def solve(self, run: Run) -> bool:
+        """One round: solve, bound, look for a network, cut. False when the solver stopped."""
+        allowed = self.family_bounds <= self.threshold
+        self.program.allow(allowed)
+        solution = self.program.solve(run)
+        if solution is None:
+            return False
+        self.rounds += 1
+        self._learn(allowed, solution)
+        if self.known.round(self.families, solution.weights):
+            self._lower_threshold()
+        self._cut(solution)
+        return True
+
+    def _learn(self, allowed: Marks, solution: Solution) -> None:
+        bound, family_bounds = self.families.bound(allowed, self.program.cuts, solution.multipliers)
+        self._is_priced = self.program.price(family_bounds) == 0
+        # Families left out make a bound good only up to the threshold they were left out for.
+        np.maximum(
+            self.family_bounds, np.minimum(family_bounds, self.threshold + self.known.step), out=self.family_bounds
+        )
+        if bound >= self.bound:
+            self.bound = bound
+            multipliers = self.families.on_grid(solution.multipliers, self.program.cuts)
+            used = np.flatnonzero(multipliers)
+            is_row = np.array([self.program.rows[c] is not None for c in used], dtype=np.bool_)
+            self.rows = tuple(row for c in used[is_row] if (row := self.program.rows[c]) is not None)
+            self.clusters = [self.program.cuts[c][0][0] for c in used[~is_row].tolist()]
+            self.row_multipliers, self.multipliers = multipliers[used[is_row]], multipliers[used[~is_row]]
+            self.known.raise_bound(bound)
+        if self._is_priced or self.bound > 0:  # before that, families come in and the bound must wait
+            self._history.append(self.bound)
+
+    def _lower_threshold(self) -> None:
+        self.threshold = min(self.threshold, self.known.cost + self.epsilon)
+
+    def _cut(self, solution: Solution) -> None:
+        found = self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
+        rows = [] if self.more is None else self.more.broken(self.families, solution.weights, masks_in(found[0]))
+        self._is_separated = len(found[0]) == 0 and not rows
+        self.program.drop_slack_cuts()
+        if len(found[0]):
+            self.n_cuts += self.program.add_clusters(*found)
+        if rows:
+            self.n_cuts += self.program.add_rows(rows)
+
+    def relaxation(self) -> Relaxation:
+        known = self.known
+        described = self.clusters, self.multipliers, self.family_bounds, self.rounds, self.n_cuts
+        return Relaxation(known.bound, self.threshold, *described, known.incumbent, self.rows, self.row_multipliers)
+
+
+def bounds_by(root: Relaxation, families: Families) -> Floats:
+    """What networks with each family cost at least, by the cuts and multipliers of a relaxation of other families of
+    the same variables."""
+    cuts = cuts_of(families, root.clusters, root.rows)
+    multipliers = np.concatenate([root.multipliers, root.row_multipliers])
+    return families.bound(np.ones(families.size, dtype=np.bool_), cuts, multipliers)[1]

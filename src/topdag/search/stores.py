@@ -1,0 +1,246 @@
+"""Three ways to hold local scores of all families: as set functions, family by family, or as lists.
+
+``core(before)``: as the core reads them, with the variables that come before each in any case, as masks.
+Masks are bit sets over the scored variables, in column order; a *slot* is a mask with the variable's own bit left
+out. All values lie on one grid (see docs/method.md), so sums of them are exact.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag._util.bitsets import NARROW, equals, set_array, sort_keys
+from topdag.search.family_lists import FamilyLists
+
+Floats = NDArray[np.float64]
+PART = 1 << 20
+Candidates = _core.Candidates | _core.WideCandidates
+
+
+class ParentLimits(NamedTuple):
+    """The parents that one variable may have: all of ``must``, none outside ``may``, so many."""
+
+    must: int
+    may: int
+    least: int
+    most: int
+
+    def admits(self, mask: int) -> bool:
+        is_between = not self.must & ~mask and not mask & ~self.may
+        return is_between and self.least <= mask.bit_count() <= self.most
+
+    @property
+    def n_sets(self) -> int:
+        free, n_must = (self.may & ~self.must).bit_count(), self.must.bit_count()
+        return sum(math.comb(free, k - n_must) for k in range(max(self.least, n_must), self.most + 1))
+
+
+@dataclass(frozen=True)
+class SetStore:
+    """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed. ``limits``: nor
+    are families beyond those of their variable; () where there are none."""
+
+    n: int
+    joint: Floats
+    below: tuple[Floats | None, ...]
+    limits: tuple[ParentLimits, ...] = ()
+
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        below = [self.joint if b is None else b for b in self.below]
+        return _core.difference_scores(self.n, self.joint, below, before, self.limits)
+
+    def value(self, x: int, mask: int) -> float:
+        if self.limits and not self.limits[x].admits(mask):
+            return -math.inf
+        joint = float(self.joint[mask | 1 << x])
+        below = self.below[x]
+        return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
+
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        """Whatever the limits."""
+        below = self.below[x]
+        found: Floats = self.joint[masks | np.uint64(1 << x)]
+        np.subtract(found, (self.joint if below is None else below)[masks], out=found, where=found > -math.inf)
+        return found
+
+    @property
+    def n_allowed_sets(self) -> int:
+        return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint))
+
+    @cached_property
+    def n_families(self) -> int:
+        """Without limits every allowed set is a family of each of its members."""
+        if float(self.joint.min()) > -math.inf:
+            return sum(own.n_sets for own in self.limits) if self.limits else self.n << self.n - 1 if self.n else 0
+        if self.limits:
+            return _core.count_families(self.core())
+        sizes = np.bitwise_count(np.arange(min(PART, len(self.joint)), dtype=np.uint64)).astype(np.int64)
+        total = 0
+        for place, part in enumerate(_parts(self.joint)):
+            finite = np.isfinite(part)
+            total += int(sizes[finite].sum()) + place.bit_count() * int(finite.sum())
+        return total
+
+    @property
+    def arrays(self) -> list[Floats]:
+        """Each array once."""
+        return [self.joint, *{id(b): b for b in self.below if b is not None}.values()]
+
+
+@dataclass(frozen=True)
+class FamilyStore:
+    """families[x * 2**(n-1) + slot]; minus infinity: not allowed."""
+
+    n: int
+    families: Floats
+
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        return _core.family_scores(self.n, self.families, before)
+
+    def value(self, x: int, mask: int) -> float:
+        low = (1 << x) - 1
+        return float(self.families[(x << (self.n - 1)) + (mask & low | mask >> 1 & ~low)])
+
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+        return self.families[(x << (self.n - 1)) + slots_of(masks, x)]
+
+    @property
+    def n_families(self) -> int:
+        return sum(int(np.isfinite(part).sum()) for part in _parts(self.families))
+
+    @property
+    def arrays(self) -> list[Floats]:
+        return [self.families]
+
+
+@dataclass(frozen=True)
+class MixedStore(FamilyStore):
+    """Families of a table with discrete and continuous variables, with how many have no score for another reason than
+    their variables: ``degenerate``, since their likelihood has no maximum; ``hopeless``, for their penalty."""
+
+    degenerate: int
+    hopeless: int
+
+
+@dataclass(frozen=True)
+class ListStore:
+    """Some families listed; no other is allowed. ``lists`` has the scores as given, ``rounded`` those on the grid."""
+
+    n: int
+    lists: FamilyLists
+    rounded: Floats
+
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        return _core.listed_scores(self.n, self.lists.offsets, self.parents, self.rounded, before)
+
+    def with_only(self, x: int, mask: int, score: float) -> ListStore:
+        """The same, but with one family for x."""
+        begin, end = self.lists.offsets[x : x + 2]
+        own = set_array([mask], self.n).reshape(1, -1)
+        masks = np.concatenate([self.lists.masks[:begin], own, self.lists.masks[end:]])
+        scores = np.concatenate([self.rounded[:begin], [score], self.rounded[end:]])
+        offsets = np.where(np.arange(self.n + 1) > x, self.lists.offsets - (end - begin - 1), self.lists.offsets)
+        lists = FamilyLists(self.lists.names, offsets, masks, scores)
+        return ListStore(self.n, lists, lists.scores)
+
+    @property
+    def parents(self) -> NDArray[np.uint64]:
+        """The parent sets as an array of the core's kind."""
+        return sets_in(self.lists.masks)
+
+    @property
+    def candidates(self) -> _core.Candidates:
+        """The families as costs; for up to 64 variables."""
+        return _core.Candidates(self.n, self.lists.offsets, self.parents, self.rounded)
+
+    @property
+    def any_candidates(self) -> Candidates:
+        """The families as costs, whatever their number of variables."""
+        return candidates_from(self.n, self.lists.offsets, self.parents, self.rounded)
+
+    @property
+    def best_scores(self) -> Floats:
+        """The best local score of each variable."""
+        best: Floats = np.maximum.reduceat(self.rounded, self.lists.offsets[:-1])
+        return best
+
+    def find(self, x: int, mask: int) -> int | None:
+        """Where a family stands in the list."""
+        begin, end = self.lists.offsets[x : x + 2]
+        found = np.flatnonzero(equals(sets_in(self.lists.masks[begin:end]), mask))
+        return int(begin + found[0]) if found.size else None
+
+    def value(self, x: int, mask: int) -> float:
+        at = self.find(x, mask)
+        return -math.inf if at is None else float(self.rounded[at])
+
+    def exact_value(self, x: int, mask: int) -> float:
+        at = self.find(x, mask)
+        return -math.inf if at is None else float(self.lists.scores[at])
+
+    @property
+    def n_families(self) -> int:
+        return self.lists.n_families
+
+    @property
+    def arrays(self) -> list[Floats]:
+        return [self.rounded]
+
+
+def candidates_from(n: int, offsets: NDArray[np.int64], parents: NDArray[np.uint64], scores: Floats) -> Candidates:
+    """Families as costs, whatever their number of variables."""
+    kind = _core.Candidates if n <= NARROW else _core.WideCandidates
+    return kind(n, offsets, parents, scores)
+
+
+def sets_in(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """Rows of words, as lists have them, as an array of the core's kind."""
+    return np.ascontiguousarray(rows[:, 0] if rows.shape[1] == 1 else rows)
+
+
+def rows_of(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """The other way round."""
+    return sets.reshape(len(sets), sets.ndim)
+
+
+def _parts(values: Floats) -> Iterator[Floats]:
+    """A long array piece by piece, so that what is made of it stays small."""
+    return (values[begin : begin + PART] for begin in range(0, len(values), PART))
+
+
+Store = SetStore | FamilyStore | ListStore
+
+
+def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
+    """All allowed families of x: parent masks by growing bits, and local scores on the grid."""
+    if not isinstance(store, ListStore):
+        return _core.families_worth_keeping(store.core(), x, math.inf)
+    begin, end = store.lists.offsets[x : x + 2]
+    masks = sets_in(store.lists.masks[begin:end])
+    order = np.lexsort(sort_keys(masks))
+    return masks[order], store.rounded[begin:end][order]
+
+
+def families_between(store: SetStore | FamilyStore, x: int, must: int, may: int) -> tuple[NDArray[np.uint64], Floats]:
+    """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
+    masks = np.array([must], dtype=np.uint64)
+    for v in range(store.n):
+        if (may & ~must) >> v & 1:
+            masks = np.concatenate([masks, masks | np.uint64(1 << v)])
+    values = store.values(x, masks)
+    allowed = values > -math.inf
+    return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
+
+
+def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
+    """Sets without x as numbers with its bit left out."""
+    low = np.uint64((1 << x) - 1)
+    return ((masks & low) | (masks >> np.uint64(1) & ~low)).astype(np.int64)

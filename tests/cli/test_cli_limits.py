@@ -1,0 +1,151 @@
+"""The command line stopped by limits, Ctrl-C and closed pipes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from cli_runs import TIMEOUT, Start, Topdag
+
+import topdag as td
+from topdag.cli.command import Exit
+from topdag.cli.commands import best
+from topdag.cli.commands.demo import csv_text
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table that takes far longer than any test waits: many variables, many distinct rows."""
+    path = tmp_path_factory.mktemp("large") / "large.csv"
+    path.write_text(csv_text(td.random_network(22, arities=3, seed=1).sample(10_000, seed=1)))
+    return path
+
+
+def bound_in(text: str) -> float:
+    found = re.search(r"above the\s+bound\s+(-\d+\.\d+)", text)
+    assert found, text
+    return float(found[1])
+
+
+def test_time_limit_zero_gives_a_valid_bound(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    optimum = td.best_network(asia).score
+    ran = topdag("best", asia, "--time-limit", "0", "--json", tmp_path / "stopped.json")
+    assert ran.code == Exit.STOPPED
+    assert "Stopped by the time limit" in ran.out
+    content = json.loads((tmp_path / "stopped.json").read_text())
+    assert content["score"] <= optimum <= content["proof"]["bound"] <= bound_in(ran.out)
+    assert topdag("check", tmp_path / "stopped.json", asia).code == 0
+
+
+def test_too_large(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    ran = topdag("best", asia, "--memory-limit", "1kB")
+    assert (ran.code, ran.out) == (Exit.TOO_LARGE, "")
+    assert "allowed by --memory-limit" in ran.err
+    wide = tmp_path / "wide.csv"
+    wide.write_text("\n".join([",".join(f"v{i}" for i in range(30)), ",".join("0" * 30), ",".join("1" * 30)]))
+    assert topdag("best", wide, "--memory-limit", "8GB").code == Exit.TOO_LARGE
+    assert topdag("score", wide, "-o", tmp_path / "wide.jkl", "--memory-limit", "8GB").code == Exit.TOO_LARGE
+
+
+def test_ctrl_c_prints_what_is_known(start: Start, large: Path, tmp_path: Path) -> None:
+    """The signal is sent once the progress line has appeared, so this tests that line too."""
+    ours, theirs = pty.openpty()
+    json_file = tmp_path / "stopped.json"
+    process = start("best", large, "--threads", 1, "--json", json_file, stdout=subprocess.PIPE, stderr=theirs)
+    os.close(theirs)
+    seen = ""
+    while "counting" not in seen:
+        seen += os.read(ours, 1024).decode()
+    assert re.search(r"counting \d+%, \d+ s, [0-9.]+ MB", seen)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=TIMEOUT)
+    os.close(ours)
+    assert process.returncode == Exit.INTERRUPTED
+    assert "Stopped by Ctrl-C" in out
+    content = json.loads(json_file.read_text())
+    assert content["score"] <= content["proof"]["bound"] <= bound_in(out)
+
+
+def test_ctrl_c_without_a_terminal(start: Start, large: Path) -> None:
+    process = start("best", large, "--threads", 1, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with pytest.raises(subprocess.TimeoutExpired):
+        process.communicate(timeout=3)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == Exit.INTERRUPTED
+    assert "Traceback" not in err
+    assert "counting" not in err
+
+
+PRESSED_WHILE_LOADING = """
+import os, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+import topdag.__main__ as entry
+if {is_ignored}:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+sys.argv = ["topdag", "--version"]
+sys.exit(entry.main())
+"""
+
+
+@pytest.mark.parametrize("module", ["topdag.cli", "numpy", "datetime"])  # NumPy asks for the last one in C
+@pytest.mark.parametrize("is_ignored", [False, True])
+def test_ctrl_c_while_it_still_loads(module: str, is_ignored: bool) -> None:
+    program = PRESSED_WHILE_LOADING.format(module=module, is_ignored=is_ignored)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    expected = (Exit.FINE, "") if is_ignored else (Exit.INTERRUPTED, "topdag: interrupted before anything was known\n")
+    assert (done.returncode, done.stderr) == expected
+
+
+def test_ctrl_c_before_anything_is_known(topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(best, "table_from", interrupted)
+    ran = topdag("best", asia)
+    assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
+    assert "interrupted" in ran.err
+
+
+@pytest.mark.parametrize("words", [["best", "FILE"], ["demo"], ["best", "--help"]])
+def test_nobody_reads_the_output(start: Start, asia: Path, words: list[str]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = start(*(asia if word == "FILE" else word for word in words), stdout=writing, stderr=subprocess.PIPE)
+    os.close(writing)
+    _, err = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, err) == (Exit.NO_READER, "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_stdout_is_full(start: Start, asia: Path) -> None:
+    with open("/dev/full", "w") as full:
+        process = start("best", asia, stdout=full, stderr=subprocess.PIPE)
+        _, err = process.communicate(timeout=TIMEOUT)
+    assert process.returncode == Exit.BAD_INPUT
+    assert err.startswith("topdag: standard output: ")
+    assert "Traceback" not in err
+
+
+def test_names_that_stdout_cannot_encode(start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("größe,b\n0,1\n1,0\n", encoding="utf-8")
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    for words in (["best", path], ["best", path, "--json", "-"]):
+        out, err = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE).communicate(timeout=TIMEOUT)
+        assert err == ""
+        assert "gr" in out
+    assert "größe" in json.loads(out)["network"]["variables"]

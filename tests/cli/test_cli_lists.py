@@ -1,0 +1,410 @@
+"""``topdag list`` and ``topdag within``: what they print and write, how they end, and what they say to wrong input."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runs import TIMEOUT, Topdag
+
+import topdag as td
+from topdag.cli import list_runs as listing
+from topdag.cli.command import Exit
+from topdag.cli.commands.demo import csv_text
+from topdag.cli.list_text import Request, factor_text, proof_in_words, share_text, table_lines
+from topdag.questions import lists as list_questions
+from topdag.questions.plan import bytes_for_all_sets
+from topdag.questions.request import Asked
+
+
+def rows_in(text: str) -> list[list[str]]:
+    """The cells of the table, changes as one cell, lines that go on joined."""
+    lines = text.split("edges: + added")[1].splitlines()[1:]
+    rows: list[list[str]] = []
+    for line in lines[: next(place for place, line in enumerate(lines) if not line or "more are not shown" in line)]:
+        if re.match(r" *\d", line):
+            rows.append(re.split(r" {2,}", line.strip()))
+        else:
+            rows[-1][-1] += " " + line.strip()
+    return rows
+
+
+# What is printed
+
+
+def test_list_prints_the_best_networks(topdag: Topdag, asia: Path) -> None:
+    found = td.k_best_networks(asia, 5)
+    ran = topdag("list", asia, "-k", 5)
+    assert (ran.code, ran.err) == (0, "")
+    rows = rows_in(ran.out)
+    assert [row[0] for row in rows] == ["1", "2", "3", "4", "5"]
+    assert [row[1] for row in rows] == [f"{network.score:.6f}" for network in found]
+    assert [row[2] for row in rows] == [f"{factor:.2f}" for factor in found.factors]
+    assert [row[3] for row in rows] == [f"{share:.2%}" for share in found.shares]
+    assert rows[0][4] == "the best, shown above"
+    assert [row[4] for row in rows[1:]] == [", ".join(td.compare(found[0], item).changes) for item in found[1:]]
+    for name, parents in found[0].parents.items():
+        assert re.search(rf"^{name}{' <- ' if parents else ' '}{', '.join(parents)}", ran.out, re.MULTILINE)
+    assert f"How different are they?\n{td.summary(found)}\n" in ran.out
+    assert "Proved: the 5 best networks are listed; no other scores more than the last" in ran.words
+    assert "500 rows" in ran.out
+
+
+def test_list_of_classes(topdag: Topdag, asia: Path) -> None:
+    found = td.k_best_classes(asia, 12)
+    ran = topdag("list", asia, "-k", 12, "--classes", "--quiet")
+    rows = rows_in(ran.out)
+    assert [row[4] for row in rows] == [str(size) for size in found.sizes]
+    assert [row[5] for row in rows[1:]] == [", ".join(td.compare(found[0], item).changes) for item in found[1:]]
+    assert ran.out.startswith(str(found[0]))
+    assert str(td.summary(found)) in ran.out
+    assert "Proved: the 12 best classes are listed" in ran.words
+
+
+def test_within_lists_all(topdag: Topdag, asia: Path) -> None:
+    found = td.networks_within(asia, 2)
+    ran = topdag("within", asia, "--factor", "2")
+    assert ran.code == 0
+    assert len(rows_in(ran.out)) == len(found) == 8
+    assert "Proved: no network within a Bayes factor of 2 of the best is missing, among all" in ran.words
+    few = topdag("within", asia, "--factor", "2", "--at-most", 3, "--classes")
+    assert len(rows_in(few.out)) == 3
+    assert "Proved: the 3 best classes are listed; no other within a Bayes factor of 2 of the best" in few.words
+
+
+def test_ten_by_default_and_factor_twenty(topdag: Topdag, asia: Path) -> None:
+    assert "Proved: the 10 best networks" in topdag("list", asia).words
+    assert "no network within a Bayes factor of 20 of the best is missing" in topdag("within", asia).words
+
+
+def test_long_lists_are_cut_and_say_so(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("list", asia, "-k", 50)
+    assert len(rows_in(ran.out)) == 20
+    assert "30 more are not shown; --show 50 shows all, --json writes them" in ran.out
+    assert "50 networks; " in ran.out
+    assert len(rows_in(topdag("list", asia, "-k", 50, "--show", 50).out)) == 50
+    none = topdag("list", asia, "-k", 50, "--show", 0)
+    assert "50 more are not shown" in none.out
+    assert "edges: + added" not in none.out
+
+
+def test_quiet_leaves_out_table_notes_and_time(topdag: Topdag, tmp_path: Path) -> None:
+    path = tmp_path / "constant.csv"
+    path.write_text("a,b,c\n0,1,5\n1,0,5\n")
+    loud, quiet = topdag("list", path), topdag("list", path, "--quiet")
+    assert "note   Column 'c' is constant" in loud.out
+    assert re.search("^time ", loud.out, re.MULTILINE)
+    assert quiet.out and loud.out.startswith(quiet.out)
+    assert "note" not in quiet.out
+    assert "Proved: no network is missing, among all networks on 2 variables" in quiet.words
+
+
+def test_options_reach_the_question(topdag: Topdag, asia: Path) -> None:
+    given = ("--score", "bic", "--max-parents", "1", "--threads", "1", "--memory-limit", "1GB", "--time-limit", "60")
+    head, *items = topdag("list", asia, "-k", 7, *given, "--json", "-").out.splitlines()
+    expected = td.k_best_networks(td.score(asia, td.BIC(), max_parents=1), 7)
+    content = json.loads(head)
+    assert (content["kind"], content["max_parents"], content["stats"]["threads"]) == ({"name": "BIC"}, 1, 1)
+    assert content["proof"]["space"] == expected.proof.space
+    assert [json.loads(item)["score"] for item in items] == expected.scores.tolist()
+    assert "MDL" in topdag("list", asia, "--score", "bic").out
+
+
+def test_only_constant_columns(topdag: Topdag, tmp_path: Path) -> None:
+    path = tmp_path / "constant.csv"
+    path.write_text("a,b\n0,1\n0,1\n")
+    assert "Proved: no network is missing" in topdag("list", path).words
+    assert topdag("within", path, "--count", "--quiet").out == "1\n"
+    assert "no edges" in topdag("list", path, "--classes").out
+
+
+# Counting
+
+
+def test_a_stopped_count_is_a_least_number(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("within", asia, "--count", "--time-limit", "0")
+    assert ran.code == Exit.STOPPED
+    assert ran.words.startswith("At least 0 networks within a Bayes factor of 20 of the best, among all networks on 8")
+    assert topdag("within", asia, "--count", "--quiet", "--time-limit", "0").out == "at least 0\n"
+    whole = topdag("within", asia, "--count", "--quiet", "--time-limit", "1000")
+    assert (whole.code, whole.out) == (0, "1808\n")
+
+
+def test_count(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("within", asia, "--count")
+    assert ran.code == 0
+    assert ran.words.startswith("1,808 networks within a Bayes factor of 20 of the best, among all networks on 8")
+    assert topdag("within", asia, "--factor", "150", "--classes", "--count", "--quiet").out == (
+        f"{td.count_classes_within(asia, 150)}\n"
+    )
+    assert topdag("within", asia, "--count", "--memory-limit", "12kB").code == Exit.TOO_LARGE
+
+
+# Files
+
+
+@pytest.mark.parametrize("words", [["list", "-k", "40"], ["list", "--classes"], ["within", "--at-most", "30"]])
+def test_json_holds_the_whole_list(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str]) -> None:
+    command, *options = words
+    for name in ("out.jsonl", "out.jsonl.gz"):
+        assert topdag(command, asia, *options, "--json", tmp_path / name).code == 0
+    plain, packed = td.read_list(tmp_path / "out.jsonl"), td.read_list(tmp_path / "out.jsonl.gz")
+    printed = topdag(command, asia, *options, "--json", "-").out
+    (tmp_path / "printed.jsonl").write_text(printed)
+    for found in (packed, td.read_list(tmp_path / "printed.jsonl")):
+        assert type(found) is type(plain)
+        assert np.array_equal(found.scores, plain.scores)
+        assert np.array_equal(found.parents, plain.parents)
+    assert plain.proof.status is td.Status.PROVED
+
+
+def test_score_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    expected = [f"{network.score:.4f}" for network in td.k_best_networks(asia, 10)]
+    for name in ("all.npz", "all.jkl", "all.pss.gz"):
+        assert topdag("score", asia, "-o", tmp_path / name, "--keep", "all").code == 0
+        words = [] if name.endswith(".npz") else ["--keep", "all"]
+        ran = topdag("list", tmp_path / name, *words)
+        assert [f"{float(row[1]):.4f}" for row in rows_in(ran.out)] == expected
+    assert topdag("list", tmp_path / "all.npz", "--classes").code == 0
+    unsaid = topdag("list", tmp_path / "all.jkl")
+    assert unsaid.code == Exit.BAD_INPUT
+    assert "pruned for the best network only" in unsaid.err
+    assert "add --keep all here" in unsaid.err
+    assert "keep=" not in unsaid.err
+    near = topdag("within", tmp_path / "all.jkl", "--keep", "within(20)", "--factor", "21")
+    assert near.code == Exit.BAD_INPUT
+    assert "a factor of 20" in near.err
+    classes = topdag("list", tmp_path / "all.jkl", "--keep", "all", "--classes")
+    assert classes.code == Exit.BAD_INPUT
+    assert "--classes needs a score-equivalent score" in classes.err
+    said = topdag("list", tmp_path / "all.npz", "--keep", "all")
+    assert said.code == Exit.WRONG_USE
+    assert "says itself what it holds" in said.err
+
+
+def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
+    path = tmp_path / "circle.jkl"
+    path.write_text("2\nA 1\n-1 1 B\nB 1\n-1 1 A\n")
+    ran = topdag("list", path, "--keep", "all", "--json", tmp_path / "none.jsonl")
+    assert ran.code == Exit.FAILED
+    assert "No network is allowed" in ran.out
+    assert len(td.read_list(tmp_path / "none.jsonl")) == 0
+    counted = topdag("within", path, "--keep", "all", "--count", "--quiet")
+    assert (counted.code, counted.out) == (Exit.FAILED, "0\n")
+
+
+def test_answer_is_printed_even_if_it_cannot_be_written(
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise td.FileError("the disk is full")
+
+    monkeypatch.setattr(listing, "write_list", full)
+    ran = topdag("list", asia, "--json", tmp_path / "out.jsonl")
+    assert ran.code == Exit.BAD_INPUT
+    assert "Proved" in ran.out
+    assert "the disk is full" in ran.err
+
+
+# Limits and Ctrl-C
+
+
+@pytest.mark.parametrize("words", [["list"], ["list", "--classes"], ["within"], ["within", "--classes"]])
+def test_time_limit_zero_gives_a_floor(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str]) -> None:
+    best = td.best_network(asia).score
+    ran = topdag(words[0], asia, *words[1:], "--time-limit", "0", "--json", tmp_path / "stopped.jsonl")
+    assert ran.code == Exit.STOPPED
+    assert "Stopped by the time limit before anything was listed; no " in ran.words
+    found = td.read_list(tmp_path / "stopped.jsonl")
+    printed = re.search(r"scores above (-\d+\.\d+)", ran.words)
+    assert printed
+    assert best <= found.floor <= float(printed[1])
+    assert (len(found), found.proof.limit) == (0, "time_limit")
+    assert isinstance(found, td.ClassList) == ("--classes" in words)
+
+
+def stopped_after(n: int, limit: str) -> Callable[..., td.NetworkList]:
+    """A question that is stopped when it has found n."""
+
+    def k_best(_make: object, asked: Asked, *_: object) -> td.NetworkList:
+        found = td.k_best_networks(asked.table, n)
+        proof = td.Proof(td.Status.STOPPED, found.proof.bound, 0.0, limit, found.proof.space)
+        stopped = td.NetworkList(found.source, found.scores, found.parents, found.floor, proof, found.stats)
+        if limit == "Ctrl-C":
+            raise td.Interrupted("interrupted", stopped)
+        return stopped
+
+    return k_best
+
+
+@pytest.mark.parametrize(
+    ("limit", "said", "code"),
+    [
+        ("time_limit", "the time limit", Exit.STOPPED),
+        ("memory_limit", "the memory limit", Exit.STOPPED),
+        ("Ctrl-C", "Ctrl-C", Exit.INTERRUPTED),
+    ],
+)
+def test_a_stopped_list_is_complete_above_a_floor(
+    topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch, limit: str, said: str, code: Exit
+) -> None:
+    monkeypatch.setattr(listing, "list_of", stopped_after(7, limit))
+    ran = topdag("list", asia, "-k", 100)
+    assert ran.code == code
+    assert len(rows_in(ran.out)) == 7
+    assert f"Stopped by {said}: the list is complete above the floor -1164.7" in ran.words
+    assert "a factor of 1.03 behind the best; networks that score less may be missing" in ran.words
+
+
+def test_interrupted_before_anything_was_listed(
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(list_questions, "score_within", interrupted)
+        ran = topdag("list", asia, "--classes", "--json", tmp_path / "none.jsonl")
+        assert ran.code == Exit.INTERRUPTED
+        assert "Stopped by Ctrl-C before anything was listed; no class scores above" in ran.words
+        assert td.read_list(tmp_path / "none.jsonl").proof.limit == "Ctrl-C"
+    with monkeypatch.context() as patch:
+        patch.setattr(list_questions._core, "build_lattice", interrupted)
+        ran = topdag("list", asia)
+        assert ran.code == Exit.INTERRUPTED
+        assert "Stopped by Ctrl-C before anything was listed; no network scores above" in ran.words
+        assert topdag("within", asia, "--count").code == Exit.INTERRUPTED
+    with monkeypatch.context() as patch:
+        patch.setattr(listing, "table_from", interrupted)
+        ran = topdag("list", asia)
+        assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
+
+
+def test_ctrl_c_from_outside(tmp_path: Path) -> None:
+    large = tmp_path / "large.csv"
+    large.write_text(csv_text(td.random_network(22, arities=3, seed=1).sample(10_000, seed=1)))
+    here = {"PYTHONPATH": str(Path(td.__file__).parents[1])}
+    command = [sys.executable, "-m", "topdag", "list", str(large), "--threads", "1"]
+    process = subprocess.Popen(
+        command, text=True, env=os.environ | here, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.communicate(timeout=3)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIMEOUT)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == Exit.INTERRUPTED
+    assert "Traceback" not in err
+    assert "Stopped by Ctrl-C before anything was listed" in " ".join(out.split())
+
+
+def test_too_large(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    for words in (["list"], ["within", "--classes"], ["within", "--count"]):
+        ran = topdag(words[0], asia, *words[1:], "--memory-limit", "13kB")  # enough for the best network
+        assert (ran.code, ran.out) == (Exit.TOO_LARGE, "")
+        assert "allowed by --memory-limit" in ran.err
+    wide = tmp_path / "wide.csv"
+    wide.write_text("\n".join([",".join(f"v{i}" for i in range(30)), ",".join("0" * 30), ",".join("1" * 30)]))
+    assert topdag("list", wide, "--memory-limit", "8GB").code == Exit.TOO_LARGE
+
+
+@pytest.mark.parametrize("n", [17, 20])
+def test_memory_in_the_help(n: int) -> None:
+    set_scores, best, forward, backward, bounds = 2**n, n * 2 ** (n - 1), 2**n, 2**n, 2 * 2 ** (n - 1)
+    assert bytes_for_all_sets(n, "list", 3) == 8 * (set_scores + best + forward + backward + 3 * bounds)
+
+
+# Wrong input
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["list"], "FILE"),
+        (["list", "FILE", "-k", "0"], "not a whole number from 1 to 1,000,000,000"),
+        (["list", "FILE", "-k", "many"], "not a whole number from 1"),
+        (["list", "FILE", "--factor", "2"], "unrecognized"),
+        (["list", "FILE", "--count"], "unrecognized"),
+        (["list", "FILE", "--json", "out.json"], "the name must end in .jsonl or .jsonl.gz"),
+        (["list", "FILE", "--show", "-1"], "not a whole number from 0 on"),
+        (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, aic, qnml, bge and gaussian-bic do"),
+        (["list", "FILE", "--keep", "all"], "this is for files of scores, and FILE is a table"),
+        (["list", "some.jkl", "--score", "bic"], "--score: this is for tables"),
+        (["list", "FILE", "--time-limit", "-1"], "not a number of seconds"),
+        (["within", "FILE", "--factor", "0.5"], "not a Bayes factor, a number from 1 on"),
+        (["within", "FILE", "--factor", "1e301"], "not a Bayes factor, a number from 1 on, at most 1e+300"),
+        (["within", "FILE", "--factor", "inf"], "not a Bayes factor"),
+        (["within", "FILE", "--factor", "nan"], "not a Bayes factor"),
+        (["within", "FILE", "--factor", "twenty"], "'twenty' is not a number"),
+        (["within", "FILE", "--at-most", "0"], "not a whole number from 1"),
+        (["within", "FILE", "-k", "3"], "unrecognized"),
+        (["within", "FILE", "--count", "--json", "-", "--show", "0"], "--show, --json: this is for lists"),
+        (["within", "FILE", "--count", "--at-most", "5", "--show", "1"], "--at-most, --show: this"),
+    ],
+)
+def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
+    ran = topdag(*(asia if word == "FILE" else word for word in words))
+    assert (ran.code, ran.out) == (Exit.WRONG_USE, "")
+    assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["list", "none.csv"], "there is no such file"),
+        (["within", "none.npz"], "none.npz"),
+        (["list", "FILE", "--json", "no/such/folder/out.jsonl"], "there is no folder"),
+        (["within", "FILE", "--weights", "wieght"], "--weights names a column 'wieght' that is not there"),
+    ],
+)
+def test_bad_input(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
+    ran = topdag(*(asia if word == "FILE" else word for word in words))
+    assert (ran.code, ran.out) == (Exit.BAD_INPUT, "")
+    assert ran.err.startswith("topdag: ")
+    assert message in ran.err
+
+
+# Small parts
+
+
+def test_numbers_in_the_table() -> None:
+    assert [factor_text(f) for f in (1.0, 19.999, 1234.5, 1e7, math.inf)] == [
+        *("1.00", "20.00", "1,234.50", "1.0e+07", "over 1e308"),
+    ]
+    assert [share_text(s) for s in (1.0, 0.12345, 1e-4, 1e-5, 0.0)] == [
+        "100.00%",
+        "12.35%",
+        "0.01%",
+        "<0.01%",
+        "<0.01%",
+    ]
+
+
+def test_long_changes_go_on_below(asia: Path) -> None:
+    found = td.k_best_networks(td.Table({f"a long name {i}": [0, 1, i % 2, 1, i % 3] for i in range(5)}), 30)
+    lines = table_lines(found, 30)
+    assert len(lines) > 31
+    assert all(len(line) <= 100 for line in lines)
+    start = lines[0].index("edges")
+    assert all(line[start - 1] == " " != line[start] for line in lines)
+
+
+def test_proof_of_a_single_best(asia: Path) -> None:
+    assert proof_in_words(td.k_best_networks(asia, 1), Request(False, most=1)).startswith(
+        "Proved: the best network is listed; no other scores more than the last, though some may tie, among all"
+    )
+    unknown = td.k_best_networks(td.score(asia, td.BDeu()), 1, time_limit=0)
+    object.__setattr__(unknown, "floor", math.inf)
+    assert "before anything was known" in proof_in_words(unknown, Request(False, most=1))

@@ -1,0 +1,184 @@
+"""What the command line says to wrong use and wrong input."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+from cli_runs import TIMEOUT, Start, Topdag
+
+import topdag as td
+from topdag.cli.command import Exit
+from topdag.cli.commands import best
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["bst"], "best"),
+        (["best"], "FILE"),
+        (
+            ["best", "FILE", "--score", "bdue"],
+            "gaussian-bic, gaussian-aic, mixed-bic; did you mean bdeu?",
+        ),
+        (["best", "FILE", "--score", "bic", "--ess", "2"], "bic has no --ess; bdeu and bds have"),
+        (["best", "FILE", "--ess", "-1"], "ess must be a positive number"),
+        (["best", "FILE", "--ess", "nan"], "ess must be a positive number"),
+        (["best", "FILE", "--ess", "one"], "'one' is not a number"),
+        (["best", "FILE", "--max-parents", "-1"], "not a whole number from 0 on"),
+        (["best", "FILE", "--max-parents", "2.5"], "not a whole number from 0 on"),
+        (["best", "FILE", "--threads", "0"], "not a whole number from 1 to 1,024"),
+        (["best", "FILE", "--time-limit", "-1"], "not a number of seconds"),
+        (["best", "FILE", "--time-limit", "nan"], "not a number of seconds"),
+        (["best", "FILE", "--memory-limit", "8 apples"], "such as 500MB or 8GB"),
+        (["best", "FILE", "--missing", "ignore"], "drop"),
+        (["best", "FILE", "--discretize", "thirds"], "mean, median, quantile(3) or uniform(4)"),
+        (["best", "FILE", "--discretize", "quantile(1)"], "from 2 to"),
+        (["best", "FILE", "--separator", "::"], "one character"),
+        (["best", "FILE", "--json", "X", "--dot", "X"], "files of their own"),
+        (["best", "FILE", "--dot", "-"], "name of a file"),
+        (["best", "FILE", "--scor", "bic"], "unrecognized"),
+        (["best", "some.jkl", "--score", "bic", "--no-header"], "--score, --no-header: this is for tables"),
+        (["best", "some.jkl", "--max-parents", "0"], "--max-parents: this is for tables"),
+        (["score", "FILE"], "required"),
+        (["score", "FILE", "-o", "out.txt"], ".jkl, .pss, .npz"),
+        (["score", "FILE", "-o", "x.jkl", "--family", "lung"], "not allowed with"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "within"], "all, best, within(20)"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "within(0.5)"], "all, best, within(20)"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(0)"], "and kbest(100) with any whole number"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(2.5)"], "and kbest(100) with any whole number"),
+        (["score", "FILE", "-o", "x.jkl", "--keep", "kbest(3"], "and kbest(100) with any whole number"),
+        (["score", "FILE", "--family", "lung", "--max-parents", "2"], "--max-parents: this goes with -o"),
+        (["check", "FILE", "best.json"], "best.json is no table, going by its name; the other way round?"),
+        (["fit", "net.bif", "FILE"], "The order is topdag fit TABLE NET"),
+        (["demo", "--rows", "0"], "from 1 to"),
+        (["demo", "--seed", "x"], "whole number"),
+    ],
+)
+def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
+    ran = topdag(*(asia if word == "FILE" else word for word in words))
+    assert (ran.code, ran.out) == (Exit.WRONG_USE, "")
+    assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["best", "none.csv"], "there is no such file"),
+        (["best", "none.jkl"], "none.jkl"),
+        (["best", "none.npz"], "none.npz"),
+        (["best", "FILE", "--weights", "wieght"], "--weights names a column 'wieght' that is not there"),
+        (["best", "FILE", "--separator", ";"], "--separator"),
+        (["best", "FILE", "--json", "FILE"], "this is the input"),
+        (["best", "FILE", "--json", "no/such/folder/best.json"], "there is no folder"),
+        (["best", "FILE", "--dot", "."], "not a file"),
+        (["best", "FILE", "--dot", "d" * 300], "too long"),
+        (["score", "FILE", "--family", "lunk", "smoke"], "'lung'"),
+        (["score", "FILE", "--family", "lung", "smoke", "smoke"], "each variable once"),
+        (["score", "FILE", "--network", "none.json"], "none.json"),
+        (["score", "FILE", "--network", "FILE"], "the name must end in .json, .bif"),
+        (["score", "some.npz", "--family", "lung"], "holds scores already"),
+        (["score", "FILE", "-o", "no/such/folder/out.jkl"], "there is no folder"),
+        (["check", "none.json", "FILE"], "none.json"),
+        (["check", "FILE", "FILE"], "this is not JSON"),
+        (["plan", "some.jkl"], "this is a file of scores, going by its name; give the table"),
+        (["demo", "--csv", "no/such/folder/asia.csv"], "there is no folder"),
+    ],
+)
+def test_bad_input(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
+    ran = topdag(*(asia if word == "FILE" else word for word in words))
+    assert (ran.code, ran.out) == (Exit.BAD_INPUT, "")
+    assert ran.err.startswith("topdag: ")
+    assert message in ran.err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a,b\n1.5,0\n2.5,1\n", ["--discretize: mean, median, quantile(3) or uniform(4)"]),
+        ("a,b\n?,0\n1,1\n", ["--missing drop", "--missing state"]),
+        ("a,b\n0,0\n1\n", ["line 3", "--separator"]),
+        ("a\n0\n1\n", ["--separator"]),
+        ("", ["empty"]),
+    ],
+)
+def test_messages_about_tables_name_the_options(topdag: Topdag, tmp_path: Path, text: str, words: list[str]) -> None:
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    ran = topdag("best", path)
+    assert ran.code == Exit.BAD_INPUT
+    assert all(word in ran.err for word in words), ran.err
+    assert re.search(r"\b(missing|discretize|separator)=", ran.err) is None
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("[]", "expected a JSON object"),
+        ("{}", "neither an answer nor a network"),
+        ('{"format": "topdag-answer", "kind": "BIC"}', "'kind' is not a score"),
+        ('{"format": "topdag-answer", "kind": {"name": "best"}}', "no score is called"),
+        ('{"format": "topdag-answer", "kind": {"name": "bic", "ess": 1}}', "other settings"),
+    ],
+)
+def test_check_of_other_files(topdag: Topdag, asia: Path, tmp_path: Path, content: str, message: str) -> None:
+    (tmp_path / "odd.json").write_text(content)
+    ran = topdag("check", tmp_path / "odd.json", asia)
+    assert ran.code == Exit.BAD_INPUT
+    assert message in ran.err
+
+
+def test_other_variables(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    td.write_network(tmp_path / "net.json", td.Network(["lung", "heart"], {}))
+    for words in (["check", tmp_path / "net.json", asia], ["score", asia, "--network", tmp_path / "net.json"]):
+        ran = topdag(*words, "--score", "bic")
+        assert ran.code == Exit.BAD_INPUT
+        assert "different variables" in ran.err
+        assert "heart" in ran.err
+
+
+def test_an_answer_for_a_table(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    assert topdag("best", asia, "--json", tmp_path / "best.json").code == Exit.FINE
+    ran = topdag("best", tmp_path / "best.json")
+    assert ran.code == Exit.BAD_INPUT
+    assert "an answer or a network that topdag wrote; give the table it was made from" in ran.err
+
+
+def test_a_pipe_is_no_file_to_replace(start: Start, asia: Path) -> None:
+    process = start("best", asia, "--json", "/dev/stdout", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    out, err = process.communicate(timeout=TIMEOUT)
+    assert (process.returncode, out) == (Exit.BAD_INPUT, "")
+    assert err.startswith("topdag: /dev/stdout: this is not a file that can be replaced")
+
+
+def test_a_report_says_what_it_lacks_in_options(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    assert topdag("score", asia, "-o", tmp_path / "asia.jkl").code == Exit.FINE
+    ran = topdag("report", tmp_path / "asia.jkl", "-o", tmp_path / "asia.html")
+    assert ran.code == Exit.FINE
+    assert "topdag score --keep all" in " ".join(ran.out.split())
+    assert "keep=" not in ran.out
+
+
+def test_output_that_is_stdout_already(start: Start, asia: Path, tmp_path: Path) -> None:
+    printed = tmp_path / "printed.txt"
+    for name in (printed, "/dev/stdout"):
+        with printed.open("w") as out:
+            process = start("best", asia, "--json", name, stdout=out, stderr=subprocess.PIPE)
+            _, err = process.communicate(timeout=TIMEOUT)
+        assert process.returncode == Exit.BAD_INPUT
+        assert "stdout or stderr goes already" in err
+
+
+def test_answer_is_printed_even_if_it_cannot_be_written(
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> None:
+        raise td.FileError("the disk is full")
+
+    monkeypatch.setattr(best, "write_text", full)
+    ran = topdag("best", asia, "--json", tmp_path / "best.json")
+    assert ran.code == Exit.BAD_INPUT
+    assert "Proved" in ran.out
+    assert "the disk is full" in ran.err

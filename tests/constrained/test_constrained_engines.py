@@ -1,0 +1,72 @@
+"""Engines agree under random constraints: tables over all sets, and search on lists as for many variables."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from strategies import sampled_table
+
+import topdag as td
+from topdag.answers.results import Status
+from topdag.constrained import part_bounds
+from topdag.knowledge.rule_builders import adjacent, edge, n_parents
+from topdag.questions import list_sources as list_lattices
+from topdag.scoring import score as score_making
+from topdag.search import engines
+from topdag.search.engines import Choice, Engine
+
+
+def some_constraints(names: tuple[str, ...], seed: int) -> td.Constraints:
+    """Things that hold in some network, found by chance, of most kinds at once."""
+    draw = random.Random(seed)
+    order = list(names)
+    draw.shuffle(order)
+
+    def pair() -> tuple[str, str]:
+        a, b = sorted(draw.sample(range(len(order)), 2))
+        return order[a], order[b]
+
+    def turned() -> tuple[str, str]:
+        return pair()[::-1]
+
+    kinds = [
+        lambda: {"required_edges": [pair()]},
+        lambda: {"forbidden_edges": [pair(), turned()]},
+        lambda: {"required_adjacencies": [pair()]},
+        lambda: {"precedence": [pair(), pair(), pair()]},
+        lambda: {"ancestors": [pair(), pair()]},
+        lambda: {"not_ancestors": [turned(), turned()]},
+        lambda: {"max_parents": 3},
+        lambda: {"rules": [td.any_of([edge(*pair()), edge(*pair())])]},
+        lambda: {"rules": [td.if_then(adjacent(*pair()), n_parents(order[-1]) >= 1)]},
+    ]
+    while True:
+        try:
+            known = td.Constraints()
+            for make in draw.sample(kinds, 3):
+                known &= td.Constraints(**make())
+            known.compiled(names, range(len(names)))
+        except td.ConstraintError:
+            continue
+        return known
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_lists_and_tables_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = sampled_table(8 + seed % 3, 150, seed)
+    known = some_constraints(table.names, seed)
+    dense = td.score(table, td.BIC(), constraints=known)
+    true = td.best_network(dense), td.k_best_networks(dense, 12), td.networks_within(dense, 3)
+    for room in (engines, list_lattices, part_bounds):
+        monkeypatch.setattr(room, "SMALL", 4)
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    listed = td.score(table, td.BIC(), constraints=known)
+    assert listed.automatic
+    answer = td.best_network(listed)
+    assert answer.proof.status is true[0].proof.status is Status.PROVED
+    assert answer.score == pytest.approx(true[0].score, abs=1e-6)
+    assert answer.network is not None and known.allows(answer.network)
+    for found, wanted in zip((td.k_best_networks(listed, 12), td.networks_within(listed, 3)), true[1:], strict=True):
+        assert found.proof.status is Status.PROVED and all(known.allows(network) for network in found)
+        assert list(found.scores) == pytest.approx(list(wanted.scores), abs=1e-6)

@@ -1,0 +1,109 @@
+"""The best network by rows on lists that grow: the lists have what it needs, and it is the one that splitting finds."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import reference
+from strategies import sampled_table
+from test_clause_branch_and_cut import compiled, drawn_constraints, listed, stored
+
+import topdag as td
+from topdag._util.run import Run
+from topdag.answers.results import Status
+from topdag.constrained import splitting as constrained_search
+from topdag.constrained.clause_branch_and_cut import search_by_rows
+from topdag.constrained.clauses import Clauses
+from topdag.constrained.needed_families import RowLists, useful_parents
+from topdag.constrained.repair import Mending
+from topdag.knowledge.compiled import CompiledConstraints
+from topdag.knowledge.facts import NoPath, Path
+from topdag.knowledge.narrow import narrowed
+from topdag.search.costs import Families
+
+NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
+
+
+def best_of(scores: td.Scores, known: CompiledConstraints) -> float:
+    local = stored(scores)
+    values = [reference.network_score(local, masks) for masks in NETWORKS_OF_FOUR if known.allows(masks)]
+    return max(values, default=-math.inf)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_lists_have_what_the_best_network_needs(seed: int) -> None:
+    """Short lists for variables without useful parents, and families that lose at most what the best one gives up."""
+    table = sampled_table(4, 60, seed)
+    statements = drawn_constraints(table.names, 300 + seed)
+    known = compiled(statements, table.names)
+    scores = td.score(table, td.BIC(), constraints=statements)
+    true, most = best_of(scores, known), best_of(scores, known.relaxed)
+    if true == -math.inf:
+        return
+    useful = useful_parents(known, Clauses(known).between)
+    lists = RowLists(scores, useful, Run())
+    short = lists.short()
+    assert short is not None
+    wide = lists.within(most - true, short)
+    assert wide is not None and wide.n_families <= scores.n_families
+    found = search_by_rows(wide, known, Run())
+    assert found.bound == pytest.approx(true, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rows_on_growing_lists_and_splitting_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = sampled_table(8 + seed % 4, 150, seed)
+    known = drawn_constraints(table.names, 400 + seed)
+    scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
+    true = td.best_network(scores)
+    monkeypatch.setattr(constrained_search, "FIRST_PARTS_OF", 0)
+    answer = td.best_network(scores)
+    assert answer.proof.status is true.proof.status and answer.score == pytest.approx(true.score, abs=1e-6)
+    assert answer.network is None or known.allows(answer.network)
+
+
+def test_ancestors_are_decided_where_halves_of_paths_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    decided = []
+    own = Clauses.under
+
+    def under(clauses: Clauses, decisions: tuple) -> Clauses | None:
+        decided.extend(decisions)
+        return own(clauses, decisions)
+
+    monkeypatch.setattr(Clauses, "under", under)
+    for seed in range(12):
+        table = sampled_table(10, 200, seed)
+        v = table.names
+        pairs = [(v[-1 - seed % 3], v[0]), (v[5], v[1]), (v[-2], v[2])]
+        scores = td.score(table, td.BIC(), constraints=td.Constraints(ancestors=pairs))
+        true = td.best_network(scores)
+        assert true.proof.status is Status.PROVED
+        found = search_by_rows(listed(scores), scores.compiled, Run())
+        assert found.bound == pytest.approx(true.score, abs=1e-6)
+    assert {is_so for _, _, is_so in decided} == {True, False}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_decision_parts_the_networks_that_obey(seed: int) -> None:
+    known = compiled(drawn_constraints(("V0", "V1", "V2", "V3"), seed), ("V0", "V1", "V2", "V3"))
+    a, b = seed % 4, (seed + 1 + seed // 4 % 3) % 4
+    parts = [narrowed(known, [fact]) for fact in (Path(a, b), NoPath(a, b))]
+    for masks in NETWORKS_OF_FOUR:
+        obeying = [part is not None and part.allows(masks) for part in parts]
+        assert sum(obeying) == known.allows(masks)
+
+
+def test_what_is_mended_obeys() -> None:
+    n_mended = 0
+    for seed in range(10):
+        table = sampled_table(7, 100, seed)
+        known = drawn_constraints(table.names, 500 + seed)
+        families = Families.of_store(listed(td.score(table, td.BIC(), constraints=known)))
+        found = Mending(families, compiled(known, table.names)).mended(np.zeros(families.size), math.inf)
+        if found is not None:
+            assert known.allows(td.Network.from_masks(table.names, found.masks))
+            assert found.cost == families.costs[families.places(found.masks)].sum()
+            n_mended += 1
+    assert n_mended >= 5

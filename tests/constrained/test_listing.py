@@ -1,0 +1,218 @@
+"""Lists by branch and cut with rows: all networks and classes that obey, as brute force and splitting find them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import reference
+from strategies import sampled_table, stored
+from test_clause_branch_and_cut import drawn_constraints
+
+import topdag as td
+from topdag import _core
+from topdag._util.run import Run
+from topdag.answers.results import Status
+from topdag.constrained import growing_lists as constrained_best
+from topdag.constrained import listing as row_listing
+from topdag.constrained import splitting as constrained_search
+from topdag.constrained.found import Found
+from topdag.constrained.listing import BY_ROWS, list_by_rows
+from topdag.scoring import score as score_making
+from topdag.scoring.dominance import listed_store
+from topdag.search.engines import Choice, Engine
+from topdag.search.stores import families_of
+
+NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
+
+
+@pytest.fixture
+def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few variables are listed as many are."""
+    monkeypatch.setattr(constrained_search, "SMALL", 0)
+
+
+@pytest.fixture
+def on_lists(by_rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """And their families stand in lists that were pruned for the best network."""
+    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    monkeypatch.setattr("topdag.questions.list_sources.SMALL", 0)
+    monkeypatch.setattr("topdag.constrained.rescored_lists.SMALL", 0)
+
+
+@pytest.fixture(params=[(0, 10), (200_000, 7), (40, 3)])
+def little_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts are hardly ever listed, or not to their end."""
+    monkeypatch.setattr(row_listing, "MOST_SETS", request.param[0])
+    monkeypatch.setattr(row_listing, "MOST_LISTED", request.param[1])
+
+
+def all_that_obey(scores: td.Scores) -> dict[tuple[int, ...], float]:
+    assert scores.compiled is not None
+    local = stored(scores)
+    values = {m: reference.network_score(local, m) for m in NETWORKS_OF_FOUR if scores.compiled.allows(m)}
+    return {masks: value for masks, value in values.items() if value > -math.inf}
+
+
+def best_values(values: dict[tuple[int, ...], float], most: int) -> list[float]:
+    return sorted(values.values(), reverse=True)[:most]
+
+
+def class_values(values: dict[tuple[int, ...], float]) -> dict[object, float]:
+    graphs = {masks: _core.class_of(list(masks)) for masks in values}
+    return {(tuple(g.parents), tuple(g.neighbours)): values[m] for m, g in graphs.items()}
+
+
+@pytest.mark.usefixtures("by_rows")
+@pytest.mark.parametrize("seed", range(30))
+def test_lists_are_those_of_brute_force(seed: int) -> None:
+    table = sampled_table(4, 60, seed)
+    known = drawn_constraints(table.names, 900 + seed)
+    scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
+    true = all_that_obey(scores)
+    k_best, near = td.k_best_networks(scores, 7), td.networks_within(scores, 50)
+    assert list(k_best.scores) == pytest.approx(best_values(true, 7), abs=1e-6)
+    within = {m: value for m, value in true.items() if value >= max(true.values()) - math.log(50)}
+    assert {tuple(masks) for masks in near.parents.tolist()} == set(within)
+    assert k_best.proof.status is near.proof.status is (Status.PROVED if true else Status.INFEASIBLE)
+    classes = td.k_best_classes(scores, 5)
+    assert list(classes.scores) == pytest.approx(sorted(class_values(true).values(), reverse=True)[:5], abs=1e-6)
+    every = td.k_best_networks(scores, 10**6)
+    assert every.proof.status is k_best.proof.status and every.floor == -math.inf
+    assert {tuple(masks) for masks in every.parents.tolist()} == set(true)
+
+
+@pytest.mark.usefixtures("on_lists", "little_work")
+@pytest.mark.parametrize("seed", range(10))
+def test_parts_may_be_split_instead_of_listed(seed: int) -> None:
+    table = sampled_table(4, 60, seed)
+    known = drawn_constraints(table.names, 700 + seed)
+    true = all_that_obey(td.score(table, td.BIC(), keep="all", constraints=known))
+    scores = td.score(table, td.BIC(), constraints=known)
+    assert scores.automatic
+    found = list_by_rows(scores, Run(), most=9)
+    assert best_values(found.networks, 9) == pytest.approx(best_values(true, 9), abs=1e-6)
+    assert found.limit is None and found.networks.keys() <= true.keys()
+
+
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize("seed", range(12))
+def test_lists_with_many_ties_are_as_long_as_asked_for(seed: int) -> None:
+    """Whole scores, so that most networks tie; all families are listed."""
+    table = sampled_table(4, 60, seed)
+    known = drawn_constraints(table.names, 800 + seed)
+    dense = td.score(table, td.BIC(), constraints=known)
+    own = [families_of(dense.store, x) for x in range(4)]
+    store = listed_store(table.names, [(masks, np.rint(values / 4)) for masks, values in own])
+    scores = replace(dense, store=store)
+    true = all_that_obey(scores)
+    for most in (1, 2, 5, 20):
+        found = list_by_rows(scores, Run(), most=most)
+        assert found.limit is None and found.networks.items() <= true.items()
+        assert best_values(found.networks, most) == best_values(true, most)
+    assert list_by_rows(scores, Run(), most=10**6).networks == true
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_rows_and_splitting_agree(seed: int, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    table = sampled_table(8 + seed % 4, 150, seed)
+    known = drawn_constraints(table.names, 500 + seed)
+    dense = td.score(table, td.BIC(), constraints=known)
+    ask = [
+        lambda scores: td.k_best_networks(scores, 12),
+        lambda scores: td.networks_within(scores, 4),
+        lambda scores: td.k_best_classes(scores, 5),
+    ]
+    true = [question(dense) for question in ask]
+    request.getfixturevalue("on_lists")
+    listed = td.score(table, td.BIC(), constraints=known)
+    assert listed.automatic
+    for question, wanted in zip(ask, true, strict=True):
+        for scores in (dense, listed):
+            found = question(scores)
+            assert found.proof.status is wanted.proof.status
+            assert list(found.scores) == pytest.approx(list(wanted.scores), abs=1e-6)
+            assert all(known.allows(found.network(place)) for place in range(len(found)))
+        assert found.stats.engine == BY_ROWS
+        assert not len(found) or found.floor == pytest.approx(wanted.floor, abs=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_classes_count_for_their_members_that_obey(seed: int) -> None:
+    """So that averages over all classes are those over all networks that obey."""
+    table = sampled_table(4, 60, seed)
+    known = drawn_constraints(table.names, 600 + seed)
+    scores = td.score(table, td.BDeu(), constraints=known)
+    classes, networks = td.classes_within(scores, 1e12), td.networks_within(scores, 1e12)
+    assert classes.n_networks == len(networks) and sum(classes.sizes) >= len(networks)
+    obeying = [sum(known.allows(member) for member in own.members()) for own in classes]
+    assert list(classes.obeying) == obeying and min(obeying, default=1) >= 1
+    if not len(networks):
+        return
+    weights = np.exp(classes.scores) * obeying
+    assert classes.shares == pytest.approx(weights / weights.sum())
+    assert td.edge_matrix(classes) == pytest.approx(td.edge_matrix(networks))
+    for a, b in known.ancestors:
+        assert td.posterior(classes, td.path(a, b)).value == pytest.approx(1.0)
+    a, b = table.names[:2]
+    assert td.posterior(classes, td.edge(a, b)).value == pytest.approx(td.posterior(networks, td.edge(a, b)).value)
+
+
+def test_shares_of_classes_are_not_told_where_members_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = sampled_table(4, 60, 1)
+    scores = td.score(table, td.BDeu(), constraints=td.Constraints(ancestors=[table.names[:2]]))
+    classes = td.k_best_classes(scores, 20)
+    monkeypatch.setattr("topdag.answers.lists.MOST_LOOKED_AT", 5)
+    with pytest.raises(td.TooLarge, match="members of these classes obey"):
+        _ = classes.shares
+    assert all(math.isnan(row["share"]) for row in classes.to_dicts())
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same best network and list, from families in lists too."""
+    table = sampled_table(7 + seed % 3, 150, seed)
+    known = drawn_constraints(table.names, 650 + seed)
+    dense = td.score(table, td.BIC(), constraints=known)
+    best, true = td.best_network(dense), td.k_best_networks(dense, 8)
+    monkeypatch.setattr(constrained_best, "WEAK", -1.0)
+    monkeypatch.setattr(constrained_search, "SMALL", 0)
+    listed = replace(dense, store=td.score(table, td.BIC(), keep="best").store, automatic=True, keep="best")
+    for scores in (dense, listed):
+        found = td.best_network(scores)
+        assert found.proof.status is best.proof.status and found.score == pytest.approx(best.score, abs=1e-6)
+        near = td.k_best_networks(scores, 8)
+        assert near.proof.status is true.proof.status
+        assert list(near.scores) == pytest.approx(list(true.scores), abs=1e-6)
+
+
+def costly_path(n: int = 8) -> td.Scores:
+    table = sampled_table(n, 150, 3)
+    pairs = [(table.names[-1], table.names[0]), (table.names[4], table.names[1])]
+    return td.score(table, td.BIC(), constraints=td.Constraints(ancestors=pairs))
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_a_list_that_is_stopped_has_the_best_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores = costly_path()
+    best = td.best_network(scores)
+    monkeypatch.setattr(row_listing.ListingSearch, "run", lambda _: False)
+    for found in (td.k_best_networks(scores, 5), td.networks_within(scores, 20), td.k_best_classes(scores, 5)):
+        assert found.proof.status is Status.STOPPED and found.proof.limit == "time_limit"
+        assert len(found) == 1 and found.scores[0] == pytest.approx(best.score, abs=1e-6)
+        assert found.floor == pytest.approx(best.score, abs=1e-6) and found.proof.gap == 0.0
+
+
+@pytest.mark.usefixtures("by_rows")
+def test_a_list_that_is_stopped_has_what_was_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Below the floor, so that nothing is claimed of it."""
+    scores = costly_path()
+    best = td.k_best_networks(scores, 1)
+    masks, value = tuple(best.parents[0].tolist()), float(best.scores[0])
+    met = Found({masks: value}, value + 5.0, "time_limit")
+    monkeypatch.setattr(constrained_best.BestByRows, "go", lambda _: met)
+    for found in (td.k_best_networks(scores, 3), td.classes_within(scores, 2), td.classes_within(scores, 2, at_most=1)):
+        assert found.proof.status is Status.STOPPED and len(found) == 1
+        assert found.floor == found.proof.bound == value + 5.0 and found.proof.gap == 5.0

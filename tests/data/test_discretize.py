@@ -1,0 +1,228 @@
+"""Cutting numbers: where rules cut, what states are called, and what is refused."""
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from refusals import refused
+
+from topdag.data.discretize import (
+    CutPoints,
+    Mean,
+    Quantile,
+    Uniform,
+    interval_labels,
+    parse_rule,
+    weighted_quantile,
+)
+from topdag.data.table import Table
+from topdag.errors import TableError
+
+untimed = settings(deadline=None)
+numbers = st.floats(-1e6, 1e6, allow_nan=False).map(lambda x: round(x, 3))
+columns = st.lists(numbers, min_size=2, max_size=30)
+rules = st.sampled_from(["mean", "median", "quantile(3)", "uniform(4)", [-10.0, 0.0, 10.0]])
+
+
+def cut(values, rule, **options):
+    """The table of a column cut by the rule, beside one that keeps its rows apart."""
+    return Table({"x": list(map(float, values)), "row": list(range(len(values)))}, discretize=rule, **options)
+
+
+def states_by_row(table):
+    return [state for (state, _), _ in sorted(table.rows(), key=lambda row: row[0][1])]
+
+
+def test_mean_and_median():
+    assert states_by_row(cut([1, 2, 3, 10], "mean")) == ["<= 4", "<= 4", "<= 4", "> 4"]
+    assert states_by_row(cut([1, 2, 3, 10], "median")) == ["<= 2.5", "<= 2.5", "> 2.5", "> 2.5"]
+
+
+def test_values_equal_to_the_mean_go_below():
+    assert states_by_row(cut([1, 2, 3], "mean")) == ["<= 2", "<= 2", "> 2"]
+
+
+def test_uniform_and_quantile():
+    values = [0, 1, 2, 3, 30, 60]
+    assert states_by_row(cut(values, Uniform(3))) == [*["<= 20"] * 4, "(20, 40]", "> 40"]
+    assert states_by_row(cut(values, Quantile(3))) == [
+        "<= 1.66667",
+        "<= 1.66667",
+        "(1.66667, 12]",
+        "(1.66667, 12]",
+        "> 12",
+        "> 12",
+    ]
+
+
+def test_cut_points_count_even_without_rows():
+    table = cut([1, 2, 3], [0, 2, 5])
+    assert table.states[0] == ("<= 0", "(0, 2]", "(2, 5]", "> 5")
+    assert states_by_row(table) == ["(0, 2]", "(0, 2]", "(2, 5]"]
+
+
+@untimed
+@given(columns, rules, st.randoms())
+def test_order_of_rows_does_not_matter(values, rule, random):
+    table = Table({"x": values, "y": [0] * len(values)}, discretize=rule)
+    shuffled = random.sample(values, len(values))
+    assert Table({"x": shuffled, "y": [0] * len(values)}, discretize=rule) == table
+
+
+@untimed
+@given(columns, rules, st.data())
+def test_weights_stand_for_repeated_rows(values, rule, data):
+    weights = data.draw(st.lists(st.integers(1, 4), min_size=len(values), max_size=len(values)))
+    repeated = np.repeat(values, weights)
+    expected = Table({"x": repeated, "y": np.zeros(len(repeated), int)}, discretize=rule)
+    assert Table({"x": values, "y": [0] * len(values)}, discretize=rule, weights=weights) == expected
+
+
+@untimed
+@given(columns, rules)
+def test_larger_values_are_in_later_states_and_all_states_occur(values, rule):
+    table = cut(values, rule)
+    places = [table.states[0].index(state) for state in states_by_row(table)]
+    assert [places[i] for i in np.argsort(values, kind="stable")] == sorted(places)
+    assert isinstance(rule, list) or set(places) == set(range(table.arities[0]))
+
+
+@untimed
+@given(columns, st.data())
+def test_weighted_quantile_is_that_of_numpy(values, data):
+    distinct = np.unique(values)
+    counts = data.draw(st.lists(st.integers(1, 5), min_size=len(distinct), max_size=len(distinct)))
+    p = data.draw(st.floats(0, 1))
+    found = weighted_quantile(distinct, np.array(counts, float), p)
+    assert found == pytest.approx(np.quantile(np.repeat(distinct, counts), p), rel=1e-9, abs=1e-9)
+
+
+@untimed
+@given(columns, st.integers(2, 5))
+def test_cuts_are_where_numpy_has_them(values, k):
+    low, high = min(values), max(values)
+    assume(high > low)
+    inner = np.arange(1, k) / k
+    for rule, points in ((Uniform(k), low + (high - low) * inner), (Quantile(k), np.quantile(values, inner))):
+        assume(min(abs(v - p) for v in values for p in points) > 1e-6)
+        expected = np.unique(np.searchsorted(points, values), return_inverse=True)[1]
+        table = cut(values, rule)
+        assert [table.states[0].index(state) for state in states_by_row(table)] == expected.tolist()
+
+
+@untimed
+@given(st.lists(st.floats(-1e280, 1e280), min_size=1, max_size=8, unique=True))
+def test_labels_differ(points):
+    labels = interval_labels(sorted(set(points)))
+    assert len(set(labels)) == len(set(points)) + 1
+
+
+def test_labels_are_readable():
+    assert interval_labels([0.1 + 0.2, 1e6]) == ("<= 0.3", "(0.3, 1000000]", "> 1000000")
+    assert interval_labels([1.0000001, 1.0000002]) == ("<= 1.0000001", "(1.0000001, 1.0000002]", "> 1.0000002")
+
+
+def test_notes_tell_what_was_done():
+    assert cut([1, 2, 3], "mean").notes == ("Column 'x' was cut at its mean into 2 states: '<= 2', '> 2'.",)
+    (note,) = cut([0, 0, 0, 0, 1], Quantile(3)).notes
+    assert note == (
+        "Column 'x' was cut at its quantiles into 2 states instead of 3, because of equal values "
+        "or empty intervals: '<= 0', '> 0'."
+    )
+    assert "2 states instead of 3" in cut([0, 0, 9], Uniform(3)).notes[0]
+    constant = cut([4, 4], "median")
+    assert constant.constant == ("x",)
+    assert "into 1 state instead of 2" in constant.notes[0]
+
+
+def test_a_dict_cuts_only_what_it_names():
+    columns = {"x": [0.5, 1.5], "n": [3, 8], "m": [1, 2]}
+    table = Table(columns, discretize={"x": "mean", "n": [5]})
+    assert table.states == (("<= 1", "> 1"), ("<= 5", "> 5"), (1, 2))
+    refused(columns, "column 'x' holds floats", discretize={"n": "mean"})
+    refused(columns, "'z' that is not there", discretize={"z": "mean"})
+
+
+def test_one_rule_is_for_floats_only():
+    table = Table({"x": [0.5, 1.5], "n": [3, 8]}, discretize="mean")
+    assert table.states == (("<= 1", "> 1"), (3, 8))
+
+
+def test_declared_states_come_before_a_rule():
+    table = Table({"x": [0.5, 1.5], "y": [0, 1]}, discretize="mean", states={"x": [0.5, 1.5]})
+    assert table.states[0] == (0.5, 1.5)
+    refused(
+        {"x": [0.5, 1.5], "y": [0, 1]},
+        "'x', which does not hold numbers",
+        discretize={"x": "mean"},
+        states={"x": [0.5, 1.5]},
+    )
+
+
+def test_missing_numbers():
+    columns = {"x": [0.0, None, 1.0, 5.0], "y": [0, 1, 1, None]}
+    dropped = Table(columns, discretize="mean", missing="drop")
+    assert dropped.states[0] == ("<= 0.5", "> 0.5")
+    kept = Table(columns, discretize="mean", missing="state")
+    assert kept.states == (("<= 2", "> 2", "missing"), (0, 1, "missing"))
+    nothing = Table({"x": np.full(2, np.nan), "y": [0, 1]}, discretize="mean", missing="state")
+    assert nothing.states[0] == ("missing",)
+
+
+def test_floats_are_refused_without_a_rule():
+    refused({"x": [0.5, 1], "y": [0, 1]}, "column 'x' holds floats", 'discretize="mean"')
+    refused(
+        {"x": [0.5, 1.0], "y": [1.0, 2.0]},
+        "columns 'x', 'y' hold floats",
+        "convert 'y', all whole numbers, to integers",
+    )
+
+
+def test_infinite_and_huge_numbers_are_refused():
+    refused({"x": [0.5, -np.inf], "y": [0, 1]}, "column 'x' is infinite in row 1 (counted from 0)", discretize="mean")
+    refused({"x": [0.5, 1e300], "y": [0, 1]}, "column 'x' has numbers beyond 1e+290", discretize="mean")
+    refused({"n": [1, 10**400], "y": [0, 1]}, "column 'n' has numbers beyond 1e+290", discretize={"n": "mean"})
+
+
+@pytest.mark.parametrize("column", [["a", "b"], [True, False]])
+def test_only_numbers_are_cut(column):
+    refused({"x": column, "y": [0, 1]}, "'x', which does not hold numbers", discretize={"x": "mean"})
+
+
+def test_rules_are_parsed():
+    assert parse_rule("mean") == Mean()
+    assert parse_rule(" Median ") == Quantile(2)
+    assert parse_rule("quantile(3)") == Quantile(3)
+    assert parse_rule("uniform( 4 )") == Uniform(4)
+    assert parse_rule(np.array([1, 2])) == CutPoints((1.0, 2.0))
+
+
+@pytest.mark.parametrize(
+    ("rule", "part"),
+    [
+        ("mode", "unknown rule 'mode'"),
+        ("quantile(1)", "from 2 to 65,535, not 1"),
+        ("uniform(999999)", "from 2 to 65,535"),
+        ("quantile(x)", "unknown rule"),
+        ([], "one or more finite numbers"),
+        ([1, float("nan")], "finite"),
+        ([2, 1], "must increase"),
+        ([1, 1], "must increase"),
+        (["a"], "are numbers"),
+        ([None], "are numbers"),
+        ([10**400], "are numbers"),
+        (3, "not 3"),
+        (list(range(65_535)), "more than 65,535 states"),
+    ],
+)
+def test_rules_refused(rule, part):
+    with pytest.raises(TableError) as caught:
+        parse_rule(rule)
+    assert part in str(caught.value)
+
+
+@pytest.mark.parametrize("k", [1, 2.0, True, "3"])
+@pytest.mark.parametrize("rule", [Quantile, Uniform])
+def test_numbers_of_states_refused(rule, k):
+    with pytest.raises(TableError, match="number of states"):
+        rule(k)

@@ -1,0 +1,75 @@
+"""The examples in README.md, docs/ and docstrings run and say what they print.
+
+Commands in the docs are tried in test_cli*.py; here are the Python examples (lines that begin with >>>).
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import os
+import pkgutil
+from pathlib import Path
+
+import pytest
+
+import topdag
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))) if page.exists()]
+MODULES = sorted(
+    found.name
+    for found in pkgutil.walk_packages(topdag.__path__, "topdag.")
+    if not found.name.endswith("__main__") and not found.name.endswith("_core")
+)
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Examples may write files; they do so in a folder of their own, with the example's table in it."""
+    monkeypatch.chdir(tmp_path)
+    table = topdag.example_table()
+    lines = [",".join(table.names), *(",".join(row) for row, weight in table.rows() for _ in range(weight))]
+    for name in ("asia.csv", "patients.csv"):
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: os.fspath(page.relative_to(ROOT)))
+@pytest.mark.usefixtures("elsewhere")
+def test_page(page: Path) -> None:
+    found = doctest.DocTestParser().get_doctest(
+        page.read_text(), {"__name__": "__main__"}, page.name, os.fspath(page), 0
+    )
+    report: list[str] = []
+    failed, _ = doctest.DocTestRunner(optionflags=OPTIONS).run(found, out=report.append)
+    assert not failed, "".join(report)
+
+
+@pytest.mark.parametrize("name", ["topdag", *MODULES])
+@pytest.mark.usefixtures("elsewhere")
+def test_module(name: str) -> None:
+    module = importlib.import_module(name)
+    failures, runner = [], doctest.DocTestRunner(optionflags=OPTIONS)
+    for found in doctest.DocTestFinder(exclude_empty=True).find(module, name):
+        failed, _ = runner.run(found, out=failures.append)
+        assert not failed, "".join(failures)
+
+
+def test_every_public_name_is_explained() -> None:
+    without = [
+        name
+        for name in topdag.__all__
+        if not (getattr(topdag, name).__doc__ or "").strip()
+        or (getattr(topdag, name).__doc__ or "").startswith(f"{name}(")  # what a dataclass writes by itself
+    ]
+    assert without == []
+
+
+def test_there_are_examples() -> None:
+    """That nothing is skipped silently: the pages that have Python blocks have examples that run."""
+    for page in PAGES:
+        text = page.read_text()
+        if "```python" in text:
+            assert ">>> " in text, page

@@ -1,0 +1,64 @@
+"""What is installed, and what is loaded when: little, and late."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+PROJECT = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())
+HEAVY = ("highspy", "rich", "pandas", "polars", "pyarrow", "matplotlib", "scipy", "networkx", "sklearn", "IPython")
+
+
+def loaded_by(program: str) -> set[str]:
+    """The heavy modules that a program of its own has loaded in the end."""
+    ending = f"\nimport sys; print(' '.join(m for m in {HEAVY} if m in sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program + ending], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "import topdag",
+        "import topdag as td; td.best_network(td.example_table(50))",
+        "import topdag as td; td.k_best_networks(td.Table({'a': [0, 1, 0], 'b': [0, 1, 1]}), 2)",
+        "import topdag as td; td.edge_posteriors(td.example_table(50))",
+        "from topdag.cli import main; main(['demo', '--rows', '20'])",
+        "from topdag.cli import main; main(['--version'])",
+    ],
+)
+def test_nothing_heavy_is_loaded(program: str) -> None:
+    assert loaded_by(program) == set()
+
+
+def test_large_searches_load_their_solver() -> None:
+    program = (
+        "import topdag as td; td.best_network(td.score(td.random_network(24, seed=1).sample(60, seed=1), td.BIC()))"
+    )
+    assert loaded_by(program) <= {"highspy"}
+
+
+def test_what_is_needed_at_run_time() -> None:
+    names = {need.split(">")[0] for need in PROJECT["project"]["dependencies"]}
+    assert names == {"numpy", "narwhals", "rich", "highspy"}
+
+
+def test_the_extra_for_everything_is_everything_for_use() -> None:
+    extras = PROJECT["project"]["optional-dependencies"]
+    (everything,) = extras["all"]
+    named = set(everything.removeprefix("topdag[").removesuffix("]").split(","))
+    assert named == set(extras) - {"all", "test", "lint", "docs"}
+
+
+def test_every_extra_is_documented() -> None:
+    page = (Path(__file__).resolve().parents[2] / "docs" / "platforms.md").read_text()
+    assert {extra for extra in PROJECT["project"]["optional-dependencies"] if f"`topdag[{extra}]`" not in page} == set()
+
+
+def test_the_source_distribution_holds_no_binaries() -> None:
+    """A module built in place for one Python would shadow the one built for another."""
+    assert "*.so" in PROJECT["tool"]["scikit-build"]["sdist"]["exclude"]

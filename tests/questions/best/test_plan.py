@@ -1,0 +1,166 @@
+"""What is said before a run: the engine, why, time and memory, and what to change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from cli_runs import Topdag
+from strategies import sampled_table
+
+import topdag as td
+from topdag.questions.plan import bytes_for_all_sets
+from topdag.scoring.choice import scores_by_lists
+from topdag.search.engines import Engine, engine_for_best
+
+
+@pytest.mark.parametrize(
+    ("n", "rows", "kind", "max_parents", "engine"),
+    [
+        (5, 100, td.BDeu(), None, Engine.DENSE),
+        (20, 100, td.BIC(), None, Engine.DENSE),
+        (22, 100, td.BIC(), None, Engine.BLOCKS),
+        (23, 200, td.BIC(), None, Engine.SEARCH),
+        (25, 5000, td.BIC(), None, Engine.BLOCKS),  # many rows pay for many parents
+        (23, 200, td.BDeu(), None, Engine.BLOCKS),
+        (30, 200, td.BDeu(), None, Engine.BLOCKS),
+        (31, 200, td.BDeu(), None, Engine.SEARCH),
+        (29, 200, td.BDeu(), 3, Engine.SEARCH),
+        (64, 10**6, td.AIC(), None, Engine.SEARCH),
+        (24, 200, td.BDs(), 2, Engine.BLOCKS),
+    ],
+)
+def test_the_engine_follows_size_score_and_limit(
+    n: int, rows: int, kind: td.BDeu, max_parents: int | None, engine: Engine
+) -> None:
+    choice = scores_by_lists(n, rows, kind, max_parents, everything=False)
+    assert choice.engine is engine
+    assert choice.reason
+    if engine is not Engine.SEARCH:
+        assert engine_for_best(n, listed=False).engine is engine
+
+
+def test_a_plan_is_what_is_done() -> None:
+    for n, kind in ((6, td.BDeu()), (23, td.BIC())):
+        table = sampled_table(n, 60, seed=1)
+        planned = td.plan(table, kind)
+        answer = td.best_network(td.score(table, kind))
+        assert answer.stats.engine.split(":")[0] == planned.engine
+        assert planned.fits and planned.advice == ""
+        assert planned.n_variables == n and planned.n_rows == 60
+
+
+def test_what_does_not_fit_comes_with_advice() -> None:
+    planned = td.plan(sampled_table(27, 60, seed=1), memory_limit="1GB")
+    assert not planned.fits
+    assert planned.memory > 1e9
+    assert "max_parents" in planned.advice
+    assert "more than there is" in str(planned)
+    too_many = td.plan(sampled_table(65, 60, seed=1), td.BIC(), question="list")
+    assert not too_many.fits and too_many.engine == "none"
+    assert "at most 64" in too_many.reason
+    assert td.plan(sampled_table(65, 60, seed=1), td.BIC()).fits
+
+
+def test_lists_take_more_than_the_best_network() -> None:
+    table = sampled_table(12, 60, seed=1)
+    assert td.plan(table, question="list").memory > td.plan(table).memory
+    for n in (8, 23, 29):
+        assert bytes_for_all_sets(n, "list", 2) > bytes_for_all_sets(n, "best", 2)
+    with pytest.raises(td.ScoreError, match="question must be one of 'best', 'list'"):
+        td.plan(table, question="most")
+
+
+def test_the_command(topdag: Topdag, tmp_path) -> None:
+    path = tmp_path / "wide.csv"
+    table = sampled_table(27, 60, seed=2)
+    rows = [",".join(map(str, row)) for row, weight in table.rows() for _ in range(weight)]
+    path.write_text("\n".join([",".join(table.names), *rows]) + "\n")
+    ran = topdag("plan", path, "--score", "bic")
+    assert ran.code == 0
+    assert "engine     search: the penalty of BIC() rules out most" in ran.out
+    refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
+    assert refused.code == 5
+    assert '"fits": false' in refused.out
+
+
+def test_a_score_without_rules_is_not_promised() -> None:
+    """What scoring refuses, a plan refuses."""
+    table = td.random_network(40, seed=1).sample(50, seed=1)
+    plan = td.plan(table, td.K2())
+    assert not plan.fits
+    assert "Give max_parents" in plan.reason
+    assert td.plan(table, td.K2(), max_parents=2).engine == "search"
+    with pytest.raises(td.TooLarge, match="or use BDeu or BIC"):
+        td.score(table, td.BDs(), max_parents=2)
+
+
+@pytest.mark.parametrize("question", ["edges", "paths", "evidence", "sample"])
+def test_sums_and_samples_are_planned(question: str) -> None:
+    """Time like 3^n, and the memory that the question itself asks for."""
+    small, large = (td.plan(sampled_table(n, 60, seed=1), question=question) for n in (14, 20))
+    assert small.seconds is not None and large.seconds is not None and small.search and large.search
+    assert 100 < large.search / small.search < 3**6 + 1
+    assert small.fits and small.memory < large.memory
+    too_many = td.plan(sampled_table(27, 60, seed=1), question=question)
+    assert not too_many.fits and too_many.engine == "none"
+    assert "at most 26" in too_many.reason and "average over a list" in too_many.advice
+    ask, *more = {
+        "edges": (td.edge_posteriors,),
+        "paths": (td.path_posteriors,),
+        "evidence": (td.log_evidence,),
+        "sample": (td.sample_networks, 10),
+    }[question]
+    with pytest.raises(td.TooLarge):
+        ask(sampled_table(14, 60, seed=1), *more, memory_limit=f"{int(0.3 * small.memory)}B")  # type: ignore[operator]
+
+
+def test_scores_cost_what_they_count() -> None:
+    """More rows and more formulas take longer; a function of yours takes nobody knows how long."""
+    few, many = (td.plan(sampled_table(18, rows, seed=1)).scoring for rows in (50, 2000))
+    assert few is not None and many is not None and few < many
+    table = td.random_network(18, arities=[2, 3] * 9, seed=1).sample(500, seed=1)
+    by_kind = [td.plan(table, kind).scoring for kind in (td.BIC(), td.K2(), td.BDs())]
+    assert by_kind == sorted(by_kind)  # type: ignore[type-var]
+    assert td.plan(table, td.CustomScore(lambda family: 0.0)).seconds is None
+
+
+def test_what_nothing_limits_is_said_to_be_open() -> None:
+    told = str(td.plan(sampled_table(40, 60, seed=1)))
+    assert "depends on the data, and may be long; give a time_limit" in told
+    assert "on, as the data make it" in told and "max_parents" in told
+    limited = td.plan(sampled_table(40, 60, seed=1), max_parents=3)
+    assert limited.scoring is not None and limited.seconds is None
+    assert "mostly seconds" in str(limited) and "at most" in str(limited)
+
+
+def test_what_cannot_be_answered_comes_with_advice_that_helps() -> None:
+    """No time, no memory, and nothing that has the same limit."""
+    wide = sampled_table(65, 60, seed=1)
+    told = str(td.plan(wide, td.BIC(), question="list"))
+    assert "memory" not in told and "time " not in told
+    assert told.endswith("advice     ask for the best network, or leave out 1 column")
+    for question in ("edges", "paths", "evidence", "sample"):
+        assert "OrderModular" not in td.plan(sampled_table(27, 60, seed=1), question=question).advice
+    assert "OrderModular" not in td.plan(sampled_table(20, 60, seed=1), question="paths", memory_limit="1MB").advice
+    assert "BIC" not in td.plan(sampled_table(25, 5000, seed=1), td.BIC(), memory_limit="1MB").advice
+
+
+@pytest.mark.parametrize("kind", [td.BDs(), td.MixedBIC()], ids=str)
+def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.ScoreKind) -> None:
+    """A number for each family, not for each set; and no more variables than scoring takes."""
+    fits, too_many = (sampled_table(n, 20, seed=1) for n in (20, 27))
+    if isinstance(kind, td.MixedBIC):
+        fits = td.Table({f"c{i}": range(20) for i in range(20)}, continuous=[f"c{i}" for i in range(10)])
+    assert td.plan(fits, kind).memory > 8 * 20 * 2**19
+    planned = td.plan(too_many, kind, max_parents=2)
+    assert not planned.fits and planned.advice == "leave out 1 column"
+    with pytest.raises(td.TooLarge, match="Leave out 1 column, or"):
+        td.score(too_many, kind, max_parents=2)
+
+
+@pytest.mark.parametrize("kind", [td.BGe(), td.GaussianBIC(), td.MixedBIC()], ids=str)
+def test_scores_of_numbers_take_known_time(kind: td.ScoreKind) -> None:
+    rng = np.random.default_rng(1)
+    small, large = (td.plan({f"c{i}": rng.normal(size=60) for i in range(n)}, kind) for n in (4, 22))
+    assert "about a moment" in str(small)
+    assert large.scoring is not None and 0.03 < large.scoring < 30

@@ -1,0 +1,164 @@
+"""A report always comes out, whatever limit is met; wrong use is refused; the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from cli_runs import Topdag
+from report_pages import SECTIONS, Page, page_of
+
+import topdag as td
+from topdag._util.run import Run
+from topdag.questions.request import Asked
+from topdag.report import gathering, write_page
+from topdag.report.gathering import Missing, gather
+
+
+@pytest.fixture(scope="module")
+def scores() -> td.Scores:
+    return td.score(td.example_table(), td.BDeu())
+
+
+# ---- A report always comes out
+
+
+def test_no_time(tmp_path: Path) -> None:
+    page = page_of(tmp_path, td.example_table(), time_limit=0)
+    assert "Not proved." in page.text
+    assert "There is no list of the best classes" in page.text
+    assert "There are no probabilities here" in page.text
+
+
+def test_no_memory(tmp_path: Path) -> None:
+    page = page_of(tmp_path, td.example_table(), memory_limit="1KB")
+    assert "There is no best network here, because" in page.text
+
+
+def test_too_many_variables_for_sums(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    columns = {f"v{i}": rng.integers(0, 2, 40) for i in range(24)}
+    page = page_of(tmp_path, td.score(td.Table(columns), td.BIC(), max_parents=2), k=5)
+    assert "Not exact. These are averages over the 5 best classes only" in page.text
+    assert len(page.values["edges"]) == 24
+
+
+@pytest.mark.parametrize(("n", "best", "listed"), [(8, 500, 500), (30, 500, 1000), (70, 1000, 1000)])
+def test_time_goes_to_questions_that_can_use_it(
+    monkeypatch: pytest.MonkeyPatch, n: int, best: float, listed: float
+) -> None:
+    """Neither question takes any time here, so each is given its share of all of it."""
+    given = {}
+
+    def refused(what: str, run: Run) -> None:
+        given[what] = run.time_limit
+        raise td.ScoreError(f"no {what}")
+
+    monkeypatch.setattr(gathering, "best_of", lambda _, run: refused("best", run))
+    monkeypatch.setattr(gathering, "list_of", lambda *arguments: refused("list", arguments[-1]))
+    table = td.Table(np.random.default_rng(1).integers(0, 2, (20, n)))
+    found = gather(Asked(table, td.BIC(), 2), 5, Run(time_limit=1000))
+    assert given == {"best": pytest.approx(best, rel=0.1), "list": pytest.approx(listed, rel=0.1)}
+    assert isinstance(found.edges, Missing) == (n > 26)
+
+
+def test_constraints_that_sums_do_not_understand(tmp_path: Path) -> None:
+    known = td.Constraints(ancestors=[("asia", "dysp")])
+    page = page_of(tmp_path, td.score(td.example_table(), td.BDeu(), constraints=known), k=3)
+    assert "Not exact." in page.text and "does not understand" in page.text
+    assert page.values["paths"][0][7] == pytest.approx(1.0)
+
+
+def test_no_network_is_possible(tmp_path: Path) -> None:
+    """What contradicts itself is an error, not a page."""
+    with pytest.raises(td.ConstraintError):
+        page_of(tmp_path, td.score(td.example_table(), td.BDeu(), constraints=td.Constraints(min_parents=1)))
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_an_interruption_keeps_what_is_known(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: td.Scores, is_empty: bool
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise td.Interrupted("", td.k_best_classes(scores, 3, time_limit=0 if is_empty else None))
+
+    monkeypatch.setattr(gathering, "list_of", interrupted)
+    found = gather(Asked.about(td.example_table()), 5, Run())
+    assert found.is_interrupted and not isinstance(found.best, Missing)
+    write_page(tmp_path / "page.html", found, "asia")
+    page = Page((tmp_path / "page.html").read_text())
+    assert "because it was interrupted" in page.text or "since it was interrupted" in page.text
+    assert len(page.values.get("scores", [])) == (0 if is_empty else 3)
+
+
+def test_only_constant_columns(tmp_path: Path) -> None:
+    page = page_of(tmp_path, td.Table({"a": [1, 1], "b": ["x", "x"]}))
+    assert [own["id"] for own in page.all("section")] == list(SECTIONS)
+
+
+def test_scores_from_a_file(tmp_path: Path, scores: td.Scores) -> None:
+    td.write_scores(tmp_path / "asia.jkl", scores)
+    page = page_of(tmp_path, td.read_scores(tmp_path / "asia.jkl"), k=2)
+    assert "The scores were read from a file" in page.text
+
+
+# ---- Wrong use
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "message"),
+    [
+        ((td.example_table(), "page.html"), {}, "The first argument names the page"),
+        (("page.html",), {}, "Give one table or scores"),
+        (("page.html", td.example_table(), "asia.csv"), {}, "Give one table or scores"),
+        (("page.html", td.example_table()), {"k": 0}, "k must be a whole number"),
+        (("page.txt", td.example_table()), {}, "ends in .html"),
+    ],
+)
+def test_wrong_use(content: tuple[Any, ...], options: dict[str, Any], message: str) -> None:
+    with pytest.raises(td.ScoreError, match=message):
+        td.write_report(*content, **options)
+
+
+def test_parts_of_different_tables(tmp_path: Path, scores: td.Scores) -> None:
+    other = td.best_network(td.Table({"a": [0, 1], "b": [1, 0]}))
+    with pytest.raises(td.ScoreError, match="same variables"):
+        page_of(tmp_path, other, td.edge_posteriors(scores))
+
+
+# ---- The command
+
+
+def test_command(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    ran = topdag("report", asia, "-o", tmp_path / "out.html", "-k", 5)
+    assert ran.code == 0 and "out.html" in ran.out
+    page = Page((tmp_path / "out.html").read_text())
+    assert len(page.values["scores"]) == 5
+    assert "asia.csv" in page.words and str(asia.parent) not in page.html
+
+
+def test_command_under_limits(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    ran = topdag("report", asia, "-o", tmp_path / "out.html", "--time-limit", 0)
+    assert ran.code == 3 and "lacks" in ran.out
+    ran = topdag("report", asia, "-o", tmp_path / "out.html", "--memory-limit", "1KB")
+    assert ran.code == 5 and (tmp_path / "out.html").exists()
+
+
+def test_command_with_options(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    options = ("--score", "bic", "--require", "smoke->lung", "--prior", "fair", "--title", "Mine", "--quiet", "-k", 2)
+    ran = topdag("report", asia, "-o", tmp_path / "out.html", *options)
+    assert (ran.code, ran.out) == (0, "")
+    page = Page((tmp_path / "out.html").read_text())
+    assert "Mine" in page.words and "required edges: smoke->lung" in page.text
+
+
+def test_command_refuses(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    """What is wrong with the input is an error, not a page without answers."""
+    for words in (("--require", "smok->lung"), ("--require", "smoke->lung", "--forbid", "smoke->lung")):
+        assert topdag("report", asia, "-o", tmp_path / "out.html", *words).code == 4
+    assert not (tmp_path / "out.html").exists()
+    assert topdag("report", asia, "-o", tmp_path / "out.pdf").code == 2
+    assert topdag("report", asia, "-o", tmp_path / "no" / "out.html").code == 4
+    assert topdag("report", tmp_path / "missing.csv", "-o", tmp_path / "out.html").code == 4

@@ -1,0 +1,205 @@
+"""Branch and cut proves what the dense lattice finds, and tells the truth whenever it is stopped."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import reference
+import strategies
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from published import DATA
+from test_order_climbing import check_network, store_of
+
+import topdag as td
+from topdag._util.run import Run
+from topdag.search import branch_and_cut, relaxation
+from topdag.search.branch_and_cut import prove_best
+from topdag.search.family_lists import FamilyLists
+from topdag.search.linear_program import Program, Solution
+from topdag.search.relaxation import Incumbent, Known, solve_root
+from topdag.search.stores import ListStore
+
+
+def list_store(table: td.Table, kind: td.BIC | td.AIC | td.BDeu) -> ListStore:
+    store = td.score(table, kind, keep="best").store
+    assert isinstance(store, ListStore)
+    return store
+
+
+def least_cost(store: ListStore) -> float:
+    """By the dense lattice."""
+    found = strategies.list_scores(store.lists)
+    return float(store.best_scores.sum()) - td.best_network(found).score
+
+
+@pytest.fixture
+def little_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A poor first network and few cuts, so that there is something to branch on."""
+    monkeypatch.setattr(Known, "climb", lambda self: None)
+    monkeypatch.setattr(Program, "add_halves", lambda self, weights: 0)
+    monkeypatch.setattr(Program, "add_local", lambda self, weights: 0)
+    monkeypatch.setattr(relaxation, "PATIENCE", 1)
+    monkeypatch.setattr(branch_and_cut, "FIRST_PATIENCE", 1)
+    for room in (relaxation, branch_and_cut):
+        monkeypatch.setattr(room, "CUTS_A_ROUND", 1)
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.tied_lists(variables=(1, 5)))
+def test_it_finds_the_best_of_few_variables(lists: FamilyLists) -> None:
+    store = store_of(lists)
+    best = reference.best_score_by_orders(store.value, store.n)
+    found = prove_best(store, Run())
+    assert found.finished
+    if best == -math.inf:
+        assert found.masks is None and found.cost == found.bound == math.inf
+    else:
+        assert found.masks is not None
+        check_network(store, found.cost, list(found.masks))
+        assert found.cost == found.bound == store.best_scores.sum() - best
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6), st.sampled_from([30, 100, 500]), st.booleans())
+def test_it_agrees_with_the_lattice(seed: int, rows: int, is_bic: bool) -> None:
+    store = list_store(strategies.sampled_table(9, rows, seed, states=(2, 3)), td.BIC() if is_bic else td.BDeu())
+    found = prove_best(store, Run())
+    assert found.finished and found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+    assert found.bound == pytest.approx(found.cost, abs=1e-8)
+
+
+@pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("seed", range(6))
+def test_it_branches_to_the_same_end(seed: int) -> None:
+    store = list_store(strategies.sampled_table(10, 200, seed), td.BDeu(10))
+    found = prove_best(store, Run())
+    assert found.finished
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+    again = prove_best(store, Run())
+    assert (again.masks, again.cost, again.nodes, again.cuts) == (found.masks, found.cost, found.nodes, found.cuts)
+
+
+@pytest.mark.usefixtures("little_help")
+def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
+    best = prove_best(store, Run())
+    monkeypatch.setattr(branch_and_cut, "_most_open", lambda run, n: 1)
+    frugal = prove_best(store, Run())
+    assert frugal.finished and best.nodes > 3
+    assert frugal.cost == best.cost
+
+
+@pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("after", [1, 2, 5, 20, 60])
+def test_stopped_at_any_time_the_bound_holds(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
+    best = least_cost(store)
+    solved = iter(range(after))
+    solve = Program.solve
+    monkeypatch.setattr(Program, "solve", lambda self, run: None if next(solved, None) is None else solve(self, run))
+    found = prove_best(store, Run())
+    assert found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.bound <= best + 1e-9 and best <= found.cost + 1e-9
+    assert not found.finished or found.cost == pytest.approx(best, abs=1e-8)
+
+
+@pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("after", [1, 3, 10])
+def test_ctrl_c_leaves_what_is_known(after: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
+    best = least_cost(store)
+    solved = iter(range(after))
+    solve = Program.solve
+
+    def interrupted(self: Program, run: Run) -> Solution | None:
+        if next(solved, None) is None:
+            raise KeyboardInterrupt
+        return solve(self, run)
+
+    monkeypatch.setattr(Program, "solve", interrupted)
+    known = Known(store, Run())
+    with pytest.raises(KeyboardInterrupt):
+        prove_best(store, Run(), known=known)
+    assert known.incumbent is not None
+    check_network(store, known.cost, list(known.incumbent.masks))
+    assert 0.0 <= known.bound <= best + 1e-9 and best <= known.cost + 1e-9
+
+
+@pytest.mark.usefixtures("little_help")
+@pytest.mark.parametrize("every", [2, 3, 7])
+def test_a_solver_that_loses_its_way_costs_time_only(every: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(8, 200, 0), td.BDeu(10))
+    calls, is_solved = iter(range(10**9)), Program._is_solved
+    monkeypatch.setattr(Program, "_is_solved", lambda self, run: next(calls) // 2 % every > 0 and is_solved(self, run))
+    found = prove_best(store, Run())
+    assert found.finished
+    assert found.cost == pytest.approx(least_cost(store), abs=1e-8)
+
+
+def test_stopped_in_the_first_part_the_bound_has_what_its_cuts_gained(monkeypatch: pytest.MonkeyPatch) -> None:
+    store = list_store(strategies.sampled_table(13, 60, 3), td.AIC())
+    monkeypatch.setattr(relaxation, "PATIENCE", 1)
+    root = solve_root(store, Run())
+    solve, left = Program.solve, 3
+
+    def solve_a_few(self: Program, limits: Run) -> Solution | None:
+        nonlocal left
+        left -= 1
+        return solve(self, limits) if left >= 0 else None
+
+    monkeypatch.setattr(Program, "solve", solve_a_few)
+    found = prove_best(store, Run(), root=root)
+    assert not found.finished and found.nodes == 1
+    assert root.bound < found.bound <= least_cost(store)
+
+
+def test_a_root_and_a_network_can_be_handed_over() -> None:
+    store = list_store(strategies.sampled_table(9, 200, 3), td.BIC())
+    root = solve_root(store, Run())
+    whole = prove_best(store, Run())
+    empty = Incumbent((0,) * store.n, float(store.best_scores.sum() - sum(store.value(v, 0) for v in range(store.n))))
+    found = prove_best(store, Run(), incumbent=empty, root=root)
+    assert found.finished and found.cost == whole.cost
+    assert found.root is root
+
+
+def ring(n: int) -> ListStore:
+    """Each variable would have the next as its parent, which closes a circle; to go without costs it 1 + its number."""
+    listed = [(v, parents, score) for v in range(n) for parents, score in (([(v + 1) % n], 0.0), ([], -1.0 - v))]
+    return store_of(FamilyLists.build([f"V{v}" for v in range(n)], listed))
+
+
+def test_sixty_four_variables_in_a_circle_and_one_more() -> None:
+    found = prove_best(ring(64), Run())
+    assert found.finished and found.cost == found.bound == 1.0
+    assert found.masks == (0, *(1 << (v + 1) % 64 for v in range(1, 64)))
+    wide = prove_best(ring(65), Run())
+    assert wide.finished and wide.masks == (0, *(1 << (v + 1) % 65 for v in range(1, 65)))
+
+
+REAL = [("wine", -1258.445909), ("voting", -4642.631030), ("zoo", -612.261239), ("hepatitis", -1322.584220)]
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
+@pytest.mark.parametrize(("name", "optimum"), REAL)
+def test_real_tables(name: str, optimum: float) -> None:
+    store = list_store(td.read_table(DATA / f"{name}.csv"), td.BIC())
+    found = prove_best(store, Run())
+    assert found.finished
+    assert store.best_scores.sum() - found.cost == pytest.approx(optimum, abs=1e-6)
+
+
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
+@pytest.mark.parametrize("name", ["mildew-5000.bic.blip.jkl", "barley-5000.bic.blip.jkl", "water-5000.bic.blip.jkl"])
+def test_score_files_beyond_the_lattice(name: str) -> None:
+    store = td.read_scores(DATA / "scores" / name).store
+    assert isinstance(store, ListStore)
+    found = prove_best(store, Run())
+    assert found.finished and found.masks is not None
+    check_network(store, found.cost, list(found.masks))
+    assert found.bound == pytest.approx(found.cost, abs=1e-6)

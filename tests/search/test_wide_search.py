@@ -1,0 +1,182 @@
+"""The best network of more than 64 variables: known from parts, from other numberings, and from brute force inside."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import list_scores, sampled_table, table_of, tied_lists
+
+import topdag as td
+from topdag import _core
+from topdag._util.bitsets import masks_in, set_array
+from topdag.scoring.score import scores_from_lists
+from topdag.search.family_lists import FamilyLists
+from topdag.search.stores import ListStore
+
+Listed = list[tuple[int, list[int], float]]
+
+
+def families_in(lists: FamilyLists) -> Listed:
+    index = {name: v for v, name in enumerate(lists.names)}
+    found = []
+    for v, name in enumerate(lists.names):
+        found += [(v, [index[p] for p in parents], score) for parents, score in lists.families(name)]
+    return found
+
+
+def placed(lists: FamilyLists, places: list[int], n: int) -> FamilyLists:
+    """The same families at other columns; the variables that are new have no parents."""
+    names = [f"V{v}" for v in range(n)]
+    families: Listed = [(places[x], [places[p] for p in parents], score) for x, parents, score in families_in(lists)]
+    return FamilyLists.build(names, families + [(v, [], -1.0) for v in range(n) if v not in places])
+
+
+@settings(max_examples=12)
+@given(tied_lists(variables=(1, 5)), st.randoms(use_true_random=False))
+def test_a_small_question_anywhere_among_many_variables(lists: FamilyLists, draw: object) -> None:
+    places = draw.sample(range(128), len(lists.names))  # type: ignore[attr-defined]
+    narrow = td.best_network(list_scores(lists), engine="search")
+    wide = td.best_network(list_scores(placed(lists, places, 128)), engine="search")
+    assert wide.proof.status is narrow.proof.status
+    if narrow.proof.status is td.Status.PROVED:
+        assert wide.score == pytest.approx(narrow.score - (128 - len(places)), abs=1e-9)
+
+
+def ring(n: int) -> FamilyLists:
+    """Every variable wants the next; one must do without, and the first loses least."""
+    alone = [(x, [], -3.0 - x / 128) for x in range(n)]
+    return FamilyLists.build([f"V{v}" for v in range(n)], alone + [(x, [(x + 1) % n], -1.0) for x in range(n)])
+
+
+@pytest.mark.parametrize(("n", "engine"), [(66, "search"), (80, "branch and cut")])
+def test_one_component_of_more_than_64_variables(n: int, engine: str) -> None:
+    answer = td.best_network(list_scores(ring(n)), engine=engine)
+    assert answer.proof.status is td.Status.PROVED
+    assert answer.score == -3.0 - (n - 1)
+    assert answer.network.parents["V0"] == ()
+    assert all(answer.network.parents[f"V{v}"] == (f"V{(v + 1) % n}",) for v in range(1, n))
+
+
+def tangled(n: int, seed: int) -> FamilyLists:
+    """Families of neighbours in a circle, so that all variables hang together."""
+    rng = np.random.default_rng(seed)
+    families: Listed = []
+    for x in range(n):
+        families.append((x, [], -float(rng.integers(8, 20))))
+        for away in (1, 2, n - 1):
+            families.append((x, [(x + away) % n], -float(rng.integers(4, 16))))
+        families.append((x, sorted(((x + 1) % n, (x - 1) % n)), -float(rng.integers(2, 8))))
+    return FamilyLists.build([f"V{v}" for v in range(n)], families)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_wide_sets_find_what_narrow_ones_find(seed: int) -> None:
+    """Forty variables in one component: alone, and at columns up to the last beside variables without parents."""
+    lists = tangled(40, seed)
+    places = sorted(np.random.default_rng(seed).choice(128, 40, replace=False).tolist())
+    narrow = td.best_network(list_scores(lists))
+    # A ring of all others would keep the component narrow; hang them on it, so that nothing can be split off.
+    others = [v for v in range(128) if v not in places]
+    families: Listed = [(places[x], [places[p] for p in parents], s) for x, parents, s in families_in(lists)]
+    families += [(v, [], -2.0) for v in others]
+    wide = list_scores(FamilyLists.build([f"V{v}" for v in range(128)], families))
+    answer = td.best_network(wide)
+    assert answer.proof.status is td.Status.PROVED
+    assert answer.score == narrow.score - 2.0 * len(others)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_numbering_does_not_matter(seed: int) -> None:
+    lists = tangled(70, seed)
+    places = np.random.default_rng(seed).permutation(70).tolist()
+    one, other = (td.best_network(list_scores(own)) for own in (lists, placed(lists, places, 70)))
+    assert one.proof.status is other.proof.status is td.Status.PROVED
+    assert one.score == other.score
+    assert one.proof.bound == one.score
+
+
+def test_two_blocks_of_one_table_have_their_own_optima() -> None:
+    """Rows of one block cross all rows of the other, so no edge between them can pay."""
+    left, right = sampled_table(34, 12, seed=1), sampled_table(36, 13, seed=2)
+    rows = [(a, b) for a in range(12) for b in range(13)]
+    crossed = zip((left, right), zip(*rows, strict=True), strict=True)
+    codes = np.vstack([[own[at] for at in places] for part, places in crossed for own in coded(part)])
+    table = table_of(codes, [2] * 70)
+    whole = td.best_network(td.score(table, td.BIC(), max_parents=2))
+    parts = (table_of(codes[:34], [2] * 34), table_of(codes[34:], [2] * 36))
+    best = [td.best_network(td.score(part, td.BIC(), max_parents=2)) for part in parts]
+    assert whole.proof.status is td.Status.PROVED
+    assert whole.score == pytest.approx(sum(answer.score for answer in best), abs=1e-6)
+    assert all((int(p[1:]) < 34) == (int(x[1:]) < 34) for x, own in whole.network.parents.items() for p in own)
+
+
+def coded(table: td.Table) -> np.ndarray:
+    return np.repeat(table.codes, table.weights, axis=1)
+
+
+def test_an_answer_at_any_moment(tmp_path: Path) -> None:
+    scores = list_scores(tangled(70, 7))
+    early = td.best_network(scores, time_limit=0.0)
+    checkpoint = tmp_path / "state.npz"
+    whole = td.best_network(scores, checkpoint=checkpoint)
+    assert early.score <= whole.score <= early.proof.bound
+    assert td.best_network(scores, checkpoint=checkpoint).score == whole.score
+    assert td.best_network(scores, start=whole.network, time_limit=0.0).score == whole.score
+
+
+# ---- What does not go beyond 64
+
+
+@pytest.mark.parametrize("engine", ["dense lattice", "block lattice", "order search", "branching"])
+def test_engines_for_fewer_variables_say_what_to_use(engine: str) -> None:
+    with pytest.raises(td.TooLarge, match=rf"70 variables: engine='{engine}' takes at most 64.*up to 128"):
+        td.best_network(list_scores(ring(70)), engine=engine)
+
+
+def test_questions_for_fewer_variables_say_what_works() -> None:
+    scores, table = scores_from_lists(ring(70), keep="all"), sampled_table(70, 30, seed=1)
+    for ask in (
+        lambda: td.k_best_networks(scores, 2),
+        lambda: td.networks_within(scores, 2.0),
+        lambda: td.k_best_networks(table, 2),
+        lambda: td.score(table, td.BIC(), keep="all"),
+        lambda: td.score(table, td.BDs(), max_parents=2),
+    ):
+        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 128, the best network"):
+            ask()
+    with pytest.raises(td.ScoreError, match="BIC or AIC"):
+        td.score(table, td.BDeu())
+
+
+# ---- Arrays of wide sets
+
+
+@given(st.lists(st.integers(0, 2**128 - 1)))
+def test_masks_survive_arrays(masks: list[int]) -> None:
+    assert masks_in(set_array(masks, 100)) == masks
+    low = [mask & 2**64 - 1 for mask in masks]
+    assert masks_in(set_array(low, 64)) == low
+
+
+@settings(max_examples=30)
+@given(tied_lists(variables=(2, 5), always_empty_set=True), st.integers(0, 2**32))
+def test_climbing_is_the_same_on_wide_sets(lists: FamilyLists, seed: int) -> None:
+    """Wide sets for few variables: the same orders are met, so the same network is found."""
+    store = list_scores(lists).store
+    assert isinstance(store, ListStore)
+    narrow = store.candidates
+    rows = np.ascontiguousarray(np.column_stack([store.parents, np.zeros_like(store.parents)]))
+    wide = _core.WideCandidates(store.n, store.lists.offsets, rows, store.rounded)
+    assert _core.climb_orders(wide, 5, seed) == _core.climb_orders(narrow, 5, seed)
+    assert _core.components(wide) == _core.components(narrow)
+    weights = np.full(len(store.rounded), 0.5)
+    found = _core.ClusterFamilies(store.lists.offsets, store.parents).separate(weights, 2, 20, 1e-4, 1000)
+    wide_found = _core.WideClusterFamilies(store.lists.offsets, rows).separate(weights, 2, 20, 1e-4, 1000)
+    assert masks_in(wide_found[0]) == found[0].tolist()
+    assert wide_found[1].tolist() == found[1].tolist()
+    assert math.isfinite(_core.climb_orders(wide, 1, seed)[0])

@@ -1,0 +1,117 @@
+"""What tests of pruning share: all networks of up to five variables against the families that are kept."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+from brute_force import class_numbers, networks, values_of
+from strategies import tables
+
+import topdag as td
+from topdag.answers.lists import grid_epsilon
+from topdag.scoring import dominance as pruning
+from topdag.scoring import parent_bounds as parent_limits
+from topdag.scoring.keep import KBest
+from topdag.scoring.parent_bounds import ParentBound
+
+DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+FEW_ROWS = (1, 2, 3, 4, 5, 6, 8, 12, 20)
+
+
+KS = (1, 2, 3, 5, 7, 8, 15, 16, 30, 100, 1000)
+
+
+FACTORS = (1.0, 1.5, 4.0, 20.0, 150.0)
+
+
+def totals_of(values: np.ndarray) -> np.ndarray:
+    """The score of every network."""
+    n = len(values)
+    return values[np.arange(n), networks(n)].sum(axis=1)
+
+
+def kth_best(totals: np.ndarray, k: int) -> float:
+    """Minus infinity when there are not so many."""
+    allowed = np.sort(totals[totals > -math.inf])[::-1]
+    return float(allowed[k - 1]) if len(allowed) >= k else -math.inf
+
+
+def kth_best_class(totals: np.ndarray, n: int, k: int) -> float:
+    best = np.full(class_numbers(n).max() + 1, -math.inf)
+    np.maximum.at(best, class_numbers(n), totals)
+    return kth_best(best, k)
+
+
+def is_kept(families: list[pruning.Families]) -> np.ndarray:
+    """By variable and parent mask."""
+    n = len(families)
+    kept = np.zeros((n, 2**n), dtype=bool)
+    for x, (masks, _) in enumerate(families):
+        kept[x, masks.astype(np.int64)] = True
+    return kept
+
+
+def has_only(kept: np.ndarray) -> np.ndarray:
+    """For every network, whether all its families are kept."""
+    n = len(kept)
+    return kept[np.arange(n), networks(n)].all(axis=1)
+
+
+def occurring(wanted: np.ndarray, n: int) -> np.ndarray:
+    """By variable and parent mask: whether the family occurs in one of the wanted networks."""
+    found = np.zeros((n, 2**n), dtype=bool)
+    for x in range(n):
+        found[x, networks(n)[wanted, x]] = True
+    return found
+
+
+def proper_subsets(mask: int) -> list[int]:
+    return [inner for inner in range(mask) if not inner & ~mask]
+
+
+small_tables = tables(variables=(3, 5), most_states=3, rows=FEW_ROWS, weights=((1,), (1, 1, 2)))
+
+
+small_tables_with_constants = tables(
+    variables=(3, 5), most_states=3, rows=FEW_ROWS, weights=((1,), (1, 1, 2)), keep_constant=True
+)
+
+
+def ratio(n_rows: int) -> float:
+    return n_rows / (math.log2(n_rows) / 2)
+
+
+def bic_values(table: td.Table) -> np.ndarray:
+    return values_of(td.score(table, td.BIC()))
+
+
+def assert_enough(table: td.Table, keep: object) -> Counter[str]:
+    """No network of the asked list has more parents than the bounds; for "best", some best network has not."""
+    bounds = parent_limits.parent_bounds(table, td.BIC(), keep)
+    assert list(bounds) == list(table.names)
+    scores = td.score(table, td.BIC())
+    n = len(scores.columns)
+    assert all(bounds[name].limit <= max(0, n - 1) for name in table.names)
+    assert all(
+        bounds[name] == ParentBound(0, "constant") for v, name in enumerate(table.names) if v not in scores.columns
+    )
+    if n == 0:
+        return Counter()
+    limits = np.array([bounds[scores.names[v]].limit for v in scores.columns])
+    totals = totals_of(values_of(scores))
+    fits = (np.bitwise_count(networks(n)) <= limits).all(axis=1)
+    if keep == "best":
+        assert totals[fits].max() >= totals.max() - n * 2.0**-scores.grid
+    else:
+        if isinstance(keep, KBest):
+            threshold = kth_best_class(totals, n, keep.k)
+            assert threshold <= kth_best(totals, keep.k)
+        else:
+            threshold = totals.max() - grid_epsilon(keep.factor, scores.grid)
+        assert fits[(totals >= threshold) & (totals > -math.inf)].all()
+    return Counter(bounds[scores.names[v]].rule for v in scores.columns)

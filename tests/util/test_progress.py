@@ -1,0 +1,126 @@
+"""How long computations show how they stand: in terminals and notebooks, never in pipes."""
+
+from __future__ import annotations
+
+import gc
+import io
+import subprocess
+import sys
+import time
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from strategies import sampled_table
+
+import topdag as td
+from topdag._util import progress as displays
+from topdag._util.run import Run
+
+LATER = td.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+class ZMQInteractiveShell:
+    """What IPython's shell is called in a notebook."""
+
+
+@pytest.fixture
+def notebook(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """A notebook that keeps what it is given to show."""
+    shown: list[str] = []
+
+    def display(line: Any, display_id: bool) -> Any:
+        assert display_id
+        shown.append(line._repr_html_())
+        return SimpleNamespace(update=lambda next_line: shown.append(next_line._repr_html_()))
+
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=ZMQInteractiveShell))
+    monkeypatch.setitem(sys.modules, "IPython.display", SimpleNamespace(display=display))
+    return shown
+
+
+def test_in_words() -> None:
+    assert displays.in_words(td.Progress("counting", 2.4, None, None, None, 0)) == "counting, 2 s"
+    assert displays.in_words(LATER) == "ordering 25%, 65 s, 2 MB, best -10.500, bound -10.000, gap 0.500"
+
+
+def test_nothing_is_shown_within_two_seconds(notebook: list[str]) -> None:
+    for line in (displays.TerminalLine(), displays.NotebookLine()):
+        line.show(td.Progress("counting", 1.9, 0.5, None, None, 0))
+        line.wipe()
+    assert notebook == []
+
+
+def test_who_sees_what(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program sees nothing unless it asks; neither does a pipe."""
+    assert displays.display_for(None) is None
+    assert displays.display_for(True) is None  # stderr is captured here, no terminal
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert displays.display_for(None) is None
+    assert isinstance(displays.display_for(True), displays.TerminalLine)
+    assert displays.display_for(False) is None
+    monkeypatch.setattr(sys, "ps1", ">>> ", raising=False)
+    assert isinstance(displays.display_for(None), displays.TerminalLine)
+
+
+def test_a_terminal_line_is_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    line = displays.TerminalLine()
+    line.show(LATER)
+    line.wipe()
+    assert "ordering 25%, 65 s" in terminal.getvalue()
+    assert "\x1b[2K" in terminal.getvalue()  # erase the line
+
+
+def test_a_notebook_shows_it_unasked(notebook: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    run = Run()
+    run.tick("counting", 1, 4)
+    assert notebook == []
+    run.start -= 3
+    run.tick("counting", 1, 4)
+    run.tick("<counting>", 2, 4)
+    assert '<progress value="0.250">' in notebook[0] and "counting 25%, 3 s" in notebook[0]
+    assert "&lt;counting&gt;" in notebook[1]
+    del run
+    gc.collect()
+    assert notebook[2:] == ["<div></div>"]
+    quiet = Run(on_progress=False)
+    quiet.start -= 3
+    quiet.tick("counting", 1, 4)
+    assert len(notebook) == 3
+
+
+@pytest.mark.parametrize(
+    "ask", ["best_network", "edge_posteriors", "log_evidence", "networks_within", "sample_networks"]
+)
+def test_every_question_shows_itself(notebook: list[str], monkeypatch: pytest.MonkeyPatch, ask: str) -> None:
+    """As if two seconds had passed at once."""
+    monkeypatch.setattr(displays, "SECONDS_OF_SILENCE", 0.0)
+    more = {"networks_within": (50.0,), "sample_networks": (2000,)}.get(ask, ())
+    n = 19 if ask == "best_network" else 15
+    getattr(td, ask)(sampled_table(n, 300, seed=1), *more)
+    assert notebook
+    assert any("code" in line for line in notebook)
+    assert notebook[-1] == "<div></div>"
+
+
+def test_topdag_does_not_load_ipython() -> None:
+    code = "import sys, topdag as td; td.best_network(td.example_table(20)); print('IPython' in sys.modules)"
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "False"
+
+
+def test_progress_tells_memory() -> None:
+    told: list[td.Progress] = []
+    run = Run(on_progress=told.append)
+    run.tick("counting", 0, 0)
+    assert told[0].memory > 1_000_000
+    assert told[0].fraction is None
+    assert told[0].seconds <= time.perf_counter() - run.start
