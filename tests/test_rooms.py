@@ -1,7 +1,8 @@
 """The rooms of the code and what each may know: an arrow that is not drawn here is a failure.
 
 The picture of the package stands in docs/develop/architecture.md too, between ``<!-- rooms -->`` and
-``<!-- /rooms -->``. After a change that is meant, draw it in both; ``python tests/test_rooms.py`` prints what is, line by line.
+``<!-- /rooms -->``. After a change that is meant, draw it in both;
+``python tests/test_rooms.py`` prints what is, line by line.
 """
 
 from __future__ import annotations
