@@ -33,11 +33,9 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    result, interrupted = _core.branch_on_cycles(
+    return _core.branch_on_cycles(
         problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None
     )
-    assert not interrupted
-    return result
 
 
 def cost_of(problem: Problem, masks: list[int]) -> float:

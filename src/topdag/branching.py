@@ -53,7 +53,7 @@ def first_network(
     Orders are drawn so that each variable has a family that fits, whatever the families left by constraints are; so
     without ``rules`` there is none at all. With rules, what a network breaks is mended.
     """
-    candidates, limits = store.candidates, (run.seconds_left, run.on_tick)
+    candidates, limits = store.candidates, (run.seconds_left, run.tick)
     if rules is not None:
         cost, parents = _core.sample_obeying(candidates, rules, ORDERS, CLIMBS, SEED, *limits)
         return None if cost == math.inf else (cost, tuple(parents))
@@ -87,12 +87,12 @@ def branch_on_cycles(
     cost, masks = (math.inf, None) if first is None else first
     memory = int(SHARE_OF_MEMORY * run.allowed_memory)
     begin = run.seconds
-    found, interrupted = _core.branch_on_cycles(
-        store.candidates, rules, cost, steps, memory, run.threads, run.seconds_left, run.on_tick
+    found = _core.branch_on_cycles(
+        store.candidates, rules, cost, steps, memory, run.threads, run.seconds_left, run.tick
     )
     run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
-    limit = None if found.finished else "Ctrl-C" if interrupted else "time_limit" if run.is_over else "steps"
+    limit = None if found.finished else run.limit if run.is_over else "steps"
     return Branched(
         found.finished,
         tuple(found.parents) or masks,
@@ -111,7 +111,7 @@ def search_by_cycles(
     most: float = math.inf,
     wanted: float = -math.inf,
 ) -> Found:
-    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
+    """The best network of listed families that obeys; when the run is over, what is known by then.
 
     ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth ``wanted`` is
     met, the search ends after a few steps.
@@ -119,12 +119,9 @@ def search_by_cycles(
     best = float(sum(store.best_scores))
     value = -math.inf if start is None else sum(map(store.value, range(store.n), start))
     incumbent = None if start is None else (best - value, start)
-    try:
-        found = branch_on_cycles(store, run, incumbent, known=known, steps=FEW_STEPS if wanted > -math.inf else None)
-        if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
-            found = branch_on_cycles(store, run, (found.cost, found.masks), known=known)
-    except KeyboardInterrupt:
-        return Found({} if start is None else {start: value}, most, "Ctrl-C")
+    found = branch_on_cycles(store, run, incumbent, known=known, steps=FEW_STEPS if wanted > -math.inf else None)
+    if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
+        found = branch_on_cycles(store, run, (found.cost, found.masks), known=known)
     networks = {} if found.masks is None else {found.masks: best - found.cost}
     limit = None if found.limit == "steps" else found.limit
     return Found(networks, min(most, best - found.bound), limit, parts=found.work["steps"], engine=ENGINE)

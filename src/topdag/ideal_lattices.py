@@ -34,6 +34,6 @@ def ideal_lattice_of(scores: Scores, n_ideals: int, run: Run, *, backward: bool)
     )
     begin = run.seconds
     core = scores.store.core(scores.before)
-    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.on_tick)
+    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.tick)
     run.timed("lattice", begin)
     return lattice
