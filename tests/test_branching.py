@@ -33,9 +33,7 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    return _core.branch_on_cycles(
-        problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None
-    )
+    return _core.branch_on_cycles(problem.candidates, case_rules(problem.n), upper, steps, memory, threads, None, None)
 
 
 def cost_of(problem: Problem, masks: list[int]) -> float:

@@ -269,7 +269,7 @@ def test_interrupted_before_anything_was_listed(
     topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     with monkeypatch.context() as patch:
         patch.setattr(list_questions, "score_within", interrupted)

@@ -17,7 +17,8 @@ import pytest
 from strategies import sampled_table
 
 import topdag as td
-from topdag import runs
+from topdag import constrained_search, runs, score_making
+from topdag.engines import Choice, Engine
 from topdag.lists import BestList
 from topdag.runs import Run
 
@@ -55,8 +56,15 @@ def scored(n: int, keep: Any = "all", constraints: td.Constraints | None = None)
 
 @cache
 def automatic(constraints: td.Constraints | None = None) -> td.Scores:
-    """Lists for the best network, made anew where more is asked for."""
-    return td.score(sampled_table(22, 60, seed=4), td.BIC(), constraints=constraints)
+    """Lists for the best network, made anew where more is asked for, as for many variables."""
+    with pytest.MonkeyPatch.context() as patch:
+        as_for_many_variables(patch)
+        return td.score(sampled_table(8, 100, seed=4), td.BIC(), constraints=constraints)
+
+
+def as_for_many_variables(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    patch.setattr(constrained_search, "SMALL", 0)
 
 
 QUESTIONS: dict[str, Callable[..., Any]] = {
@@ -67,33 +75,35 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "best, order search": lambda **limits: td.best_network(scored(9, "best"), engine="order search", **limits),
     "best, branch and cut": lambda **limits: td.best_network(scored(9, "best"), engine="branch and cut", **limits),
     "best, branching": lambda **limits: td.best_network(scored(9, "best"), engine="branching", **limits),
-    "best of a wide table": lambda **limits: td.best_network(automatic(), **limits),
     "best, ideals": lambda **limits: td.best_network(scored(7, "all", ORDER), **limits),
     "best, orders weigh": lambda **limits: td.best_network(scored(6), prior=td.OrderModular(), **limits),
     "best, edges weigh": lambda **limits: td.best_network(scored(6), prior=td.EdgePrior(default=0.3), **limits),
     "best, across": lambda **limits: td.best_network(scored(7, "all", ACROSS), **limits),
-    "best, across, rows": lambda **limits: td.best_network(automatic(ACROSS), **limits),
-    "best, across, branching": lambda **limits: td.best_network(automatic(ACROSS), engine="branching", **limits),
     "list of a table": lambda **limits: td.k_best_networks(sampled_table(6, 80, seed=1), 20, **limits),
     "list": lambda **limits: td.networks_within(scored(7), 20, **limits),
-    "list, sparse lattice": lambda **limits: td.k_best_networks(automatic(), 30, **limits),
     "list, orders weigh": lambda **limits: td.k_best_networks(scored(6), 5, prior=td.OrderModular(), **limits),
-    "list, across": lambda **limits: td.k_best_networks(scored(7, "all", ACROSS), 300, **limits),
-    "list, across, rows": lambda **limits: td.k_best_networks(automatic(ACROSS), 10, **limits),
+    "list, across": lambda **limits: td.k_best_networks(scored(7, "all", ACROSS), 5, **limits),
     "list of classes": lambda **limits: td.k_best_classes(scored(7), 10, **limits),
     "list of classes, across": lambda **limits: td.classes_within(scored(7, "all", ACROSS), 5, **limits),
-    "list of classes, across, rows": lambda **limits: td.k_best_classes(automatic(ACROSS), 5, **limits),
     "count": lambda **limits: td.count_networks_within(scored(7), 20, **limits),
     "count, across": lambda **limits: td.count_networks_within(scored(7, "all", ACROSS), 3, **limits),
     "count of classes": lambda **limits: td.count_classes_within(sampled_table(6, 80, seed=1), 20, **limits),
     "stream": lambda **limits: list(td.iter_networks_within(scored(7), 20, **limits)),
     "stream, across": lambda **limits: list(td.iter_networks_within(scored(7, "all", ACROSS), 3, **limits)),
     "search": lambda **limits: td.search_networks(scored(7), 5, **limits),
-    "search, wide": lambda **limits: td.search_networks(automatic(), 2, **limits),
     "search, orders weigh": lambda **limits: td.search_networks(scored(6), 3, prior=td.OrderModular(), **limits),
     "evidence": lambda **limits: td.log_evidence(sampled_table(6, 80, seed=1), **limits),
     "posteriors": lambda **limits: td.network_posteriors(scored(6), **limits),
     "samples": lambda **limits: td.sample_networks(sampled_table(6, 80, seed=1), 5, **limits),
+}
+AS_FOR_MANY_VARIABLES: dict[str, Callable[..., Any]] = {
+    "best": lambda **limits: td.best_network(automatic(), **limits),
+    "best, across": lambda **limits: td.best_network(automatic(ACROSS), **limits),
+    "best, across, branching": lambda **limits: td.best_network(automatic(ACROSS), engine="branching", **limits),
+    "list": lambda **limits: td.k_best_networks(automatic(), 30, **limits),
+    "list, across": lambda **limits: td.k_best_networks(automatic(ACROSS), 10, **limits),
+    "list of classes, across": lambda **limits: td.k_best_classes(automatic(ACROSS), 5, **limits),
+    "search": lambda **limits: td.search_networks(automatic(), 2, **limits),
 }
 
 
@@ -143,7 +153,16 @@ def press_ctrl_c() -> float:
 
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_stop_carries_the_same_answer(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    ask = QUESTIONS[question]
+    check_stops(QUESTIONS[question], monkeypatch)
+
+
+@pytest.mark.parametrize("question", AS_FOR_MANY_VARIABLES)
+def test_every_stop_on_lists_carries_the_same_answer(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_for_many_variables(monkeypatch)
+    check_stops(AS_FOR_MANY_VARIABLES[question], monkeypatch)
+
+
+def check_stops(ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
     ask()  # what is cached is there
     last = n_readings(ask, monkeypatch)
     assert last > 3

@@ -403,11 +403,11 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     source = Lattices(scores, wanted, run)
     with run.hearing():
         stream = _opened(source, wanted, run)
+        maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
     if source.is_infeasible:
         return
     if stream is None:
         raise out_of_time(wanted, run)
-    maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
     given = 0
     while True:
         with run.hearing():
