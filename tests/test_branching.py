@@ -32,11 +32,7 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    result, interrupted = _core.branch_on_cycles(
-        problem.candidates, _core.CaseRules(problem.n), upper, steps, memory, threads, None, None
-    )
-    assert not interrupted
-    return result
+    return _core.branch_on_cycles(problem.candidates, _core.CaseRules(problem.n), upper, steps, memory, threads, None, None)
 
 
 def cost_of(problem: Problem, masks: list[int]) -> float:

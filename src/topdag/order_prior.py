@@ -30,7 +30,7 @@ class PriorFound:
 
     ``values``: score on the grid plus log weight, best first, equal ones by growing parents, those of variable 0 first.
     ``parents``: masks over the scored variables, a row for each network. ``bound``: no network is worth more.
-    ``floor``: all networks worth more are here. ``limit``: what stopped it, "time_limit", "memory_limit" or "Ctrl-C".
+    ``floor``: all networks worth more are here. ``limit``: what stopped it, "memory_limit" or the limit of the run.
     ``work``: parts of the space looked at, sweeps over sets and how many of
     them over few, families left at the root, networks counted.
 
@@ -66,8 +66,8 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
     left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)
     begin = run.seconds
-    found, interrupted = _core.search_order_prior(
-        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.on_tick
+    found = _core.search_order_prior(
+        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.tick
     )
     run.timed("searching", begin)
     return PriorFound(
@@ -75,7 +75,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
         found.parents.reshape(-1, n),
         found.bound,
         found.floor,
-        _limit(found, interrupted),
+        None if found.finished else "memory_limit" if found.memory_hit else run.limit,
         {
             "parts": found.parts,
             "sweeps": found.sweeps,
@@ -122,9 +122,3 @@ def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
         else "Raise memory_limit.",
         held=held,
     )
-
-
-def _limit(found: _core.PriorResult, interrupted: bool) -> str | None:
-    if found.finished:
-        return None
-    return "Ctrl-C" if interrupted else "memory_limit" if found.memory_hit else "time_limit"

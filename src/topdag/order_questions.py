@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from topdag.asking import Asked, stats_of
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import ScoreError
 from topdag.lists import NetworkList
 from topdag.order_prior import PriorFound, search_order_prior
 from topdag.priors import OrderModular
@@ -21,7 +21,7 @@ REASON = "the prior counts a network once for each of its orders"
 
 
 def best_by_orders(asked: Asked, run: Run) -> Answer | None:
-    """The network worth most; None when nothing is known when the time is up. On Ctrl-C raises Interrupted with it."""
+    """The network worth most; None when nothing is known when the time is up."""
     for what, given in (("start", asked.start), ("engine", asked.wanted_engine), ("checkpoint", asked.checkpoint)):
         if given is not None:
             raise ScoreError(f"{what} does not go with an order-modular prior, which has a search of its own.")
@@ -38,14 +38,11 @@ def best_by_orders(asked: Asked, run: Run) -> Answer | None:
     proof = Proof(status, bound, bound - value, found.limit, _space(asked))
     notes = asked.table.notes if asked.table is not None else ()
     stats = replace(stats_of(asked, run), work=found.work)
-    answer = Answer(network, value, proof, stats, asked.kind, notes, asked.prior)
-    if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {proof}", answer)
-    return answer
+    return Answer(network, value, proof, stats, asked.kind, notes, asked.prior)
 
 
 def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkList:
-    """The networks worth most, best first; on Ctrl-C raises Interrupted with what there is."""
+    """The networks worth most, best first; when the run is over, what there is."""
     found, added = _search(asked, most, factor, run)
     scores = asked.scores
     assert scores is not None
@@ -56,10 +53,7 @@ def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkL
     proof = Proof(status, bound, bound - best if some else math.inf, found.limit, _space(asked))
     stats = replace(stats_of(asked, run), work=found.work)
     source = replace(scores, prior=asked.prior)
-    networks = NetworkList(source, found.values + added, found.parents, found.floor + added, proof, stats)
-    if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(networks)} found", networks)
-    return networks
+    return NetworkList(source, found.values + added, found.parents, found.floor + added, proof, stats)
 
 
 def _search(asked: Asked, most: int, factor: float, run: Run) -> tuple[PriorFound, float]:

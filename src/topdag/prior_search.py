@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.asking import run_stats
-from topdag.errors import ConstraintError, Interrupted, ScoreError, TooLarge
+from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.lattices import lattice_of
 from topdag.list_lattices import Wanted
 from topdag.list_questions import only_the_empty_network, out_of_time
@@ -184,7 +184,7 @@ class _Search:
             self.memory,
             self.run.threads,
             self.run.seconds_left,
-            self.run.on_tick,
+            self.run.tick,
         )
         return self._answer(drawn, "best-first search over partial networks, orders counted", **self._of_orders())
 
@@ -197,7 +197,7 @@ class _Search:
             self.memory,
             self.run.threads,
             self.run.seconds_left,
-            self.run.on_tick,
+            self.run.tick,
         )
         return self._answer(drawn, "best-first search over partial networks, paths counted", **self._of_orders())
 
@@ -214,7 +214,7 @@ class _Search:
             self.memory,
             self.run.threads,
             self.run.seconds_left,
-            self.run.on_tick,
+            self.run.tick,
         )
         if drawn[-1] is not None:
             raise asked.bound_error(*drawn[-1])
@@ -229,18 +229,14 @@ class _Search:
         }
 
     def _answer(self, drawn: Any, engine: str, *, offset: float = 0.0, upper: float = math.inf) -> NetworkList:
-        """The list; on Ctrl-C raises Interrupted with it."""
-        finished, interrupted, memory_hit, floor, values, parents, counts, seconds, _ = drawn
+        finished, memory_hit, floor, values, parents, counts, seconds, _ = drawn
         self.run.phases |= {"bounding": seconds[0], "searching": seconds[1]}
         work = dict(zip(("generated", "expanded", "re-expanded", "weighed"), counts, strict=True))
-        limit = None if finished else "Ctrl-C" if interrupted else "memory_limit" if memory_hit else "time_limit"
+        limit = None if finished else "memory_limit" if memory_hit else self.run.limit
         values, floor = values + offset, min(floor, upper) + offset
         proof = _proof(values, floor, limit, self.scores.describe_space())
         stats = run_stats(self.scores, self.run, engine, work)
-        networks = NetworkList(self.scores, values, parents, floor, proof, stats)
-        if interrupted:
-            raise Interrupted(f"Interrupted after {self.run.seconds:.1f} s; none is worth more than {floor}", networks)
-        return networks
+        return NetworkList(self.scores, values, parents, floor, proof, stats)
 
 
 def _proof(values: NDArray[np.float64], floor: float, limit: str | None, space: str) -> Proof:

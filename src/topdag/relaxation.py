@@ -80,7 +80,7 @@ class Known:
         climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
-        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.on_tick))
+        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.tick))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""

@@ -8,7 +8,7 @@ import numpy as np
 
 from topdag import _core
 from topdag.asking import Asked, run_stats
-from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.keeping import MOST_IN_A_LIST
 from topdag.priors import OrderModular, Prior, check_prior
 from topdag.runs import OnProgress, Run, is_whole
@@ -53,13 +53,11 @@ def sample_networks(
 def sample_of(asked: Asked, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
     """Draws within the run's limits; OutOfTime or Interrupted when they come first."""
     _check(n_samples, seed, prior)
-    try:
-        scores = _scored(asked, prior, n_samples, run)
-        return _drawn(scores, int(n_samples), int(seed), prior, run)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"Interrupted after {run.seconds:.1f} s; no samples, since those that end first are not typical"
-        ) from None
+
+    def draw() -> NetworkSample:
+        return _drawn(_scored(asked, prior, n_samples, run), int(n_samples), int(seed), prior, run)
+
+    return run.answer(draw, lambda drawn: f"{len(drawn):,} samples were drawn")
 
 
 def _check(n_samples: object, seed: object, prior: object) -> None:
@@ -110,7 +108,7 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         )
     before = scores.order if isinstance(prior, OrderModular) else scores.before
     core = _weighted(scores, prior, run).store.core(before)
-    limits = run.threads, run.seconds_left, run.on_tick
+    limits = run.threads, run.seconds_left, run.tick
     if isinstance(prior, OrderModular):
         known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)
     else:
@@ -151,8 +149,8 @@ def _order_weights(scores: Scores, prior: OrderModular) -> np.ndarray[Any, np.dt
     return weights
 
 
-def _out_of_time(run: Run) -> OutOfTime:
-    return OutOfTime(
-        f"sample_networks: time_limit came after {run.seconds:.1f} s; no samples are given, since those that end first "
-        "are not typical. Ask for fewer, or allow more time."
+def _out_of_time(run: Run) -> BaseException:
+    return run.cut_short(
+        "sample_networks",
+        "no samples are given, since those that end first are not typical. Ask for fewer, or allow more time",
     )

@@ -15,7 +15,7 @@ from topdag.constraints import Constraints
 from topdag.continuous_lists import score_worth_keeping
 from topdag.continuous_scoring import note_on_degenerate
 from topdag.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import ScoreError
 from topdag.family_lists import FamilyLists
 from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.parameter_scoring import less_losses, losses_of, require_room, together
@@ -52,13 +52,14 @@ def score(
     contradictions raise ConstraintError (docs/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    try:
+
+    def find() -> Scores | None:
         check_kind(kind)
         read = as_table(table, kind.numbers)
-        scores = score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
-    assert scores is not None  # without a time limit nothing stops it short of an exception
+        return score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+
+    scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
+    assert scores is not None  # without a time limit only what is raised stops it
     return scores
 
 

@@ -15,7 +15,7 @@ from topdag.asking import run_stats
 from topdag.constrained_scoring import admitted
 from topdag.constraints import Constraints
 from topdag.engines import LATTICE_LIMIT
-from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.network_checks import require_known
 from topdag.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
@@ -168,11 +168,9 @@ TOTAL = Wanted(edges=False)
 
 def _asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
     try:
-        return answer()
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; exact sums have no partial answer") from None
+        return run.answer(answer, lambda _: "the sum was done")
     except _Stopped:
-        raise OutOfTime(f"time_limit came before {asked_by} was done, after {run.seconds:.1f} s.") from None
+        raise run.cut_short(asked_by, "exact sums have no partial answer") from None
 
 
 class _Stopped(Exception):
@@ -334,7 +332,7 @@ def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) 
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
     core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
-    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick))
+    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.tick))
 
 
 def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
@@ -347,7 +345,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) 
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
     core = scores.store.core(scores.order)
     return _finished(
-        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
+        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.tick)
     )
 
 
@@ -413,7 +411,7 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
     weighted = scores if prior is None else scores_with(scores, prior, run)
     needed = _core.ordered_paths_bytes(len(scores.columns), run.threads)
     _require_memory(needed, weighted, run, "networks")
-    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.on_tick)
+    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.tick)
     if summed is None:
         raise _Stopped
     paths, defect = summed

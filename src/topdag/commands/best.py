@@ -25,7 +25,7 @@ from topdag.commands.options import (
     table_from,
     writable,
 )
-from topdag.commands.show import answer_text, as_json, mention, progress_line, say, write_text
+from topdag.commands.show import answer_text, as_json, mention, printing, progress_line, say, write_text
 from topdag.engines import Engine, named_engine
 from topdag.errors import Interrupted
 from topdag.fitting import fit_network
@@ -109,7 +109,8 @@ def find_best(args: Namespace) -> Exit:
         _write(answer, asked.table, outputs)
     finally:  # a full disk must not cost the answer
         as_text = args.json != "-"
-        say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
+        with printing():
+            say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
     return code
 
 

@@ -24,7 +24,7 @@ from topdag.commands.options import (
     table_from,
     writable,
 )
-from topdag.commands.show import progress_line, say
+from topdag.commands.show import printing, progress_line, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.keeping import MOST_IN_A_LIST
 from topdag.list_files import SUFFIXES, list_lines, write_list
@@ -49,10 +49,11 @@ def answer_list(args: Namespace, wanted: Request) -> Exit:
         if target is not None:
             write_list(target, found)
     finally:  # a full disk must not cost the answer
-        if args.json == "-":
-            _print_lines(list_lines(found))
-        else:
-            say(list_text(found, wanted, asked.table, run, show=args.show, quiet=args.quiet))
+        with printing():
+            if args.json == "-":
+                _print_lines(list_lines(found))
+            else:
+                say(list_text(found, wanted, asked.table, run, show=args.show, quiet=args.quiet))
     return code
 
 
