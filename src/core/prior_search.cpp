@@ -104,7 +104,7 @@ PriorFound count_paths(const Lattice& lattice, const PriorQuestion& question, bo
     found.finished = true;
     for (std::uint64_t step = 0; found.values.size() < question.most; ++step) {
         found.memory_hit = search.takes_too_much();
-        found.finished = !found.memory_hit && !(step % steps_between_looks == 0 && limits.reached());
+        found.finished = !found.memory_hit && !(Limits::looks_at(step, steps_between_looks) && limits.reached());
         if (!found.finished) break;
         using Taken = typename PathCounting<Count>::Taken;
         const Taken taken = search.take();
