@@ -17,6 +17,7 @@ from random_inputs import (
     Families,
     Inputs,
     constraints_of,
+    demanding_constraints,
     families_with_cycles,
     families_with_ties,
     kind_of,
@@ -262,7 +263,9 @@ def make_constrained(rng: np.random.Generator) -> Inputs:
     return {
         "table": table,
         "kind": random_kind(rng),
-        "constraints": random_constraints(rng, len(table["arities"])),
+        "constraints": (random_constraints if rng.random() < 0.6 else demanding_constraints)(
+            rng, len(table["arities"])
+        ),
         "max_parents": None if rng.random() < 0.7 else int(rng.integers(1, 4)),
         "k": int(rng.choice([1, 4, 60])),
         "listed": bool(rng.random() < 0.5),

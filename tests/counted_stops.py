@@ -17,8 +17,7 @@ from unittest.mock import patch
 
 import numpy as np
 import reference
-from brute_force import best_rest, best_within, values_of
-from numpy.typing import NDArray
+from brute_force import network_scores, networks, values_of
 
 import topdag as td
 from topdag import _core, runs
@@ -76,22 +75,21 @@ def answer_at(ask: Ask, stop: float) -> Any:
 # ---- The truth
 
 
-def best_on_grid(scores: Scores) -> float:
-    """The score of the best network, on the grid, whatever constraints there are but those on families."""
-    values = values_of(scores)
-    return float(best_rest(best_within(values))[0]) if len(values) else 0.0
-
-
 def all_ranked(scores: Scores, obeys: Callable[[Masks], bool] | None = None) -> Ranked:
     """Of up to five variables; ties in no order."""
-    n = len(scores.columns)
-    values = values_of(scores)
-    found = []
-    for masks in reference.all_networks(n):
-        score = math.fsum(values[x, mask] for x, mask in enumerate(masks))
-        if score > -math.inf and (obeys is None or obeys(masks)):
-            found.append((score, masks))
-    return sorted(found, reverse=True)
+    masks = networks(len(scores.columns))
+    found = network_scores(values_of(scores), masks)
+    order = np.argsort(-found, kind="stable")
+    order = order[np.isfinite(found[order])]
+    ranked = zip(found[order].tolist(), map(tuple, masks[order].tolist()), strict=True)
+    return [(score, own) for score, own in ranked if obeys is None or obeys(own)]
+
+
+def first_that_obeys(ranked: Ranked, obeys: Callable[[Masks], bool]) -> Ranked:
+    """The best ones that obey, and those that nearly tie with them."""
+    best = next((score for score, masks in ranked if obeys(masks)), math.inf)
+    near = [own for own in ranked if best - CLOSE <= own[0] <= best]
+    return [own for own in near if obeys(own[1])]
 
 
 def full_score(scores: Scores, masks: Masks) -> float:
@@ -153,7 +151,7 @@ def check_list(found: BestList[Any], ranked: Ranked, expected: int, *, close: fl
     _check_list_proof(found, best, expected, close)
 
 
-def check_class_list(found: BestList[Any], ranked: Ranked, expected: int) -> None:
+def check_class_list(found: BestList[Any], ranked: Ranked, expected: int, *, close: float = 0.0) -> None:
     """As ``check_list``, of classes: each stands once, with one of its networks."""
     best_of_class: dict[object, float] = {}
     for score, masks in ranked:
@@ -162,10 +160,10 @@ def check_class_list(found: BestList[Any], ranked: Ranked, expected: int) -> Non
     assert len(set(keys)) == len(keys) <= expected
     allowed = {masks for _, masks in ranked}
     for row, key, score in zip(found.parents.tolist(), keys, found.scores.tolist(), strict=True):
-        assert tuple(row) in allowed and best_of_class[key] == score
-    above = sum(score > found.floor for score in best_of_class.values())
-    assert sum(score > found.floor for score in found.scores.tolist()) == min(above, expected)
-    _check_list_proof(found, ranked[0][0] if ranked else -math.inf, expected, 0.0)
+        assert tuple(row) in allowed and abs(best_of_class[key] - score) <= close
+    above = sum(score > found.floor + close for score in best_of_class.values())
+    assert sum(score > found.floor + close for score in found.scores.tolist()) == min(above, expected)
+    _check_list_proof(found, ranked[0][0] if ranked else -math.inf, expected, close)
 
 
 def _check_list_proof(found: BestList[Any], best: float, expected: int, close: float) -> None:
@@ -188,7 +186,3 @@ def within(ranked: Ranked, factor: float, grid: int) -> int:
         return 0
     reach = math.ldexp(math.floor(math.ldexp(math.log(factor), grid)), -grid)
     return sum(score >= ranked[0][0] - reach for score, _ in ranked)
-
-
-def masks_of_names(scores: Scores, network: td.Network) -> NDArray[np.int64] | list[int]:
-    return scores.masks_of(network)

@@ -84,7 +84,8 @@ def random_table(
             codes[v, copied] = codes[v - 1, copied] % arities[v]
         elif way == "doubled" and arities[v] == arities[v - 1] and rng.random() < 0.6:
             codes[v] = codes[v - 1]
-    weights = rng.choice([1, 1, 1, 2, 17], n_rows) if rng.random() < 0.3 else np.ones(n_rows, int)
+    weights = rng.choice([(1,) * 5, (1,) * 5, (1, 1, 1, 2, 17), (1, 17, 4096, 5000, 100_000)])
+    weights = rng.choice(weights, n_rows)
     return {
         "codes": codes.tolist(),
         "arities": arities.tolist(),
@@ -186,6 +187,39 @@ def random_constraints(rng: np.random.Generator, n: int) -> Inputs:
     if not set(chosen) & {"clauses", "ancestors", "not_ancestors", "required_adjacencies", "precedence"}:
         chosen.append(str(rng.choice(["clauses", "ancestors", "not_ancestors"])))
     return {what: makers[what]() for what in chosen}
+
+
+def demanding_constraints(rng: np.random.Generator, n: int) -> Inputs:
+    """Paths, missing paths and rules that hold in one random network, whatever the data say: much has to be tried, and
+    there is always a network that obeys."""
+    order = rng.permutation(n).tolist()
+    edges = {
+        (f"V{order[a]}", f"V{order[b]}")
+        for b in range(n)
+        for a in range(b)
+        if rng.random() < float(rng.choice([0.3, 0.6]))
+    }
+    names = [f"V{v}" for v in range(n)]
+    pairs = [(a, b) for a in names for b in names if a != b]
+    paths = [pair for pair in pairs if constraint_truth.reaches(edges, *pair)]
+    missing = [pair for pair in pairs if pair not in paths]
+
+    def some(among: list[tuple[str, str]], most: int) -> list[tuple[str, str]]:
+        return [among[i] for i in rng.permutation(len(among))[:most].tolist()]
+
+    def clause() -> list[tuple[str, bool, str, Any]]:
+        literals: list[tuple[str, bool, str, Any]] = []
+        while not any(_is_true(literal, edges) for literal in literals):
+            (a, b), what = pairs[int(rng.integers(len(pairs)))], str(rng.choice(["edge", "adjacent", "parents"]))
+            literals.append((what, bool(rng.random() < 0.6), a, int(rng.integers(1, 3)) if what == "parents" else b))
+        return literals
+
+    given: Inputs = {"clauses": [clause() for _ in range(int(rng.integers(0, 4)))]}
+    given |= {"ancestors": some(paths, int(rng.integers(0, 4)))}
+    given |= {"not_ancestors": some(missing, int(rng.integers(0, 4)))}
+    if not any(given.values()):
+        given["clauses"] = [clause()]
+    return {what: value for what, value in given.items() if value}
 
 
 def _text(literal: tuple[str, bool, str, Any]) -> str:

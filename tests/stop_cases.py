@@ -30,6 +30,7 @@ from counted_stops import (
     check_answer,
     check_class_list,
     check_list,
+    first_that_obeys,
     n_classes,
     stops_of,
     within,
@@ -38,6 +39,7 @@ from random_inputs import (
     Families,
     Inputs,
     constraints_of,
+    demanding_constraints,
     families_with_cycles,
     families_with_ties,
     kind_of,
@@ -106,16 +108,17 @@ def lists_for_few() -> Iterator[None]:
 
 
 @contextmanager
-def without_luck() -> Iterator[None]:
-    """Searches meet no good network early: climbing and rounding give the first network they can, and no other."""
+def without_luck(*, near: bool = False) -> Iterator[None]:
+    """Searches meet no best network early: climbing and rounding give one network and no other, a poor one, or with
+    ``near`` one that is better than most."""
 
-    def poor(known: Known, *_: Any) -> bool:
-        if known.incumbent is None:
-            costs = [_core.network_in_order(known.candidates, order) for order in _some_orders(known)]
-            possible = [network for network in costs if network[0] < math.inf]
-            if possible:
-                return known.offer(*max(possible, key=lambda network: network[0]))
-        return False
+    def one_network(known: Known, *_: Any) -> bool:
+        if known.incumbent is not None:
+            return False
+        met = [_core.network_in_order(known.candidates, order) for order in _some_orders(known)]
+        costs = sorted({cost for cost, _ in met if cost < math.inf})
+        wanted = costs[min(1, len(costs) - 1) if near else -1] if costs else math.inf
+        return any(known.offer(cost, masks) for cost, masks in met if cost == wanted)
 
     mended = Obeying.round
 
@@ -123,8 +126,8 @@ def without_luck() -> Iterator[None]:
         return known.incumbent is None and mended(known, *given)
 
     with ExitStack() as stack:
-        stack.enter_context(patch.object(Known, "climb", lambda known, *_: poor(known)))
-        stack.enter_context(patch.object(Known, "round", poor))
+        stack.enter_context(patch.object(Known, "climb", lambda known, *_: one_network(known)))
+        stack.enter_context(patch.object(Known, "round", one_network))
         stack.enter_context(patch.object(Obeying, "round", first_only))
         stack.enter_context(patch.object(PartSearch, "_dive", lambda *_: None))
         yield
@@ -132,7 +135,7 @@ def without_luck() -> Iterator[None]:
 
 def _some_orders(known: Known) -> Iterator[list[int]]:
     rng = np.random.default_rng(known.candidates.n_variables)
-    return (rng.permutation(known.candidates.n_variables).tolist() for _ in range(30))
+    return (rng.permutation(known.candidates.n_variables).tolist() for _ in range(60))
 
 
 @contextmanager
@@ -184,20 +187,19 @@ def _families_of(lists: FamilyLists) -> Iterator[tuple[int, int, float]]:
 BEST_ENGINES = ("dense lattice", "block lattice", "search", "order search", "branch and cut", "branching")
 
 
+LUCK = ("as ever", "near", "none")
+
+
 def make_best(engine: str, rng: np.random.Generator) -> Inputs:
-    way = rng.choice(["ties", "cycles", "parts", "rounded"])
+    way = rng.choice(["ties", "cycles", "parts"])
     n = int(rng.integers(2, 6)) if way == "ties" else int(rng.integers(4, 8))
-    if way == "ties":
-        families = families_with_ties(rng, n)
-    elif way == "rounded":
-        families = rounded_families(rng, n)
-    else:
-        families = families_with_cycles(rng, n, parts=2 if way == "parts" else 1)
-    lucky, seed = bool(rng.random() < 0.3), int(rng.integers(2**31))
-    return {"engine": engine, "n": n, "families": families, "seed": seed, "lucky": lucky}
+    parts = int(rng.integers(2, 4)) if way == "parts" else 1
+    families = families_with_ties(rng, n) if way == "ties" else families_with_cycles(rng, n, parts=parts)
+    luck, seed = str(rng.choice(LUCK)), int(rng.integers(2**31))
+    return {"engine": engine, "n": n, "families": families, "seed": seed, "luck": luck}
 
 
-def check_best(engine: str, n: int, families: Families, seed: int, lucky: bool) -> None:
+def check_best(engine: str, n: int, families: Families, seed: int, luck: str) -> None:
     scores = scores_of(n, families)
     truth = best_of_families(scores)
 
@@ -205,26 +207,46 @@ def check_best(engine: str, n: int, families: Families, seed: int, lucky: bool) 
         return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
 
     with ExitStack() as stack:
-        if not lucky:
-            stack.enter_context(without_luck())
+        if luck != "as ever":
+            stack.enter_context(without_luck(near=luck == "near"))
             stack.enter_context(hasty())
         at_every_stop(ask, seed, lambda answer: check_answer(answer, truth))
 
 
+def make_rounding(rng: np.random.Generator) -> Inputs:
+    n = int(rng.integers(3, 7))
+    return {"n": n, "many": [rounded_families(rng, n) for _ in range(6)], "seed": int(rng.integers(2**31))}
+
+
+def check_rounding(n: int, many: list[Families], seed: int) -> None:
+    """Scores that the grid cannot hold: a stopped bound has slack for that."""
+    for families in many:
+        for engine in BEST_ENGINES:
+            with without_luck():
+                scores = scores_of(n, families)
+                truth = best_of_families(scores)
+                for stop in (0, 1, 4):
+                    answer = answer_at(
+                        lambda limit, s=scores, e=engine: td.best_network(s, engine=e, time_limit=limit, threads=1),
+                        stop,
+                    )
+                    check_answer(answer, truth)
+
+
 def make_branch_and_cut(rng: np.random.Generator) -> Inputs:
-    n = int(rng.integers(6, 9))
+    n = int(rng.integers(6, 8))
     families = families_with_cycles(rng, n, parts=1, levels=int(rng.choice([3, 12, 40])))
-    return {"n": n, "families": families, "seed": int(rng.integers(2**31)), "dives": bool(rng.random() < 0.3)}
+    return {"n": n, "families": families, "seed": int(rng.integers(2**31)), "near": bool(rng.random() < 0.5)}
 
 
-def check_branch_and_cut(n: int, families: Families, seed: int, dives: bool) -> None:
+def check_branch_and_cut(n: int, families: Families, seed: int, near: bool) -> None:
     """As costs, inside the engine, with many parts and a poor network to begin with."""
     scores = scores_of(n, families)
     store = scores.store
     optimum = float(store.best_scores.sum()) - best_of_families(scores).optimum
 
     def ask(limit: float) -> Any:
-        return prove_best(store, Run(time_limit=limit, threads=1), dives=dives)
+        return prove_best(store, Run(time_limit=limit, threads=1), dives=seed % 3 == 0)
 
     def check(found: Any) -> None:
         assert found.bound <= optimum <= found.cost, (found.bound, optimum, found.cost)
@@ -232,8 +254,8 @@ def check_branch_and_cut(n: int, families: Families, seed: int, dives: bool) -> 
         assert found.masks is not None and reference.is_acyclic(found.masks)
         assert store.best_scores.sum() - found.cost == sum(map(store.value, range(n), found.masks))
 
-    with without_luck(), hasty():
-        at_every_stop(ask, seed, check, many=2 * STOPS)
+    with without_luck(near=near), hasty():
+        at_every_stop(ask, seed, check)
 
 
 # ---- Search over orders with each of its bounds
@@ -329,13 +351,14 @@ def check_table(table: Inputs, kind: str, engine: str, seed: int) -> None:
 ROUTES = ("tables", "lists", "rows", "branching")
 
 
-def make_constrained(rng: np.random.Generator) -> Inputs:
-    table = random_table(rng, variables=(3, 4), constants=False)
+def make_constrained(route: str, rng: np.random.Generator) -> Inputs:
+    table = random_table(rng, variables=(3, 5), rows=(5, 40, 120), constants=False)
+    n = len(table["arities"])
     return {
         "table": table,
         "kind": str(rng.choice(["BDeu(1.0)", "BIC()", "AIC()"])),
-        "constraints": random_constraints(rng, len(table["arities"])),
-        "route": str(rng.choice(ROUTES)),
+        "constraints": demanding_constraints(rng, n) if n > 3 else random_constraints(rng, n),
+        "route": route,
         "seed": int(rng.integers(2**31)),
     }
 
@@ -361,22 +384,33 @@ def on_route(route: str) -> Iterator[None]:
         if route == "rows":
             stack.enter_context(without_luck())
             stack.enter_context(hasty())
+            stack.enter_context(patch.object(constrained_search, "SMALL", 2))
         yield
+
+
+def best_that_obeys(made: td.Table, kind: str, constraints: Inputs) -> BestTruth:
+    scores = td.score(made, kind_of(kind), keep="all")
+    obeys, ranked = obeys_of(constraints, made.names), all_ranked(scores)
+    place = {masks: score for score, masks in ranked}
+
+    def value(network: td.Network) -> float:
+        masks = tuple(scores.masks_of(network))
+        return place[masks] if obeys(masks) else -math.inf
+
+    best = first_that_obeys(ranked, obeys)
+    return BestTruth(best_in_full(scores, best) if best else -math.inf, value)
 
 
 def check_constrained(table: Inputs, kind: str, constraints: Inputs, route: str, seed: int) -> None:
     made = table_of(**table)
-    known, truth, _ = constrained_truth(made, kind, constraints)
-    if known is None:
-        return
+    truth = best_that_obeys(made, kind, constraints)
     with on_route(route):
         try:
-            scores = td.score(made, kind_of(kind), constraints=known)
+            scores = td.score(made, kind_of(kind), constraints=constraints_of(constraints, made.names))
         except td.ConstraintError:
-            assert truth.optimum == -math.inf
+            assert truth.optimum == -math.inf, "constraints are called a contradiction, but some network obeys them"
             return
-        is_beyond = scores.rest is not None
-        engine = "branching" if route == "branching" and is_beyond else None
+        engine = "branching" if route == "branching" and scores.rest is not None else None
 
         def ask(limit: float) -> td.Answer:
             return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
@@ -387,13 +421,16 @@ def check_constrained(table: Inputs, kind: str, constraints: Inputs, route: str,
 # ---- Lists, classes, counts and streams
 
 
-def make_lists(rng: np.random.Generator) -> Inputs:
+LATTICES = ("dense", "blocks", "sparse")
+
+
+def make_lists(lattice: str, rng: np.random.Generator) -> Inputs:
     n = int(rng.integers(2, 5))
     families = families_with_ties(rng, n) if rng.random() < 0.6 else rounded_families(rng, n)
     return {
         "n": n,
         "families": families,
-        "lattice": str(rng.choice(["dense", "blocks", "sparse"])),
+        "lattice": lattice,
         "k": int(rng.choice([1, 2, 7, 30, 1000])),
         "factor": float(np.exp(rng.choice([0.0, 1.0, 2.0, 5.0]))),
         "seed": int(rng.integers(2**31)),
@@ -478,9 +515,16 @@ def check_classes(table: Inputs, kind: str, lattice: str, k: int, factor: float,
     at_every_stop(count, seed, check_count, many=5)
 
 
-def make_constrained_lists(rng: np.random.Generator) -> Inputs:
-    made = make_constrained(rng)
-    made["route"] = str(rng.choice(["tables", "lists", "rows"]))
+def make_constrained_lists(route: str, rng: np.random.Generator) -> Inputs:
+    table = random_table(rng, variables=(3, 4), rows=(5, 40, 120), constants=False)
+    n = len(table["arities"])
+    made: Inputs = {
+        "table": table,
+        "kind": str(rng.choice(["BDeu(1.0)", "BIC()", "AIC()"])),
+        "constraints": demanding_constraints(rng, n) if rng.random() < 0.7 else random_constraints(rng, n),
+        "route": route,
+        "seed": int(rng.integers(2**31)),
+    }
     return made | {"k": int(rng.choice([1, 3, 20, 2000])), "factor": float(np.exp(rng.choice([0.0, 1.0, 4.0])))}
 
 
@@ -510,6 +554,12 @@ def check_constrained_lists(
         at_every_stop(k_best, seed, lambda found: check_list(found, ranked, expected, close=CLOSE), many=5)
         if not edge:
             at_every_stop(near_best, seed, lambda found: check_list(found, ranked, near, close=CLOSE), many=5)
+
+        def classes(limit: float) -> Any:
+            return td.k_best_classes(scores, k, time_limit=limit, threads=1)
+
+        most = min(k, n_classes(ranked))
+        at_every_stop(classes, seed, lambda found: check_class_list(found, ranked, most, close=CLOSE), many=4)
 
 
 # ---- Orders that weigh, and search over partial networks
@@ -678,11 +728,15 @@ STOP_KINDS: dict[str, Kind] = {
     **{f"stops: {engine}": (partial(make_best, engine), check_best) for engine in BEST_ENGINES},
     "stops: branch and cut inside": (make_branch_and_cut, check_branch_and_cut),
     "stops: orders with each bound": (make_orders, check_orders),
+    "stops: rounding": (make_rounding, check_rounding),
     "stops: from a table on": (make_table, check_table),
-    "stops: under constraints": (make_constrained, check_constrained),
-    "stops: lists": (make_lists, check_lists),
+    **{f"stops: constrained, {route}": (partial(make_constrained, route), check_constrained) for route in ROUTES},
+    **{f"stops: lists, {lattice}": (partial(make_lists, lattice), check_lists) for lattice in LATTICES},
     "stops: classes": (make_classes, check_classes),
-    "stops: lists under constraints": (make_constrained_lists, check_constrained_lists),
+    **{
+        f"stops: constrained lists, {route}": (partial(make_constrained_lists, route), check_constrained_lists)
+        for route in ROUTES[:3]
+    },
     "stops: priors": (make_priors, check_priors),
     "stops: partial networks": (make_search, check_search),
     "stops: sums and samples": (make_sums, check_sums),
