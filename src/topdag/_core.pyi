@@ -10,6 +10,14 @@ import numpy
 from numpy.typing import NDArray
 
 
+def count_readings(wanted: bool) -> None:
+    """
+    For tests: whether the clock of all limits counts its readings, a second each, in place of real seconds.
+    """
+
+def clock_seconds() -> float:
+    """A reading of the clock of all limits."""
+
 class CellKind(enum.Enum):
     ONE = 0
 
