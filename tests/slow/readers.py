@@ -25,10 +25,11 @@ from slow.mutations import (
 )
 
 import topdag as td
-from topdag import checkpoints, cli, discretize, errors
+from topdag import checkpoints, cli, discretize, errors, text_cells
 from topdag.commands.demo import csv_text
 from topdag.network_files import read_either
 from topdag.results import Stats
+from topdag.search_parts import OpenParts, Part
 from topdag.stores import ListStore
 
 OWN_ERRORS = tuple(
@@ -112,11 +113,37 @@ def read_table(path: Path, draw: random.Random) -> None:
         "continuous": draw.choice([None, None, "auto", ["weight"]]),
         "keep_constant": draw.choice([True, False]),
     }
+    agree_on_cells(path)
     table = td.read_table(path, **options)
     require(table.n_rows >= 1 and len(set(table.names)) == len(table.names), "a table of rows and names")
     for states in table.states:
         require(len(set(map(repr, states))) == len(states), "each state once")
     str(table), repr(table)
+
+
+def agree_on_cells(path: Path) -> None:
+    """What is read fast where there are no quotes is what the reader of quoted cells reads."""
+    content = path.read_bytes()
+    if b'"' in content or not content.strip() or b"\r" in content or b"\x0b" in content or b"\x0c" in content:
+        return
+    try:
+        content = text_cells.text_content(content, None)
+        separator = text_cells.sniffed_separator(content)
+    except td.TableError:
+        return
+    found = [rows_of(cut, content, separator) for cut in (text_cells.plain_cells, text_cells.quoted_cells)]
+    require(found[0] == found[1], "the same cells, read fast and slowly")
+
+
+def rows_of(cut: Any, content: bytes, separator: str) -> Any:
+    try:
+        first, columns, lines = cut(content, separator, True)
+    except td.TableError:
+        return None
+    if not len(lines):
+        return [text.strip() for text in first]
+    cells = [[texts[code].strip() for code in codes] for texts, codes in columns]
+    return [text.strip() for text in first], cells, list(lines)
 
 
 def ask_best(path: Path, draw: random.Random) -> None:
@@ -133,6 +160,34 @@ def told(*words: object) -> None:
 # ---- Networks
 
 
+DIALECTS = {  # as other programs write
+    "bif": """network x { property author me; property "a;b" ; }
+variable a { type discrete [ 2 ] { yes, no }; property "position = (1, 2)" ; }
+variable b { type discrete[3]{0 1 2}; } // a comment
+probability ( c | a, b ) { default 0.5, 0.5; ( no, 1 ) 0.25, 0.75; }
+probability ( b | a ) { table 0.1, 0.3, 0.2, 0.3, 0.7, 0.4; /* more */ }
+variable c { type discrete [ 2 ] { very high, low }; }
+probability ( "a" ) { table 0.2, .8; }
+""",
+    "net": """net { name = "x"; node_size = (50 50); }  % a comment
+node a { label = "A; the first"; position = (1 2); states = ("yes" "no way"); }
+discrete node b { states = (0 1 2 ); HR_Group = "0"; }
+potential (a) { data = ( 0.2 0.8 ); }
+potential ( b | a ) { data = ((0.1 0.2 0.7)  % yes
+                             (0.3 0.3 0.4)); }
+""",
+    "xml": """<?xml version="1.0"?>
+<!DOCTYPE BIF [ <!ELEMENT BIF ( NETWORK )*> <!ENTITY e "0.5"> ]>
+<BIF VERSION="0.3"><NETWORK><NAME>x</NAME>
+<VARIABLE TYPE="nature"><NAME> a </NAME><OUTCOME>yes</OUTCOME><OUTCOME> no</OUTCOME></VARIABLE>
+<VARIABLE TYPE="nature"><NAME>b</NAME><VALUE>0</VALUE><VALUE>1</VALUE><PROPERTY>position = (0,0)</PROPERTY></VARIABLE>
+<DEFINITION><FOR>b</FOR><GIVEN>a</GIVEN><TABLE>0.1 0.9 <!-- no --> 0.4 0.6</TABLE></DEFINITION>
+<PROBABILITY><FOR>a</FOR><TABLE>0.5 0.5</TABLE></PROBABILITY>
+</NETWORK></BIF>
+""",
+}
+
+
 def fitted_networks() -> Iterator[td.FittedNetwork]:
     yield td.example_network()
     network = td.Network(["a b", "é", "c"], {"c": ["a b", "é"]})
@@ -144,7 +199,7 @@ def network_readers(folder: Path) -> Iterator[Reader]:
     names = td.Network(["rain", "wet", "cold"], {"wet": ["rain", "cold"]})
     scored = td.Network(["rain", "wet"], {"wet": ["rain"]}, {"rain": -1.5, "wet": -2.25})
     for ending, kind in {"json": of_json, "bif": of_text, "xml": of_text, "net": of_text, "xdsl": of_text}.items():
-        files = {}
+        files = {f"dialect.{ending}": DIALECTS[ending].encode()} if ending in DIALECTS else {}
         made = [*fitted_networks(), *([names, scored] if ending in ("json", "xml") else [])]
         for place, network in enumerate(made):
             path = folder / f"{place}.{ending}"
@@ -281,15 +336,23 @@ def read_posteriors(path: Path, draw: random.Random) -> None:
 
 
 def checkpoint_reader(folder: Path, scores: td.Scores) -> Reader:
-    path, store = folder / "state", scores.store
+    """A search goes on from what was read; where the digests were made anew, its answer may be worse, but is one."""
+    path, store = folder / "whole", scores.store
     assert isinstance(store, ListStore)
-    td.best_network(scores, engine="search", checkpoint=path)
+    best = td.best_network(scores, engine="search", checkpoint=path).score
+    checkpoint = checkpoints.Checkpoint(folder / "open", store)
+    state = checkpoints.Checkpoint(path, store).read()
+    assert state is not None
+    every = np.ones(store.n_families, dtype=np.bool_)
+    part = Part(state.root.bound, 1, np.packbits(every).tobytes(), (0, 1))
+    checkpoint.write(replace(state, parts=OpenParts(every, (part, replace(part, edge=(2, 1))), 2)), 0.0)
 
     def read(path: Path, draw: random.Random) -> None:
-        state = checkpoints.Checkpoint(path, store).read()
-        require(state is not None and len(state.incumbent.masks) == store.n, "a state of these scores")
+        answer = td.best_network(scores, engine="search", checkpoint=path)
+        require(answer.network is not None and answer.score <= best + 1e-9, "a network, not better than the best")
 
-    return Reader("checkpoint", of_checkpoint, {"state": path.read_bytes()}, read)
+    files = {name: (folder / name).read_bytes() for name in ("whole", "open")}
+    return Reader("checkpoint", of_checkpoint, files, read)
 
 
 # ---- Answers
