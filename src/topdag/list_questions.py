@@ -283,7 +283,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
         limit = run.limit
     elif len(values) == most < wanted.most:
         limit = "memory_limit"
-    elif len(values) < wanted.most and scores.cutoff < math.log(wanted.factor):
+    elif len(values) < wanted.most and scores.cutoff < min(math.log(wanted.factor), prepared.reach):
         limit = f"the cut-off at {scores.cutoff:g} nats below the best"
     status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, limit, scores.describe_space())

@@ -191,6 +191,8 @@ class Scores:
         mask = sum(1 << place for place in places)
         by_search = isinstance(self.store, ListStore) and self.automatic
         self.require_local("family_bound", order=not by_search)
+        if self.max_parents is not None and len(places) > self.max_parents:
+            return -math.inf
         if self.compiled is not None and not self.compiled.families[x].admits(mask):
             return -math.inf
         if by_search:
