@@ -158,9 +158,14 @@ def iter_networks_within(
     return _streamed(scores, wanted, run)
 
 
-def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
-    """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same."""
-    reading = _Reading(make, asked, wanted, run)
+def list_of(
+    make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, *, kept_for: Wanted | None = None
+) -> AnyList:
+    """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same.
+
+    ``kept_for``: what scores must have been kept for, where that is less than the list.
+    """
+    reading = _Reading(make, asked, wanted, run, kept_for or wanted)
     try:
         found = reading.whole()
     except KeyboardInterrupt as interruption:
@@ -173,8 +178,8 @@ def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run
 class _Reading(Generic[AnyList]):
     """A list while it is read from one lattice after another."""
 
-    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> None:
-        self.make, self.asked, self.wanted, self.run = make, asked, wanted, run
+    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, kept_for: Wanted) -> None:
+        self.make, self.asked, self.wanted, self.run, self.kept_for = make, asked, wanted, run, kept_for
         self.found: AnyList | None = None
 
     def so_far(self, limit: str) -> AnyList:
@@ -188,7 +193,7 @@ class _Reading(Generic[AnyList]):
         scores = self.asked.scores = _scored(self.asked, self.run)
         if scores is None:
             return None
-        self.wanted.require_kept(scores)
+        self.kept_for.require_kept(scores)
         if isinstance(self.asked.prior, OrderModular):
             scores.require_local("An order-modular prior", order=True)
             return self._by_orders()
@@ -222,7 +227,8 @@ class _Reading(Generic[AnyList]):
             return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
 
         def list_networks(wanted: Wanted) -> NetworkList:
-            return list_of(NetworkList, self.asked, wanted, self.run)
+            # Scores kept for so many classes have all networks of these, however many they are.
+            return list_of(NetworkList, self.asked, wanted, self.run, kept_for=self.wanted)
 
         return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
 

@@ -213,6 +213,23 @@ class Scores:
             return factor <= self.keep.factor
         return most <= self.keep.k if isinstance(self.keep, KBest) else self.keep == "all"
 
+    def is_kept_where_orders_weigh(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
+        """The same under a prior that counts orders.
+
+        A family that loses to one of its subsets loses there too, since the subset leaves no fewer orders: that is how
+        families go for the best network and within a factor. Those of the k best are chosen by whole networks, which
+        need not be the best where orders weigh.
+        """
+        is_chosen_by_networks = isinstance(self.keep, KBest)
+        return not is_chosen_by_networks and (most == 1 or self.is_kept(most=most, factor=factor))
+
+    def require_kept_where_orders_weigh(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
+        if not self.is_kept_where_orders_weigh(most=most, factor=factor):
+            raise ScoreError(
+                f"These scores were pruned, keep={self.keep!r}, for networks that need not be the best when orders "
+                'weigh. Score again with keep="all".'
+            )
+
     def require_kept(self, asked_by: str, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
         """Scores pruned for one question must not answer another that needs more."""
         if self.is_kept(most=most, factor=factor):
