@@ -86,6 +86,13 @@ class Scores:
         """Whether ``order`` tells more than the edges of every network do."""
         return self.compiled is not None and self.compiled.orders_are_limited
 
+    @cached_property
+    def known_of_orders(self) -> CompiledConstraints | None:
+        """What is known over all columns whose places in an order it tells: constant ones too, which have no edges."""
+        if self.compiled is None or self.constraints is None or not self.compiled.isolated:
+            return self.compiled
+        return self.constraints.compiled(self.names, self.columns, self.compiled.isolated)
+
     @property
     def is_relaxed(self) -> bool:
         """Whether constraints on several variables at once were left away."""
