@@ -124,9 +124,7 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     floor = found.bound
     if found.limit is None:
         floor = float(values[-1]) if len(best) == most else -math.inf
-        if len(best) < most and epsilon < math.inf and best:
-            floor = float(values[0]) - epsilon
-    elif epsilon < math.inf and len(values):
+    if best:
         floor = max(floor, float(values[0]) - epsilon)
     inside = (values >= floor) | (np.arange(len(values)) == 0)
     values, masks = values[inside], masks[inside]

@@ -169,9 +169,12 @@ def in_words(found: BestList[Any]) -> str:
     return f"{len(found):,} found, complete above {found.floor}"
 
 
-def _listed(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
-    """The list, or when the run is over what there is of it."""
-    reading = _Reading(make, asked, wanted, run)
+def _listed(
+    make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, *, kept_for: Wanted | None = None
+) -> AnyList:
+    """The list, or when the run is over what there is of it. ``kept_for``: what scores must have been kept for, where
+    that is less than the list."""
+    reading = _Reading(make, asked, wanted, run, kept_for or wanted)
     found = reading.whole()
     return reading.so_far(run.limit) if found is None else found
 
@@ -179,8 +182,8 @@ def _listed(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run
 class _Reading(Generic[AnyList]):
     """A list while it is read from one lattice after another."""
 
-    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> None:
-        self.make, self.asked, self.wanted, self.run = make, asked, wanted, run
+    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, kept_for: Wanted) -> None:
+        self.make, self.asked, self.wanted, self.run, self.kept_for = make, asked, wanted, run, kept_for
         self.found: AnyList | None = None
 
     def so_far(self, limit: str) -> AnyList:
@@ -194,7 +197,7 @@ class _Reading(Generic[AnyList]):
         scores = self.asked.scores = _scored(self.asked, self.run)
         if scores is None:
             return None
-        self.wanted.require_kept(scores)
+        self.kept_for.require_kept(scores)
         if isinstance(self.asked.prior, OrderModular):
             scores.require_local("An order-modular prior", order=True)
             return self._by_orders()
@@ -228,7 +231,8 @@ class _Reading(Generic[AnyList]):
             return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
 
         def list_networks(wanted: Wanted) -> NetworkList:
-            return _listed(NetworkList, self.asked, wanted, self.run)
+            # Scores kept for so many classes have all networks of these, however many they are.
+            return _listed(NetworkList, self.asked, wanted, self.run, kept_for=self.wanted)
 
         return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
 

@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.engines import LATTICE_LIMIT
-from topdag.errors import ScoreError, TooLarge
-from topdag.keeping import KBest, Within
+from topdag.errors import TooLarge
 from topdag.priors import OrderModular
 from topdag.runs import Run, shown_bytes
 from topdag.scores import Scores
@@ -53,7 +52,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     those kept for that factor, else all; with weights of parents always all. Those weights are added here, on a grid
     of their own, and then count in ``values``.
     """
-    _require_families(scores, most, factor)
+    scores.require_kept_where_orders_weigh(most=most, factor=factor)
     if prior.parent_weight is not None:
         scores = scores_with(scores, prior, run)
     n = len(scores.columns)
@@ -89,18 +88,6 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
 def order_prior_bytes(n: int, prior: OrderModular, threads: int) -> float:
     """What the search takes beside the scores, before it keeps parts and networks."""
     return _core.order_prior_bytes(n, threads) + (0 if prior.order_weight is None else 8.0 * n * 2 ** (n - 1))
-
-
-def _require_families(scores: Scores, most: int, factor: float) -> None:
-    """A family that loses to one of its subsets loses here too: the subset leaves more orders. More is not known."""
-    if scores.keep == "all" or (most == 1 and not isinstance(scores.keep, KBest)):
-        return
-    if isinstance(scores.keep, Within) and factor <= scores.keep.factor:
-        return
-    raise ScoreError(
-        f"These scores were pruned, keep={scores.keep!r}, for networks that need not be the best when orders weigh. "
-        'Score again with keep="all".'
-    )
 
 
 def require_few(n: int, prior: OrderModular) -> None:

@@ -14,7 +14,7 @@ from topdag.order_prior import PriorFound, search_order_prior
 from topdag.priors import OrderModular
 from topdag.results import Answer, Proof, Status
 from topdag.runs import Run
-from topdag.weighted_scores import log_weight_of_constants
+from topdag.weighted_scores import among_scored, log_weight_of_constants, scores_of_orders
 
 ENGINE = "sums over orders"
 REASON = "the prior counts a network once for each of its orders"
@@ -57,15 +57,17 @@ def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkL
 
 
 def _search(asked: Asked, most: int, factor: float, run: Run) -> tuple[PriorFound, float]:
-    """What was found on the scored variables, and what the others add to every log weight."""
+    """What was found on the scored variables, and what those that can stand anywhere add to every log weight."""
     scores, prior = asked.scores, asked.prior
     assert scores is not None and isinstance(prior, OrderModular)
     asked.engine, asked.reason = ENGINE, REASON
-    added = log_weight_of_constants(scores, prior)
-    if not scores.columns:
+    ordered = scores_of_orders(scores, prior, run)
+    added = log_weight_of_constants(ordered, prior)
+    if not ordered.columns:
         only = np.zeros(1), np.empty((1, 0), np.uint64)
         return PriorFound(*only, bound=0.0, floor=-math.inf, limit=None, work={}), added
-    return search_order_prior(scores, prior, most=most, factor=factor, run=run), added
+    found = search_order_prior(ordered, prior, most=most, factor=factor, run=run)
+    return replace(found, parents=among_scored(found.parents, ordered.columns, scores)), added
 
 
 def _space(asked: Asked) -> str:

@@ -131,18 +131,19 @@ def require_prior(prior: object, published: bool) -> None:
 
 
 def _with_all_needed(scores: Scores, wanted: Wanted, prior: OrderModular | NetworkPrior, run: Run) -> Scores:
-    """Fewer edges never mean fewer orders, so what pruning for the k best leaves out, orders do not bring back; other
-    priors may want any family."""
+    """Orders do not bring back what a subset beats; other priors may want any family."""
     n = len(scores.columns)
     if n > MOST_VARIABLES:
         raise TooLarge(
             f"Search over partial networks with a prior holds tables over all sets of variables, and takes "
             f"{MOST_VARIABLES} of them; here are {n}. Leave some out."
         )
-    if scores.is_kept(most=wanted.most) if isinstance(prior, OrderModular) else scores.is_kept():
+    by_orders = isinstance(prior, OrderModular)
+    if scores.is_kept_where_orders_weigh(most=wanted.most) if by_orders else scores.is_kept():
         return scores
     if not scores.automatic:
-        scores.require_kept(wanted.asked_by, most=wanted.most)
+        if by_orders:
+            scores.require_kept_where_orders_weigh(most=wanted.most)
         raise ScoreError(
             f"With this prior all families count, but these scores were pruned, keep={scores.keep!r}. "
             'Score again with keep="all", or with max_parents.'

@@ -15,7 +15,7 @@ from topdag.runs import OnProgress, Run, is_whole
 from topdag.samples import NetworkSample
 from topdag.score_making import score_within, scored_columns
 from topdag.scores import Scores
-from topdag.weighted_scores import scores_with
+from topdag.weighted_scores import among_scored, scores_of_orders, scores_with
 
 LARGEST_SAMPLED = 26
 """Above this many variables the sums over parent sets pass 30 GB."""
@@ -106,8 +106,9 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         return NetworkSample(
             scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, run_stats(scores, run, "none", {})
         )
-    before = scores.order if isinstance(prior, OrderModular) else scores.before
-    core = _weighted(scores, prior, run).store.core(before)
+    ordered = scores_of_orders(scores, prior, run)
+    before = ordered.order if isinstance(prior, OrderModular) else ordered.before
+    core = _weighted(ordered, prior, run).store.core(before)
     limits = run.threads, run.seconds_left, run.tick
     if isinstance(prior, OrderModular):
         known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)
@@ -130,7 +131,8 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         "in higher precision": known.redone,
         "cancellation": round(known.cancellation),
     }
-    return NetworkSample(scores, parents, prior, seed, known.error, run_stats(scores, run, engine, work))
+    drawn = among_scored(parents, ordered.columns, scores)
+    return NetworkSample(scores, drawn, prior, seed, known.error, run_stats(scores, run, engine, work))
 
 
 def _weighted(scores: Scores, prior: Prior | None, run: Run) -> Scores:

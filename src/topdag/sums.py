@@ -27,7 +27,7 @@ from topdag.scores import Scores
 from topdag.stores import FamilyStore, families_of, slots_of
 from topdag.table import Table
 from topdag.table_sources import as_table
-from topdag.weighted_scores import log_weight_of_constants, scores_with
+from topdag.weighted_scores import log_weight_of_constants, scores_of_orders, scores_with
 
 UNIFORM = "all networks equally likely before"
 MOST_CANCELLATION = 1e7
@@ -291,7 +291,8 @@ def _allowed_parents(scores: Scores, x: int) -> NDArray[np.uint64]:
 
 
 def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
-    return _summed(scores, prior, TOTAL, run).log_total + log_weight_of_constants(scores, prior)
+    ordered = scores_of_orders(scores, prior, run)
+    return _summed(ordered, prior, TOTAL, run).log_total + log_weight_of_constants(ordered, prior)
 
 
 def _summed(scores: Scores, prior: Prior | None, wanted: Wanted, run: Run) -> _core.Posteriors | _Nothing:
@@ -378,10 +379,11 @@ def _require_small(defect: float, cancellation: float) -> None:
 
 def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> NetworkPosteriors:
     scores = _scored(source, prior, wanted, run)
-    found = _summed(scores, prior, wanted, run)
+    ordered = scores_of_orders(scores, prior, run)
+    found = _summed(ordered, prior, wanted, run)
     averaged = Averaged(
         UNIFORM if prior is None else str(prior),
-        found.log_total + log_weight_of_constants(scores, prior),
+        found.log_total + log_weight_of_constants(ordered, prior),
         scores.describe_space(),
         found.cancellation,
         found.defect,
@@ -390,14 +392,14 @@ def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> N
     n = len(scores.names)
     edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None
     if isinstance(found, _core.Posteriors):
-        place = np.ix_(scores.columns, scores.columns)
+        place = np.ix_(ordered.columns, ordered.columns)
         edges[place] = found.edges()
         if paths is not None:
-            paths[place] = _paths(scores, prior, found, run)
+            paths[place] = _paths(ordered, prior, found, run)
     return NetworkPosteriors(
         EdgePosteriors(scores.names, edges, averaged),
         None if paths is None else PathPosteriors(scores.names, paths, averaged),
-        _parent_sets(scores, found, wanted, averaged),
+        _parent_sets(scores, ordered.columns, found, wanted, averaged),
         averaged,
     )
 
@@ -421,16 +423,30 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
 
 
 def _parent_sets(
-    scores: Scores, found: _core.Posteriors | _Nothing, wanted: Wanted, averaged: Averaged
+    scores: Scores,
+    columns: tuple[int, ...],
+    found: _core.Posteriors | _Nothing,
+    wanted: Wanted,
+    averaged: Averaged,
 ) -> dict[str, ParentSetPosteriors]:
-    kept = wanted.parent_sets(scores.names, scores.columns)
+    """``columns``: the variables of the sum."""
+    kept = wanted.parent_sets(scores.names, columns)
     chosen = scores.names if wanted.parent_sets_of is None else wanted.parent_sets_of
     by_name = {name: ParentSetPosteriors(name, (), np.ones(1), averaged) for name in chosen}  # constant columns
-    for x, v in enumerate(scores.columns):
-        if kept >> x & 1 and isinstance(found, _core.Posteriors):
+    for x, v in enumerate(columns):
+        if kept >> x & 1 and v in scores.columns and isinstance(found, _core.Posteriors):
             others = tuple(scores.names[u] for u in scores.columns if u != v)
-            by_name[scores.names[v]] = ParentSetPosteriors(scores.names[v], others, found.take_parent_sets(x), averaged)
+            sets = _without(found.take_parent_sets(x), [u in scores.columns for u in columns if u != v])
+            by_name[scores.names[v]] = ParentSetPosteriors(scores.names[v], others, sets, averaged)
     return by_name
+
+
+def _without(by_set: Floats, stays: Sequence[bool]) -> Floats:
+    """The numbers of sets of the variables that stay; variables are bits of a set, the first the lowest."""
+    for place in reversed(range(len(stays))):
+        if not stays[place]:
+            by_set = by_set.reshape(-1, 2, 1 << place)[:, 0].ravel()
+    return by_set
 
 
 def _stats(scores: Scores, prior: Prior | None, run: Run) -> Stats:
