@@ -32,7 +32,8 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    return _core.branch_on_cycles(problem.candidates, _core.CaseRules(problem.n), upper, steps, memory, threads, None, None)
+    rules = _core.CaseRules(problem.n)
+    return _core.branch_on_cycles(problem.candidates, rules, upper, steps, memory, threads, None, None)
 
 
 def cost_of(problem: Problem, masks: list[int]) -> float:
