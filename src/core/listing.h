@@ -30,6 +30,7 @@
 #include <vector>
 
 #include "family_bounds.h"
+#include "run_limits.h"
 #include "var_set.h"
 
 namespace topdag {
@@ -145,7 +146,7 @@ public:
     // walks can look at the clock.
     Walked next() {
         while (!frames_.empty()) {
-            if (++steps_since_pause_ > steps_between_pauses) {
+            if (++steps_since_pause_ > steps_between_pauses || (Limits::Clock::is_counted() && steps_since_pause_ > 1)) {
                 steps_since_pause_ = 0;
                 return Walked::paused;
             }
