@@ -9,7 +9,7 @@ $(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb
 	| $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 endef
 
-.PHONY: demo test lint sanitize site notebooks sdist bench stub clean
+.PHONY: demo test lint fuzz sanitize site notebooks sdist bench stub clean
 
 demo: .venv/built
 	$(BIN)/topdag demo
@@ -22,6 +22,11 @@ lint: .venv/linted
 	$(BIN)/ruff format --check src tests bench website
 	$(BIN)/mypy
 	diff -u src/topdag/_core.pyi build/*/_core.pyi
+
+# Changed files for every reader, on the seed of the day: make fuzz SECONDS=600 SEED=7
+SECONDS ?= 60
+fuzz: .venv/tested
+	PYTHONPATH=tests $(BIN)/python -m slow.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # The core on its own, under address and undefined-behaviour sanitizers.
 sanitize: .venv/cmake

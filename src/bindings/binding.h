@@ -159,16 +159,18 @@ inline const char* phase_name(Phase phase) {
 // How one computation is limited and watched.
 struct Watch {
     double seconds_left;  // negative: no limit
-    nb::object on_tick;   // called as on_tick(phase, done, total, best, bound), or None
+    nb::object on_tick;   // called as on_tick(phase, done, total, best, bound), says whether to stop; or None
 };
 
 inline std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
 
-inline void tick(Limits& limits, const nb::object& on_tick) {
+// Whether somebody asked to stop.
+inline bool tick(Limits& limits, const nb::object& on_tick) {
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!on_tick.is_none())
-        on_tick(phase_name(limits.phase.load()), limits.done.load(), limits.total.load(), known(limits.best.load()),
-                known(limits.bound.load()));
+    if (on_tick.is_none()) return false;
+    const nb::object stops = on_tick(phase_name(limits.phase.load()), limits.done.load(), limits.total.load(),
+                                     known(limits.best.load()), known(limits.bound.load()));
+    return nb::cast<bool>(nb::bool_(stops));
 }
 
 // Memory errors become topdag's own here: other extension modules in the process may translate C++'s in their way.
@@ -185,9 +187,9 @@ inline void tick(Limits& limits, const nb::object& on_tick) {
 }
 
 // Runs work(limits) in a thread of its own; every 50 ms the interpreter may handle signals and report progress.
-// With `interrupted`, Ctrl-C stops the work and sets it, and what the work returns is kept; else Ctrl-C is raised.
+// When on_tick says so the work stops as when its time is up; an exception stops it and is raised in place of its result.
 template <class Work>
-auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
+auto watched(const Watch& watch, Work&& work) {
     Limits limits;
     if (watch.seconds_left >= 0)
         limits.deadline = Limits::Clock::now() + std::chrono::duration_cast<Limits::Clock::duration>(
@@ -207,24 +209,20 @@ auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
         is_done = true;
         ended.notify_one();
     });
-    std::exception_ptr interruption;
+    std::exception_ptr raised;
     {
         nb::gil_scoped_release released;
         std::unique_lock guard(lock);
         while (!ended.wait_for(guard, std::chrono::milliseconds(50), [&] { return is_done; })) {
-            if (interruption) continue;
+            if (raised) continue;
             guard.unlock();
             {
                 nb::gil_scoped_acquire acquired;
                 try {
-                    tick(limits, watch.on_tick);
-                } catch (nb::python_error& error) {
+                    if (tick(limits, watch.on_tick)) limits.stop.store(true);
+                } catch (nb::python_error&) {
                     limits.stop.store(true);
-                    if (interrupted != nullptr && error.matches(PyExc_KeyboardInterrupt)) {
-                        *interrupted = true;
-                    } else {
-                        interruption = std::current_exception();
-                    }
+                    raised = std::current_exception();
                 }
             }
             guard.lock();
@@ -232,7 +230,7 @@ auto watched(const Watch& watch, Work&& work, bool* interrupted = nullptr) {
         guard.unlock();
         worker.join();
     }
-    if (interruption) std::rethrow_exception(interruption);
+    if (raised) std::rethrow_exception(raised);
     if (failure) raise_in_python(failure, limits.phase.load());
     return std::move(*result);
 }

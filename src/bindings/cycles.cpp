@@ -54,20 +54,17 @@ const CaseRules& checked_rules(const PyCaseRules& own, const Candidates& candida
     return own.rules;
 }
 
-std::pair<BranchingResult, bool> branch(const Candidates& candidates, const PyCaseRules& own, double upper,
-                                        std::optional<std::uint64_t> steps,
-                                        std::optional<std::size_t> memory, int threads,
-                                        std::optional<double> seconds, nb::object on_tick) {
+BranchingResult branch(const Candidates& candidates, const PyCaseRules& own, double upper,
+                       std::optional<std::uint64_t> steps, std::optional<std::size_t> memory, int threads,
+                       std::optional<double> seconds, nb::object on_tick) {
     require(!std::isnan(upper), "upper is not a number");
     require(threads >= 1, "at least one thread");
     const CaseRules& rules = checked_rules(own, candidates);
     const std::uint64_t most_steps = steps.value_or(~std::uint64_t{0});
     const BranchingQuestion question{upper, most_steps, memory.value_or(~std::size_t{0}), threads};
-    bool interrupted = false;
-    BranchingResult result = watched(
+    return watched(
         watch_of(seconds, std::move(on_tick)),
-        [&](Limits& limits) { return branch_on_cycles(candidates, rules, question, limits); }, &interrupted);
-    return {std::move(result), interrupted};
+        [&](Limits& limits) { return branch_on_cycles(candidates, rules, question, limits); });
 }
 
 NetworkOut sample(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, bool climbs,
@@ -166,7 +163,7 @@ void bind_branching(nb::module_& m) {
         .def_ro("bytes", &BranchingResult::bytes);
     m.def("branch_on_cycles", &branch, "candidates"_a, "rules"_a, "upper"_a, "steps"_a.none(), "memory"_a.none(),
           "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-          "Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.");
+          "Breaks cycles, one at a time.");
     m.def("sample_orders", &sample, "candidates"_a, "orders"_a, "seed"_a, "climbs"_a, "seconds"_a.none() = nb::none(),
           "on_tick"_a.none() = nb::none(),
           "Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.");

@@ -74,30 +74,26 @@ void bind_listing_from(nb::module_& m) {
         [](const Held& held, Listed what, std::size_t most, double lowest, int threads, std::optional<double> seconds,
            nb::object on_tick) {
             const double offset = offset_of(held);
-            bool interrupted = false;
             BestList list = watched(
                 watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return list_best(lattice_of(held), {what, most, lowest - offset}, threads, limits); },
-                &interrupted);
+                [&](Limits& limits) { return list_best(lattice_of(held), {what, most, lowest - offset}, threads, limits); });
             for (double& score : list.scores) score += offset;
-            return std::make_tuple(list.finished, interrupted, list.floor + offset,
+            return std::make_tuple(list.finished, list.floor + offset,
                                    give_vector<double, DoublesOut>(std::move(list.scores)),
                                    give_networks(std::move(list.parents), lattice_of(held).n_variables()), list.counts);
         },
         "lattice"_a, "what"_a, "most"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "finished, interrupted, floor, scores, parents by network, counts.");
+        "finished, floor, scores, parents by network, counts.");
     m.def(
         "count_above",
         [](const Held& held, Listed what, double lowest, int threads, std::optional<double> seconds, nb::object on_tick) {
-            bool interrupted = false;
             Count count = watched(
                 watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return count_above(lattice_of(held), what, lowest - offset_of(held), threads, limits); },
-                &interrupted);
-            return std::make_tuple(count.finished, interrupted, count.counts);
+                [&](Limits& limits) { return count_above(lattice_of(held), what, lowest - offset_of(held), threads, limits); });
+            return std::make_tuple(count.finished, count.counts);
         },
         "lattice"_a, "what"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "finished, interrupted, counts: when not finished, of what was found so far.");
+        "finished, counts: when not finished, of what was found so far.");
     m.def(
         "open_stream",
         [](const Held& held, double lowest, int threads, std::optional<double> seconds,

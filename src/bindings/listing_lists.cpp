@@ -107,36 +107,33 @@ void bind_lists(nb::module_& m) {
         "search_networks",
         [](const PyLattice& t, std::size_t most, std::size_t block, int threads, std::optional<double> seconds, nb::object on_tick) {
             require(block >= 1, "a block has at least one successor");
-            bool interrupted = false;
             SearchResult found = watched(
                 watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return search_networks(*t.lattice, most, block, threads, limits); }, &interrupted);
+                [&](Limits& limits) { return search_networks(*t.lattice, most, block, threads, limits); });
             BestList& list = found.list;
-            return std::make_tuple(list.finished, interrupted, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
+            return std::make_tuple(list.finished, list.floor, give_vector<double, DoublesOut>(std::move(list.scores)),
                                    give_networks(std::move(list.parents), t.lattice->n_variables()), found.counts,
                                    found.bound_seconds, found.search_seconds);
         },
         "lattice"_a, "most"_a, "block"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
+        "finished, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.");
     m.def(
         "search_listed_networks",
         [](const Candidates& c, const PyBound& b, std::size_t most, double epsilon, std::size_t block,
            std::size_t memory, std::optional<double> seconds, nb::object on_tick) {
             require(block >= 1, "a block has at least one successor");
             require(b.n == c.n_variables(), "a bound for other variables");
-            bool interrupted = false;
             SearchResult found = watched(
                 watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) { return search_listed(c, *b.bound, {most, epsilon, block, memory}, limits); },
-                &interrupted);
+                [&](Limits& limits) { return search_listed(c, *b.bound, {most, epsilon, block, memory}, limits); });
             BestList& list = found.list;
-            return std::make_tuple(list.finished, interrupted, found.memory_hit, list.floor,
+            return std::make_tuple(list.finished, found.memory_hit, list.floor,
                                    give_vector<double, DoublesOut>(std::move(list.scores)),
                                    give_networks(std::move(list.parents), c.n_variables()), found.counts);
         },
         "candidates"_a, "bound"_a, "most"_a, "epsilon"_a, "block"_a, "memory"_a, "seconds"_a.none(),
         "on_tick"_a.none(),
-        "finished, interrupted, memory hit, floor, scores, parents by network, counts: none further than epsilon behind "
+        "finished, memory hit, floor, scores, parents by network, counts: none further than epsilon behind "
         "the best; what is left scores at most floor.");
     m.def(
         "completion_values",

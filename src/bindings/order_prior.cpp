@@ -41,17 +41,14 @@ void bind_order_prior(nb::module_& m) {
             const int n = scores.scores->n_variables();
             require(n >= 1 && n <= Lattice::most_variables && most >= 1 && threads >= 1, "out of range");
             const OrderWeight weight = weight_of(n, order_weights, scores.scores->precedence());
-            bool interrupted = false;
-            PriorResult result = watched(
+            return watched(
                 watch_of(seconds, std::move(on_tick)),
                 [&](Limits& limits) {
                     return search_order_prior(*scores.scores, weight, {most, log_factor, most_bytes}, threads, limits);
-                },
-                &interrupted);
-            return std::make_pair(std::move(result), interrupted);
+                });
         },
         "scores"_a, "order_weights"_a, "most"_a, "log_factor"_a, "most_bytes"_a, "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "The best networks when orders weigh too, and whether Ctrl-C stopped it.");
+        "on_tick"_a.none(), "The best networks when orders weigh too.");
     m.def("order_prior_bytes", &order_prior_bytes, "n"_a, "threads"_a, "Bytes of the tables beside the scores.");
 }
 

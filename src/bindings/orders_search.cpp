@@ -44,14 +44,11 @@ std::vector<VarSet> checked_groups(int n, const std::vector<VarSet>& groups) {
 
 using Search = OrderResult (*)(const Candidates&, const Bound&, const OrderQuestion&, Limits&);
 
-std::pair<OrderResult, bool> run_search(Search search, const Candidates& c, const PyBound& b,
-                                        const OrderQuestion& question, const Watch& watch) {
+OrderResult run_search(Search search, const Candidates& c, const PyBound& b, const OrderQuestion& question,
+                       const Watch& watch) {
     require(b.n == c.n_variables(), "a bound for other variables");
     require(!std::isnan(question.upper), "upper is not a number");
-    bool interrupted = false;
-    OrderResult result =
-        watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); }, &interrupted);
-    return {std::move(result), interrupted};
+    return watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); });
 }
 
 void bind_bounds(nb::module_& m) {
@@ -191,7 +188,7 @@ void bind_order_search(nb::module_& m) {
             return run_search(search_orders, c, b, question, watch_of(seconds, std::move(on_tick)));
         },
         "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "seconds"_a.none(),
-        "on_tick"_a.none(), "Best first. The result, and whether Ctrl-C stopped it.");
+        "on_tick"_a.none(), "Best first.");
     m.def(
         "search_in_layers",
         [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
@@ -201,7 +198,7 @@ void bind_order_search(nb::module_& m) {
             return run_search(search_in_layers, c, b, question, watch_of(seconds, std::move(on_tick)));
         },
         "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "Breadth first, two layers at a time. The result, and whether Ctrl-C stopped it.");
+        "on_tick"_a.none(), "Breadth first, two layers at a time.");
     m.def(
         "sets_within",
         [](const Candidates& c, const PyBound& b, double threshold, std::size_t most_sets, int threads,

@@ -36,8 +36,8 @@ nb::object give_broken(const std::optional<BrokenBound>& broken) {
     return nb::make_tuple(broken->placed, broken->parents, broken->bound, broken->achieved);
 }
 
-auto given(PriorFound found, bool interrupted, int n) {
-    return std::make_tuple(found.finished, interrupted, found.memory_hit, found.floor,
+auto given(PriorFound found, int n) {
+    return std::make_tuple(found.finished, found.memory_hit, found.floor,
                            give_vector<double, DoublesOut>(std::move(found.values)),
                            give_networks(std::move(found.parents), static_cast<std::size_t>(n)),
                            std::make_tuple(found.generated, found.expanded, found.re_expanded, found.weighed),
@@ -45,7 +45,7 @@ auto given(PriorFound found, bool interrupted, int n) {
 }
 
 constexpr const char* what_is_given =
-    "finished, interrupted, memory hit, floor, values, parents by network, "
+    "finished, memory hit, floor, values, parents by network, "
     "(generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), "
     "None or (placed, parents, bound, achieved) of a bound that was too "
     "low. When not finished, what scores at most floor is not proved.";
@@ -76,15 +76,13 @@ void bind_prior_search(nb::module_& m) {
            std::size_t memory, int threads, std::optional<double> seconds, nb::object on_tick) {
             check(held, most, block);
             require(!(undominated || posets) || most == 1, "what cannot be best may be among the k best");
-            bool interrupted = false;
             PriorFound found = watched(
                 watch_of(seconds, std::move(on_tick)),
                 [&](Limits& limits) {
                     return search_uniform_orders(*held.lattice, {most, block, memory}, {undominated, posets}, threads,
                                                  limits);
-                },
-                &interrupted);
-            return given(std::move(found), interrupted, held.lattice->n_variables());
+                });
+            return given(std::move(found), held.lattice->n_variables());
         },
         "lattice"_a, "most"_a, "block"_a, "undominated"_a, "posets"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
         "on_tick"_a.none(), what_is_given);
@@ -94,14 +92,12 @@ void bind_prior_search(nb::module_& m) {
            int threads, std::optional<double> seconds, nb::object on_tick) {
             check(held, most, block);
             require(!undominated || most == 1, "what is dominated may be among the k best");
-            bool interrupted = false;
             PriorFound found = watched(
                 watch_of(seconds, std::move(on_tick)),
                 [&](Limits& limits) {
                     return count_paths(*held.lattice, {most, block, memory}, undominated, threads, limits);
-                },
-                &interrupted);
-            return given(std::move(found), interrupted, held.lattice->n_variables());
+                });
+            return given(std::move(found), held.lattice->n_variables());
         },
         "lattice"_a, "most"_a, "block"_a, "undominated"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
         "on_tick"_a.none(), what_is_given);
@@ -121,14 +117,12 @@ void bind_prior_search(nb::module_& m) {
            std::size_t memory, int threads, std::optional<double> seconds, nb::object on_tick) {
             check(held, most, block);
             PythonPrior prior(*held.lattice, std::move(log_weight), std::move(bound));
-            bool interrupted = false;
             PriorFound found = watched(
                 watch_of(seconds, std::move(on_tick)),
                 [&](Limits& limits) {
                     return search_with_prior(*held.lattice, {most, block, memory}, prior, threads, limits);
-                },
-                &interrupted);
-            return given(std::move(found), interrupted, held.lattice->n_variables());
+                });
+            return given(std::move(found), held.lattice->n_variables());
         },
         "lattice"_a, "log_weight"_a, "bound"_a, "most"_a, "block"_a, "memory"_a, "threads"_a, "seconds"_a.none(),
         "on_tick"_a.none(), what_is_given);

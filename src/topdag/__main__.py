@@ -12,12 +12,17 @@ INTERRUPTED = 130
 
 
 def main() -> int:
-    """Runs the command line and returns its exit code."""
+    """Runs the command line, as the last thing that a process does, and returns its exit code."""
     try:
-        return loaded()()
+        code = loaded()()
     except KeyboardInterrupt:
         print("topdag: interrupted before anything was known", file=sys.stderr)
-        return INTERRUPTED
+        code = INTERRUPTED
+    import signal
+
+    # All is said: what comes while Python ends would only hide the exit code.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return code
 
 
 def loaded() -> Callable[[], int]:

@@ -10,6 +10,14 @@ import numpy
 from numpy.typing import NDArray
 
 
+def count_readings(wanted: bool) -> None:
+    """
+    For tests: whether the clock of all limits counts its readings, a second each, in place of real seconds.
+    """
+
+def clock_seconds() -> float:
+    """A reading of the clock of all limits."""
+
 class CellKind(enum.Enum):
     ONE = 0
 
@@ -182,14 +190,14 @@ class SearchCounts:
     @property
     def oracle_calls(self) -> int: ...
 
-def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts, float, float]:
+def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts, float, float]:
     """
-    finished, interrupted, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
+    finished, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
     """
 
-def search_listed_networks(candidates: Candidates, bound: Bound, most: int, epsilon: float, block: int, memory: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts]:
+def search_listed_networks(candidates: Candidates, bound: Bound, most: int, epsilon: float, block: int, memory: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts]:
     """
-    finished, interrupted, memory hit, floor, scores, parents by network, counts: none further than epsilon behind the best; what is left scores at most floor.
+    finished, memory hit, floor, scores, parents by network, counts: none further than epsilon behind the best; what is left scores at most floor.
     """
 
 def completion_values(candidates: Candidates, bound: Bound, epsilon: float, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
@@ -206,32 +214,30 @@ class NetworkStream:
         """
 
 @overload
-def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
 
 @overload
-def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
 
 @overload
-def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
 
 @overload
-def list_best(lattice: IdealLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
-    """finished, interrupted, floor, scores, parents by network, counts."""
+def list_best(lattice: IdealLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
+    """finished, floor, scores, parents by network, counts."""
 
 @overload
-def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]: ...
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: IdealLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, WalkCounts]:
-    """
-    finished, interrupted, counts: when not finished, of what was found so far.
-    """
+def count_above(lattice: IdealLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]:
+    """finished, counts: when not finished, of what was found so far."""
 
 @overload
 def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
@@ -548,13 +554,11 @@ class OrderResult:
     def layers(self) -> list[tuple[int, int]]:
         """By size: sets expanded, sets found and not expanded."""
 
-def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
-    """Best first. The result, and whether Ctrl-C stopped it."""
+def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> OrderResult:
+    """Best first."""
 
-def search_in_layers(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[OrderResult, bool]:
-    """
-    Breadth first, two layers at a time. The result, and whether Ctrl-C stopped it.
-    """
+def search_in_layers(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> OrderResult:
+    """Breadth first, two layers at a time."""
 
 def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """complete, sets by size, F of each."""
@@ -681,10 +685,8 @@ class PriorResult:
     def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
         """Network by network."""
 
-def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], most: int, log_factor: float, most_bytes: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[PriorResult, bool]:
-    """
-    The best networks when orders weigh too, and whether Ctrl-C stopped it.
-    """
+def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], most: int, log_factor: float, most_bytes: float, threads: int, seconds: float | None, on_tick: object | None) -> PriorResult:
+    """The best networks when orders weigh too."""
 
 def order_prior_bytes(n: int, threads: int) -> float:
     """Bytes of the tables beside the scores."""
@@ -701,14 +703,14 @@ def order_bounds(lattice: Lattice, threads: int) -> Annotated[NDArray[numpy.floa
     By set: how much score and log count of orders together can grow, at most, once these are placed.
     """
 
-def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: bool, posets: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: bool, posets: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
     """
-    finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
+    finished, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """
 
-def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
     """
-    finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
+    finished, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """
 
 def count_paths_takings(lattice: Lattice, block: int, most: int) -> list[tuple[int, list[int], int, float, bool]]:
@@ -716,9 +718,9 @@ def count_paths_takings(lattice: Lattice, block: int, most: int) -> list[tuple[i
     What Algorithm 1 takes from its queue: placed, parents, count, place in the queue, whether it is expanded for the first time.
     """
 
-def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
+def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
     """
-    finished, interrupted, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
+    finished, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
     """
 
 class Posteriors:
@@ -867,10 +869,8 @@ class BranchingResult:
     @property
     def bytes(self) -> int: ...
 
-def branch_on_cycles(candidates: Candidates, rules: CaseRules, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> tuple[BranchingResult, bool]:
-    """
-    Breaks cycles, one at a time. The result, and whether Ctrl-C stopped it.
-    """
+def branch_on_cycles(candidates: Candidates, rules: CaseRules, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> BranchingResult:
+    """Breaks cycles, one at a time."""
 
 def sample_orders(candidates: Candidates, orders: int, seed: int, climbs: bool, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """

@@ -73,15 +73,79 @@ def test_ctrl_c_prints_what_is_known(start: Start, large: Path, tmp_path: Path) 
     assert content["score"] <= content["proof"]["bound"] <= bound_in(out)
 
 
-def test_ctrl_c_without_a_terminal(start: Start, large: Path) -> None:
-    process = start("best", large, "--threads", 1, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.communicate(timeout=3)
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=TIMEOUT)
-    assert process.returncode == Exit.INTERRUPTED
-    assert "Traceback" not in err
-    assert "counting" not in err
+PRESSED_WHEN_CALLED = """
+import os, signal, sys
+import {module} as place
+from topdag.__main__ import main
+
+called = getattr(place, {name!r}, print)
+
+def pressed(*arguments, **options):
+    place.{name} = called
+    os.kill(os.getpid(), signal.SIGINT)
+    return called(*arguments, **options)
+
+place.{name} = pressed
+sys.argv = ["topdag", *{words}]
+sys.exit(main())
+"""
+
+
+def pressed_when_called(module: str, name: str, *words: object) -> subprocess.CompletedProcess[str]:
+    """A command in a process of its own, which gets Ctrl-C when it calls a function."""
+    program = PRESSED_WHEN_CALLED.format(module=module, name=name, words=[str(word) for word in words])
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("command", ["best", "list", "within"])
+def test_ctrl_c_while_it_scores(asia: Path, command: str) -> None:
+    module = "topdag.questions" if command == "best" else "topdag.questions.lists"
+    done = pressed_when_called(module, "score_within", command, asia)
+    said = "Stopped by Ctrl-C" if command == "best" else "Stopped by Ctrl-C before anything was listed"
+    assert said in " ".join(done.stdout.split())
+    assert (done.returncode, done.stderr) == (Exit.INTERRUPTED, "")
+
+
+@pytest.mark.parametrize(
+    ("command", "module", "name"),
+    [
+        ("best", "topdag.cli.output", "print"),
+        ("best", "topdag.cli.commands.best", "answer_text"),
+        ("list", "topdag.cli.output", "print"),
+        ("list", "topdag.cli.list_runs", "list_text"),
+        ("within", "topdag.cli.list_runs", "list_text"),
+    ],
+)
+def test_ctrl_c_while_it_prints(asia: Path, command: str, module: str, name: str) -> None:
+    done = pressed_when_called(module, name, command, asia)
+    assert (done.returncode, done.stderr) == (Exit.INTERRUPTED, "topdag: interrupted before all was printed\n")
+
+
+def test_ctrl_c_while_json_lines_are_printed(asia: Path) -> None:
+    done = pressed_when_called("topdag.cli.list_runs", "list_lines", "within", asia, "--json", "-")
+    assert (done.returncode, done.stderr) == (Exit.INTERRUPTED, "topdag: interrupted before all was printed\n")
+
+
+PRESSED_IN_THE_END = """
+import atexit, os, signal, sys
+from topdag.__main__ import main
+
+class Last:
+    def __del__(self, kill=os.kill, own=os.getpid(), ctrl_c=signal.SIGINT):
+        kill(own, ctrl_c)
+
+last = Last()
+atexit.register(os.kill, os.getpid(), signal.SIGINT)
+sys.argv = ["topdag", "within", {path!r}]
+sys.exit(main())
+"""
+
+
+def test_ctrl_c_while_python_ends(asia: Path) -> None:
+    """All is printed, and the exit code says how it ended."""
+    program = PRESSED_IN_THE_END.format(path=str(asia))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (Exit.FINE, "")
 
 
 PRESSED_WHILE_LOADING = """

@@ -175,7 +175,7 @@ def test_scores_and_notes_survive_in_json(folder: Path) -> None:
         ({"version": 2}, "not a fitted network"),
         ({"states": []}, "'states' is not of the kind"),
         ({"states": {"a": "xy"}}, "should hold a list"),
-        ({"states": {"a": [[1], 2]}}, "cannot be lists"),
+        ({"states": {"a": [[1], 2]}}, "of type list; files hold texts"),
         ({"tables": {"a": [0.5, 0.6]}}, "sum to 1"),
         ({"tables": {"a": "half"}}, "not an array of numbers"),
         ({"tables": {}}, "No table given for a"),

@@ -19,7 +19,7 @@ from topdag.search.family_lists import FamilyLists
 def best_by_components(problem: Problem) -> tuple[float, list[int]]:
     cost, order = 0.0, []
     for part in parts_of(problem.candidates):
-        found, _ = _core.search_orders(
+        found = _core.search_orders(
             part.candidates, _core.simple_bound(part.candidates), math.inf, True, None, None, None
         )
         cost += found.cost

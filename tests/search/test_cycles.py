@@ -35,11 +35,8 @@ def branched(
     memory: int | None = None,
     threads: int = 1,
 ) -> _core.BranchingResult:
-    result, interrupted = _core.branch_on_cycles(
-        problem.candidates, _core.CaseRules(problem.n), upper, steps, memory, threads, None, None
-    )
-    assert not interrupted
-    return result
+    rules = _core.CaseRules(problem.n)
+    return _core.branch_on_cycles(problem.candidates, rules, upper, steps, memory, threads, None, None)
 
 
 def cost_of(problem: Problem, masks: list[int]) -> float:

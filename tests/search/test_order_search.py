@@ -33,15 +33,11 @@ Search = Callable[..., Result]
 
 
 def best_first(problem: Problem, bound: _core.Bound, upper: float = math.inf, extend: bool = True) -> Result:
-    result, interrupted = _core.search_orders(problem.candidates, bound, upper, extend, None, None, None)
-    assert not interrupted
-    return result
+    return _core.search_orders(problem.candidates, bound, upper, extend, None, None, None)
 
 
 def in_layers(problem: Problem, bound: _core.Bound, upper: float = math.inf, extend: bool = True) -> Result:
-    result, interrupted = _core.search_in_layers(problem.candidates, bound, upper, extend, None, 1, None, None)
-    assert not interrupted
-    return result
+    return _core.search_in_layers(problem.candidates, bound, upper, extend, None, 1, None, None)
 
 
 SEARCHES = [best_first, in_layers]
@@ -127,7 +123,7 @@ def test_threads_do_not_matter() -> None:
     problem = random_problem(14, 7, families=40)
     bound = _core.cluster_bound(problem.candidates, *random_clusters(14, 7, many=40))
     results = [
-        _core.search_in_layers(problem.candidates, bound, math.inf, False, None, threads, None, None)[0]
+        _core.search_in_layers(problem.candidates, bound, math.inf, False, None, threads, None, None)
         for threads in (1, 2, 5)
     ]
     assert len({(r.cost, tuple(r.order), tuple(r.parents), tuple(r.layers)) for r in results}) == 1
@@ -171,8 +167,8 @@ def test_a_set_that_was_expanded_too_early_is_opened_again() -> None:
 
 def stopped_by_memory(problem: Problem, bound: _core.Bound, search: str, memory: int) -> Result:
     if search == "best first":
-        return _core.search_orders(problem.candidates, bound, math.inf, False, memory, None, None)[0]
-    return _core.search_in_layers(problem.candidates, bound, math.inf, False, memory, 1, None, None)[0]
+        return _core.search_orders(problem.candidates, bound, math.inf, False, memory, None, None)
+    return _core.search_in_layers(problem.candidates, bound, math.inf, False, memory, 1, None, None)
 
 
 @pytest.mark.parametrize(("search", "step"), [("best first", 16_000), ("in layers", 1_300)])
@@ -199,8 +195,8 @@ def test_time_is_kept_to(name: str) -> None:
     problem = random_problem(13, 11, families=30)
     bound = _core.simple_bound(problem.candidates)
     threads = (1,) if name == "search_in_layers" else ()
-    result, interrupted = getattr(_core, name)(problem.candidates, bound, math.inf, True, None, *threads, 0.0, None)
-    assert not result.finished and not result.memory_hit and not interrupted
+    result = getattr(_core, name)(problem.candidates, bound, math.inf, True, None, *threads, 0.0, None)
+    assert not result.finished and not result.memory_hit
     assert 0.0 <= result.bound <= rest(problem)[0]
 
 

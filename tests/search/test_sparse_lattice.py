@@ -70,7 +70,7 @@ def test_lists_and_counts_equal_the_dense_ones(
         *_, truth, true_parents, _ = _core.list_best(dense, what, k, lowest, 1, None, None)
         assert np.array_equal(values, truth)
         assert np.array_equal(parents, true_parents)
-    assert _core.count_above(sparse, what, lowest, 2, None, None)[2].found == len(truth)
+    assert _core.count_above(sparse, what, lowest, 2, None, None)[1].found == len(truth)
 
 
 @settings(max_examples=40, deadline=None)
@@ -82,7 +82,7 @@ def test_all_networks_are_there_when_nothing_is_left_out(lists: FamilyLists) -> 
     if not len(allowed):
         return
     sparse, _ = sparse_lattice(scores, float(allowed.max() - allowed.min()))
-    assert _core.count_above(sparse, _core.Listed.NETWORKS, -math.inf, 1, None, None)[2].found == len(allowed)
+    assert _core.count_above(sparse, _core.Listed.NETWORKS, -math.inf, 1, None, None)[1].found == len(allowed)
 
 
 def test_sixty_four_variables_fit() -> None:
@@ -97,7 +97,7 @@ def test_sixty_four_variables_fit() -> None:
         candidates_of(scores), np.array(chain, np.uint64), np.zeros(n + 1), threshold, 2, None, None
     )
     assert built is not None and built.best_score == -1.0
-    finished, _, _, values, parents, _ = _core.list_best(built, _core.Listed.NETWORKS, 5, -math.inf, 2, None, None)
+    finished, _, values, parents, _ = _core.list_best(built, _core.Listed.NETWORKS, 5, -math.inf, 2, None, None)
     assert finished and values.tolist() == [-1.0]
     assert parents[0].tolist() == [0, *(1 << x - 1 for x in range(1, n))]
 

@@ -6,7 +6,6 @@ import gc
 import io
 import subprocess
 import sys
-import time
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,7 +14,10 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag._util import progress as displays
+from topdag._util import run as runs
 from topdag._util.run import Run
+from topdag.questions import request as asking
+from topdag.questions import sums
 
 LATER = td.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
 
@@ -97,17 +99,21 @@ def test_a_notebook_shows_it_unasked(notebook: list[str], monkeypatch: pytest.Mo
     assert len(notebook) == 3
 
 
-@pytest.mark.parametrize(
-    "ask", ["best_network", "edge_posteriors", "log_evidence", "networks_within", "sample_networks"]
-)
+ASKED = ("best_network", "edge_posteriors", "log_evidence", "networks_within", "sample_networks")
+
+
+@pytest.mark.parametrize("ask", ASKED)
 def test_every_question_shows_itself(notebook: list[str], monkeypatch: pytest.MonkeyPatch, ask: str) -> None:
-    """As if two seconds had passed at once."""
-    monkeypatch.setattr(displays, "SECONDS_OF_SILENCE", 0.0)
-    more = {"networks_within": (50.0,), "sample_networks": (2000,)}.get(ask, ())
-    n = 19 if ask == "best_network" else 15
-    getattr(td, ask)(sampled_table(n, 300, seed=1), *more)
-    assert notebook
-    assert any("code" in line for line in notebook)
+    """Three seconds pass whenever the clock is read; a score that is a function of ours tells of itself before it is
+    asked for, however fast the machine is."""
+    monkeypatch.setattr(runs, "perf_counter", iter(range(0, 10**9, 3)).__next__)
+    scores = td.CustomScore(lambda family: -float(len(family.parents)))
+    table = sampled_table(4, 20, seed=1)
+    monkeypatch.setattr(asking, "BDeu", lambda: scores)
+    monkeypatch.setattr(sums, "BDeu", lambda: scores)
+    more = {"networks_within": (50.0,), "sample_networks": (20,)}.get(ask, ())
+    getattr(td, ask)(table, *more)
+    assert any("<code>counting" in line for line in notebook)
     assert notebook[-1] == "<div></div>"
 
 
@@ -123,4 +129,4 @@ def test_progress_tells_memory() -> None:
     run.tick("counting", 0, 0)
     assert told[0].memory > 1_000_000
     assert told[0].fraction is None
-    assert told[0].seconds <= time.perf_counter() - run.start
+    assert told[0].seconds >= 0

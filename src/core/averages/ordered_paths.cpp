@@ -51,7 +51,7 @@ public:
     bool run(Limits& limits, Take&& take) {
         const VarSet everything = all_of(n_);
         for (VarSet placed = 0; placed < everything; ++placed) {
-            if (placed % 64 == 0 && limits.reached()) return false;
+            if (Limits::looks_at(placed, 64) && limits.reached()) return false;
             if (weights_.prefixes.exponent(placed) == zero_exponent) continue;
             if (has(placed, s_)) continue_from(placed);
             else start_from(placed);

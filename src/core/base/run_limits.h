@@ -11,9 +11,26 @@ namespace topdag {
 
 enum class Phase : int { waiting, counting, sweeping, ordering, bounding, listing, searching, relaxing, summing };
 
+// What limits are read from: real time. Tests may have its readings counted instead: then each moves it on by a second,
+// so that with one thread a limit comes at the same place of the work every time, however busy the machine is.
+struct RunClock {
+    using duration = std::chrono::steady_clock::duration;
+    using rep = duration::rep;
+    using period = duration::period;
+    using time_point = std::chrono::steady_clock::time_point;
+    static constexpr bool is_steady = true;
+
+    static inline std::atomic<std::int64_t> readings{-1};  // negative: they are not counted
+
+    static bool is_counted() { return readings.load(std::memory_order_relaxed) >= 0; }
+    static time_point now() {
+        return is_counted() ? time_point(std::chrono::seconds(++readings)) : std::chrono::steady_clock::now();
+    }
+};
+
 // Shared by the threads of one computation and by whoever watches it.
 struct Limits {
-    using Clock = std::chrono::steady_clock;
+    using Clock = RunClock;
 
     std::optional<Clock::time_point> deadline;
     std::atomic<bool> stop{false};
@@ -28,6 +45,12 @@ struct Limits {
         phase.store(next);
         done.store(0);
         total.store(steps);
+    }
+
+    // Whether a loop that looks at the clock once in so many steps does so at this one; at every one, where readings
+    // are counted: small work can be stopped anywhere, too.
+    static bool looks_at(std::uint64_t step, std::uint64_t steps_between_looks) {
+        return step % steps_between_looks == 0 || Clock::is_counted();
     }
 
     // True once the deadline has passed or somebody asked to stop; stays true.

@@ -174,7 +174,7 @@ public:
 private:
     bool goes_on() {
         if (steps_ >= options_.most_steps || found_.size() >= options_.most_cuts) return false;
-        return steps_ % 1024 != 0 || !limits_.reached();
+        return !Limits::looks_at(steps_, 1024) || !limits_.reached();
     }
 
     // The weight of the families that count whatever joins, and the undecided variable that takes most of the rest.

@@ -81,7 +81,7 @@ bool IdealLattice::order(int threads, Limits& limits) {
     forward_ = BigArray(ideals_.size());
     forward_[0] = 0.0;
     for (std::size_t place = 1; place < ideals_.size(); ++place) {
-        if (place % ideals_between_looks == 0 && limits.reached()) return false;
+        if (Limits::looks_at(place, ideals_between_looks) && limits.reached()) return false;
         double most = minus_infinity;
         for (const std::uint32_t* lower = ideals_.lower(place); lower != ideals_.lower(place + 1); ++lower) {
             const int x = first_of(ideals_.set(place) & ~ideals_.set(*lower));
@@ -98,7 +98,7 @@ bool IdealLattice::order_backward(Limits& limits) {
     std::fill_n(backward_.data(), ideals_.size(), minus_infinity);
     backward_[ideals_.size() - 1] = 0.0;
     for (std::size_t place = ideals_.size(); place-- > 0;) {
-        if (place % ideals_between_looks == 0 && limits.reached()) return false;
+        if (Limits::looks_at(place, ideals_between_looks) && limits.reached()) return false;
         for (const std::uint32_t* lower = ideals_.lower(place); lower != ideals_.lower(place + 1); ++lower) {
             const int x = first_of(ideals_.set(place) & ~ideals_.set(*lower));
             backward_[*lower] = std::max(backward_[*lower], best_[x][*lower] + backward_[place]);

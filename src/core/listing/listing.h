@@ -29,6 +29,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/run_limits.h"
 #include "base/var_set.h"
 #include "lattice/family_bounds.h"
 
@@ -145,7 +146,7 @@ public:
     // walks can look at the clock.
     Walked next() {
         while (!frames_.empty()) {
-            if (++steps_since_pause_ > steps_between_pauses) {
+            if (++steps_since_pause_ > steps_between_pauses || (Limits::Clock::is_counted() && steps_since_pause_ > 1)) {
                 steps_since_pause_ = 0;
                 return Walked::paused;
             }

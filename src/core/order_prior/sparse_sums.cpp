@@ -24,7 +24,7 @@ bool SparseSums::sum(const std::vector<BestWithin>& own, double least, std::size
     sets_.push_back({0, 1.0, 0.0, 0});
     known_[0].place = 0;
     for (std::size_t from = 0; from < sets_.size(); ++from) {
-        if (sets_.size() > most_sets || (from % sets_between_looks == 0 && limits.reached())) return false;
+        if (sets_.size() > most_sets || (Limits::looks_at(from, sets_between_looks) && limits.reached())) return false;
         follow(from, own, least);
     }
     const std::int64_t end = known_[n_sets(n_) - 1].place;

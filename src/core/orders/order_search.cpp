@@ -43,7 +43,7 @@ public:
     OrderResult run(Limits& limits, double best_possible) {
         begin();
         while (!result_.finished) {
-            if (result_.expanded % 256 == 0) {
+            if (Limits::looks_at(result_.expanded, 256)) {
                 limits.done = result_.expanded;
                 limits.bound = best_possible - result_.bound;
                 if (limits.reached()) break;

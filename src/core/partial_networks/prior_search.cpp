@@ -1,6 +1,7 @@
 // prior_search.cpp
 #include "partial_networks/prior_search.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
@@ -39,19 +40,20 @@ void add_unproved(Unproved met, const Lattice& lattice, NetworkPrior& prior, con
                   PriorFound& found) {
     const BestNetwork best = lattice.read_back(0.0);
     const double weight = best.score > nothing ? prior.log_weight(whole(best.parents)) : nothing;
-    if (weight > nothing && !found.has(best.parents)) met.emplace_back(best.score + weight, best.parents);
+    const bool is_met = std::any_of(met.begin(), met.end(), [&](const auto& own) { return own.second == best.parents; });
+    if (weight > nothing && !is_met && !found.has(best.parents)) met.emplace_back(best.score + weight, best.parents);
     std::sort(met.begin(), met.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });
-    met.erase(std::unique(met.begin(), met.end()), met.end());
     for (const auto& [value, network] : met)
         if (found.values.size() < question.most) found.add(value, network);
 }
 
-template <class Search>
-Unproved met_by(Search& search, std::size_t most) {
+// Each network once, with its value.
+template <class Search, class Value>
+Unproved met_by(Search& search, std::size_t most, Value&& value) {
     Unproved met;
-    while (met.size() < most && search.next_complete()) met.emplace_back(search.value, search.parents);
+    while (met.size() < most && search.next_complete()) met.emplace_back(value(search), search.parents);
     return met;
 }
 
@@ -82,8 +84,9 @@ void draw(TreeSearch& search, const Lattice& lattice, NetworkPrior& prior, const
     found.expanded = search.counts.expanded;
     found.re_expanded = search.counts.re_expanded;
     found.weighed = search.counts.weighed;
+    const auto value = [](const TreeSearch& met) { return met.value; };
     if (!found.finished)
-        add_unproved(met_by(search, question.most - found.values.size()), lattice, prior, question, found);
+        add_unproved(met_by(search, question.most - found.values.size(), value), lattice, prior, question, found);
     found.search_seconds = seconds_since(begin);
 }
 
@@ -104,7 +107,7 @@ PriorFound count_paths(const Lattice& lattice, const PriorQuestion& question, bo
     found.finished = true;
     for (std::uint64_t step = 0; found.values.size() < question.most; ++step) {
         found.memory_hit = search.takes_too_much();
-        found.finished = !found.memory_hit && !(step % steps_between_looks == 0 && limits.reached());
+        found.finished = !found.memory_hit && !(Limits::looks_at(step, steps_between_looks) && limits.reached());
         if (!found.finished) break;
         using Taken = typename PathCounting<Count>::Taken;
         const Taken taken = search.take();
@@ -117,8 +120,10 @@ PriorFound count_paths(const Lattice& lattice, const PriorQuestion& question, bo
     found.generated = search.counts.generated;
     found.expanded = search.counts.expanded;
     found.re_expanded = search.counts.re_expanded;
+    // Of a network that is not proved some paths, that is orders, may not have been counted yet.
+    const auto value = [&](const auto& met) { return met.score + prior.log_weight(whole(met.parents)); };
     if (!found.finished)
-        add_unproved(met_by(search, question.most - found.values.size()), lattice, prior, question, found);
+        add_unproved(met_by(search, question.most - found.values.size(), value), lattice, prior, question, found);
     found.search_seconds = seconds_since(begin);
     return found;
 }

@@ -1,16 +1,25 @@
-"""One computation's clock and limits: how long it may run, how much memory it may take, who watches it."""
+"""One computation's clock and limits: how long it may run, how much memory it may take, who watches and stops it.
+
+There is one way to stop: ``is_over`` turns true, and every engine gives what it knows. Time that is up, Ctrl-C and an
+exception in ``on_progress`` all do just that; the latter two are raised when the answer is there, and carry it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
-import time
+import signal
+import threading
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from numbers import Integral, Real
+from time import perf_counter
+from types import FrameType
+from typing import Any, TypeVar
 
 from topdag._util.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
 from topdag._util.progress import Progress, display_for
-from topdag.errors import TooLarge
+from topdag.errors import Interrupted, OutOfTime, TooLarge
 
 __all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", "parse_bytes", "peak_memory"]
 __all__ += ["shown_bytes", "usable_cores"]
@@ -18,6 +27,7 @@ __all__ += ["shown_bytes", "usable_cores"]
 MOST_THREADS = 1024
 OnProgress = Callable[[Progress], object] | bool
 """A function that is told how things stand, True for a line that shows it, False for none."""
+Result = TypeVar("Result")
 
 
 class Run:
@@ -40,7 +50,7 @@ class Run:
             raise ValueError(
                 f"on_progress must be True, False or a function of a Progress, such as print, not {on_progress!r}."
             )
-        self.start = time.perf_counter()
+        self.start = perf_counter()
         self.time_limit = time_limit
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
         self.threads = usable_cores() if threads is None else int(threads)
@@ -49,6 +59,7 @@ class Run:
         self.memory = 0
         self.best: float | None = None
         self.bound: float | None = None
+        self.stopped_by: BaseException | None = None
 
     def _shown(self, wanted: bool | None) -> Callable[[Progress], object] | None:
         """A line that shows how things stand, wiped when this run is over."""
@@ -60,11 +71,12 @@ class Run:
 
     @property
     def seconds(self) -> float:
-        return time.perf_counter() - self.start
+        return perf_counter() - self.start
 
     @property
     def seconds_left(self) -> float | None:
-        return None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+        left = None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
+        return left if self.stopped_by is None else 0.0
 
     @property
     def allowed_memory(self) -> int:
@@ -76,17 +88,70 @@ class Run:
         return self.seconds_left == 0.0
 
     @property
-    def on_tick(self) -> Callable[[str, int, int, float | None, float | None], None] | None:
-        """What the core calls while it works; None when nobody watches."""
-        return None if self.on_progress is None else self.tick
+    def limit(self) -> str:
+        """What a run that is over was stopped by, as answers name it."""
+        if self.stopped_by is None:
+            return "time_limit"
+        return "Ctrl-C" if isinstance(self.stopped_by, KeyboardInterrupt) else "on_progress"
 
-    def tick(self, phase: str, done: int, total: int, best: float | None = None, bound: float | None = None) -> None:
-        if self.on_progress is not None:
+    def stop(self, why: BaseException) -> None:
+        """From now on it is over; ``why`` is raised when the answer is there."""
+        if self.stopped_by is None:
+            self.stopped_by = why.with_traceback(None) if isinstance(why, KeyboardInterrupt) else why
+
+    def tick(self, phase: str, done: int, total: int, best: float | None = None, bound: float | None = None) -> bool:
+        """Tells who watches; the core calls it while it works. Whether to stop, as when the time is up."""
+        if self.on_progress is not None and self.stopped_by is None:
             fraction = min(1.0, done / total) if total else None
             best = self.best if best is None else best
             bound = self.bound if bound is None else bound
-            memory = max(self.memory, held_memory())
-            self.on_progress(Progress(phase, self.seconds, fraction, best, bound, memory))
+            progress = Progress(phase, self.seconds, fraction, best, bound, max(self.memory, held_memory()))
+            try:
+                self.on_progress(progress)
+            except BaseException as error:
+                self.stop(error)
+        return self.stopped_by is not None
+
+    def answer(self, find: Callable[[], Result], known: Callable[[Result], str]) -> Result:
+        """What ``find`` gives within the limits. Ctrl-C ends it as a time limit does and is then raised as Interrupted,
+        with what is ``known`` in words and the answer; so is what ``on_progress`` raised, with the answer."""
+        with self.hearing():
+            found = find()
+        if self.stopped_by is not None:
+            raise self._stopped(known(found), found)
+        return found
+
+    def cut_short(self, asked_by: str, known: str, answer: int = 0) -> BaseException:
+        """What to raise when the run is over before an answer that must be whole."""
+        if self.stopped_by is not None:
+            return self._stopped(known, answer)
+        return OutOfTime(f"{asked_by}: time_limit came after {self.seconds:.1f} s; {known}.", answer)
+
+    def _stopped(self, known: str, answer: Any) -> BaseException:
+        why = self.stopped_by
+        assert why is not None
+        if isinstance(why, KeyboardInterrupt):
+            return Interrupted(f"Interrupted after {self.seconds:.1f} s; {known}", answer)
+        with contextlib.suppress(AttributeError):  # not every exception has room for it
+            why.answer = answer  # type: ignore[attr-defined]
+        return why
+
+    @contextlib.contextmanager
+    def hearing(self) -> Iterator[None]:
+        """Meanwhile what Ctrl-C would raise stops the run instead; a second Ctrl-C is raised at once."""
+        handler = signal.getsignal(signal.SIGINT)
+        if threading.current_thread() is not threading.main_thread() or not callable(handler):
+            yield  # signals go elsewhere, or nowhere
+            return
+        ears: _Ears = handler if isinstance(handler, _Ears) else _Ears(handler)
+        ears.runs.append(self)
+        signal.signal(signal.SIGINT, ears)
+        try:
+            yield
+        finally:
+            ears.runs.remove(self)
+            if not ears.runs:
+                signal.signal(signal.SIGINT, ears.before)
 
     def timed(self, phase: str, begin: float) -> None:
         """Books the seconds since ``begin`` (a value of ``self.seconds``) under this phase."""
@@ -102,6 +167,23 @@ class Run:
             limit = "are free on this machine" if self.memory_limit is None else "are allowed by memory_limit"
             raise TooLarge(f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} {limit}. {advice}")
         self.memory = max(self.memory, int(needed))
+
+
+class _Ears:
+    """Hears Ctrl-C for runs, one inside the other. ``before``: who heard it, and decides what it raises."""
+
+    def __init__(self, before: Callable[[int, FrameType | None], Any]) -> None:
+        self.before = before
+        self.runs: list[Run] = []
+
+    def __call__(self, signum: int, frame: FrameType | None) -> None:
+        try:
+            self.before(signum, frame)
+        except BaseException as error:
+            if all(run.stopped_by is not None for run in self.runs):
+                raise
+            for run in self.runs:
+                run.stop(error)
 
 
 def is_whole(value: object, least: int, most: int) -> bool:

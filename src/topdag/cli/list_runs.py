@@ -26,7 +26,7 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import progress_line, say
+from topdag.cli.output import printing, progress_line, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import SUFFIXES, list_lines, write_list
 from topdag.questions.list_sources import Wanted
@@ -49,10 +49,11 @@ def answer_list(args: Namespace, wanted: Request) -> Exit:
         if target is not None:
             write_list(target, found)
     finally:  # a full disk must not cost the answer
-        if args.json == "-":
-            _print_lines(list_lines(found))
-        else:
-            say(list_text(found, wanted, asked.table, run, show=args.show, quiet=args.quiet))
+        with printing():
+            if args.json == "-":
+                _print_lines(list_lines(found))
+            else:
+                say(list_text(found, wanted, asked.table, run, show=args.show, quiet=args.quiet))
     return code
 
 

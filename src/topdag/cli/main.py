@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import topdag
 from topdag.cli import commands
 from topdag.cli.command import Command, Exit, UsageError, exit_codes
-from topdag.cli.output import WIDTH, mention, say
+from topdag.cli.output import WIDTH, NotAllPrinted, mention, say
 from topdag.cli.wording import in_options
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
@@ -50,8 +50,9 @@ def told(argv: Sequence[str] | None) -> int:
         return failed(in_options(str(error)), Exit.BAD_INPUT)
     except MemoryError as error:
         return failed(what_did_not_fit(error), Exit.TOO_LARGE)
-    except KeyboardInterrupt:
-        return failed("interrupted before anything was known", Exit.INTERRUPTED)
+    except KeyboardInterrupt as error:
+        what = "all was printed" if isinstance(error, NotAllPrinted) else "anything was known"
+        return failed(f"interrupted before {what}", Exit.INTERRUPTED)
     except BrokenPipeError:
         return Exit.NO_READER
 

@@ -27,11 +27,26 @@ WIDEST_FAMILY = 64
 LIMITS = {"time_limit": "the time limit"}
 
 
+class NotAllPrinted(KeyboardInterrupt):
+    """Ctrl-C while an answer was printed."""
+
+
+@contextlib.contextmanager
+def printing() -> Iterator[None]:
+    """An answer is there: from now on Ctrl-C costs no more than that not all of it is printed."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        discard_stdout()
+        raise NotAllPrinted from None
+
+
 def say(text: str) -> None:
     """Prints an answer; what the encoding of stdout cannot say is escaped."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
-        print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
+        with printing():
+            print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
     except BrokenPipeError:
         discard_stdout()
         raise

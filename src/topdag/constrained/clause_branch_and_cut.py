@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 
 from topdag._util.run import Run
@@ -26,7 +27,7 @@ NEAR = 10.0
 
 
 def search_by_rows(store: ListStore, known: CompiledConstraints, run: Run) -> Found:
-    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then."""
+    """The best network of listed families that obeys; when the run is over, what is known by then."""
     return RowSearch(store, known, Clauses(known), run).go()
 
 
@@ -62,21 +63,15 @@ class RowSearch:
             is_finished = self.branch(wanted)
         except _Enough:
             return self.result(None, is_proved=False)
-        except KeyboardInterrupt:
-            return self.result("Ctrl-C", is_proved=False)
-        return self.result(None if is_finished else "time_limit", is_proved=is_finished)
+        return self.result(None if is_finished else self.run.limit, is_proved=is_finished)
 
     def look(self, first_cuts: Relaxation | None = None, *, dives: bool = True) -> Found:
         """At the root, and if it ``dives`` a little further while no network that obeys is near its bound; nothing is
         proved."""
-        try:
+        with suppress(_Enough):
             self.solve_root(first_cuts)
             if dives:
                 self._dive()
-        except _Enough:
-            pass
-        except KeyboardInterrupt:
-            return self.result("Ctrl-C", is_proved=False)
         return self.result(None, is_proved=False)
 
     def solve_root(self, first_cuts: Relaxation | None = None) -> None:

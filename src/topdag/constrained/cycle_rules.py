@@ -84,7 +84,7 @@ def search_by_cycles(
     most: float = math.inf,
     wanted: float = -math.inf,
 ) -> Found:
-    """The best network of listed families that obeys; on Ctrl-C or when the time is up, what is known by then.
+    """The best network of listed families that obeys; when the run is over, what is known by then.
 
     ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth ``wanted`` is
     met, the search ends after a few steps.
@@ -93,12 +93,9 @@ def search_by_cycles(
     value = -math.inf if start is None else sum(map(store.value, range(store.n), start))
     incumbent = None if start is None else (best - value, start)
     rules = case_rules(store.n, known)
-    try:
-        found = branch_on_cycles(store, run, incumbent, rules=rules, steps=FEW_STEPS if wanted > -math.inf else None)
-        if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
-            found = branch_on_cycles(store, run, (found.cost, found.masks), rules=rules)
-    except KeyboardInterrupt:
-        return Found({} if start is None else {start: value}, most, "Ctrl-C")
+    found = branch_on_cycles(store, run, incumbent, rules=rules, steps=FEW_STEPS if wanted > -math.inf else None)
+    if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
+        found = branch_on_cycles(store, run, (found.cost, found.masks), rules=rules)
     networks = {} if found.masks is None else {found.masks: best - found.cost}
     limit = None if found.limit == "steps" else found.limit
     return Found(networks, min(most, best - found.bound), limit, parts=found.work["steps"], engine=ENGINE)

@@ -52,10 +52,7 @@ def best_by_rows(scores: Scores, run: Run, first: Found | None = None, *, may_be
     search = BestByRows(scores, run, may_be_split=may_be_split)
     if first is not None:
         search.found = replace(first, limit=None)
-    try:
-        return search.go()
-    except KeyboardInterrupt:
-        return replace(search.found, limit="Ctrl-C")
+    return search.go()
 
 
 class _Unconstrained(Known):
@@ -84,7 +81,7 @@ class BestByRows:
         """Until it is proved or a limit comes."""
         short = self.lists.short()
         if short is None:
-            return replace(self.found, limit="time_limit")
+            return replace(self.found, limit=self.run.limit)
         is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
         if is_whole or self.known.rest.is_closed_under_removal:
             if self.may_be_split and not is_whole and self._is_weak(self._without_constraints(short)[0]):
@@ -130,7 +127,7 @@ class BestByRows:
                 return self.found
             if reach == LARGEST_REACH:
                 return replace(self.found, limit=self.found.limit or TOO_FAR)
-        return replace(self.found, limit=self.found.limit or "time_limit")
+        return replace(self.found, limit=self.found.limit or self.run.limit)
 
     @property
     def _value(self) -> float:

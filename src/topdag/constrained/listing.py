@@ -43,11 +43,7 @@ BY_ROWS = "branch and cut with rows and listing"
 def list_by_rows(scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False) -> Found:
     """The best ``most`` networks that obey, none more than ``epsilon`` nats behind the best; when stopped, what is
     known by then. ``of_classes``: networks of the best ``most`` classes, some of each."""
-    listing = _RowListing(scores, run, most, epsilon, of_classes)
-    try:
-        return listing.go()
-    except KeyboardInterrupt:
-        return replace(listing.found, limit="Ctrl-C")
+    return _RowListing(scores, run, most, epsilon, of_classes).go()
 
 
 class ObeyingList(Known):
@@ -151,7 +147,7 @@ class _RowListing:
             slack = min(slack, furthest)
             is_full = self._list(slack)
             if is_full is None:
-                return replace(self.found, limit="time_limit")
+                return replace(self.found, limit=self.run.limit)
             if is_full or slack == min(self.epsilon, self._spread):
                 return self.found
             if slack == furthest:
@@ -173,13 +169,10 @@ class _RowListing:
         assert self.best.root is not None and self.scores.compiled is not None
         store = families_left(store, self.best.root, lowest)
         listed = ObeyingList(store, self.run, self.scores.compiled, self.most, lowest, of_classes=self.of_classes)
-        is_done = False
-        try:
-            search = ListingSearch(store, self.run, listed, self.best, self.value)
-            is_done = search.run()
-            self.found.parts, self.found.rows = self.found.parts + search.parts, self.found.rows + search.cuts
-        finally:
-            self._take(listed, is_done=is_done)
+        search = ListingSearch(store, self.run, listed, self.best, self.value)
+        is_done = search.run()
+        self.found.parts, self.found.rows = self.found.parts + search.parts, self.found.rows + search.cuts
+        self._take(listed, is_done=is_done)
         return listed.is_full if is_done else None
 
     def _take(self, listed: ObeyingList, *, is_done: bool) -> None:

@@ -63,7 +63,7 @@ class Priced:
         reach = threshold - self.fixed - least
         candidates = _core.Candidates(own.n, own.offsets, own.parents, -self.prices)
         bound = cluster_bound(candidates, self.clusters, self.multipliers)
-        limits = run.threads, run.seconds_left, run.on_tick
+        limits = run.threads, run.seconds_left, run.tick
         complete, sets, costs = _core.sets_within(candidates, bound, reach, most_sets, *limits)
         if not complete:
             return None
@@ -72,16 +72,10 @@ class Priced:
         lattice = _core.build_sparse_lattice(candidates, sets, costs, reach, *limits)
         if lattice is None:
             return None
-        finished, interrupted, _, values, parents, _ = _core.list_best(
-            lattice, _core.Listed.NETWORKS, most, -least - reach, *limits
-        )
-        if interrupted:
-            raise KeyboardInterrupt
-        return (
-            self._told(parents, math.inf if len(values) < most else self.fixed - float(values[-1]))
-            if finished
-            else None
-        )
+        finished, _, values, parents, _ = _core.list_best(lattice, _core.Listed.NETWORKS, most, -least - reach, *limits)
+        if not finished:
+            return None
+        return self._told(parents, math.inf if len(values) < most else self.fixed - float(values[-1]))
 
     def _told(self, parents: Masks, left: float) -> Cheapest:
         """With what the families cost where nothing is paid."""

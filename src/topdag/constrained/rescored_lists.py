@@ -40,7 +40,7 @@ def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Ru
     assert scores.compiled is not None
     listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run, listed=True)
     if listed is None:
-        return Found(limit="time_limit")
+        return Found(limit=run.limit)
     is_whole = isinstance(scores.store, ListStore) and not scores.automatic
     if is_whole or scores.compiled.rest.is_closed_under_removal:
         return _searched(on_lists, listed, run)
@@ -73,7 +73,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
             return replace(found, limit=TOO_FAR)
         reach = _next_reach(reach, best - value)
         listed = widened(scores, reach, run, listed=True)
-    return replace(found, limit="time_limit")
+    return replace(found, limit=run.limit)
 
 
 def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
@@ -96,4 +96,4 @@ def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> 
 
 def nothing(run: Run) -> Found:
     """Where there is no network at all, unless the time is up."""
-    return Found(bound=math.inf, limit="time_limit") if run.is_over else Found(bound=-math.inf)
+    return Found(bound=math.inf, limit=run.limit) if run.is_over else Found(bound=-math.inf)

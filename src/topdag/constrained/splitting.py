@@ -91,7 +91,7 @@ class ConstrainedSearch:
         self._waiting: list[tuple[float, int, Part, int]] = []
 
     def go(self) -> Found:
-        """Until all is known or a limit comes. On Ctrl-C ``found`` has what is known."""
+        """Until all is known or a limit comes."""
         found = self.found
         self._push(math.inf, (), self._first_size)
         while self._waiting:
@@ -102,13 +102,8 @@ class ConstrainedSearch:
                 found.limit = MANY_PARTS
                 return found
             _, _, part, size = heapq.heappop(self._waiting)
-            try:
-                is_done = not self.run.is_over and self._dive(part, size)
-            except KeyboardInterrupt:
-                is_done = False
-                found.limit = "Ctrl-C"
-            if not is_done:
-                found.limit = found.limit or "time_limit"
+            if self.run.is_over or not self._dive(part, size):
+                found.limit = self.run.limit
                 return found
         found.bound = self.lowest
         return found
@@ -234,7 +229,7 @@ def search_constrained(
     assert scores.compiled is not None
     if most == 1 and on_lists is not None and can_be_scored_wider(scores):
         found = best_on_lists(scores, _relaxed(scores, list_part), run, on_lists)
-        is_settled = bool(found.networks) or found.limit in (None, "time_limit", "Ctrl-C")
+        is_settled = bool(found.networks) or found.limit in (None, run.limit)
         if is_settled or isinstance(scores.store, ListStore):
             return found  # else no list has a network that obeys, but all families are at hand
     elif most == 1 and can_be_listed(scores):
@@ -280,7 +275,7 @@ def _on_all_sets(
     except TooLarge:
         return None
     if every is None:
-        return replace(first, limit="time_limit")
+        return replace(first, limit=run.limit)
     return _split(every, list_part, run, most=most, epsilon=epsilon, met=tuple(first.networks))
 
 
@@ -334,7 +329,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
     while True:
         wide = widened(scores, reach, run)
         if wide is None:
-            return Found(bound=best, limit="time_limit")
+            return Found(bound=best, limit=run.limit)
         search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
         found = search.go()
         found.bound = min(found.bound, best)  # a search that was stopped at once knows none

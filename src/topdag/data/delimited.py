@@ -38,6 +38,8 @@ def cells_of(content: bytes, how: TextFormat) -> Cells:
     content = text_content(content, how.encoding)
     if told := SEPARATOR_LINE.match(content):  # left blank, so that lines keep their numbers
         content = content[told.end() - 1 :]
+    if not content.strip():
+        raise TableError("the file is empty; a table has names in its first line and a row in each further one")
     separator = how.separator if how.separator is not None or told is None else told[1].decode()
     separator = sniffed_separator(content) if separator is None else checked_separator(separator)
     cut_into_cells = quoted_cells if b'"' in content else plain_cells
@@ -54,25 +56,28 @@ def text_content(content: bytes, encoding: str | None) -> bytes:
             'is one, try encoding="utf-16-le"'
         )
     text = decoded(content, encoding).replace("\0", "")
-    if not text.strip():
-        raise TableError("the file is empty; a table has names in its first line and a row in each further one")
-    return text.encode().replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n") + b"\n"
+    try:
+        plain = text.encode()
+    except UnicodeEncodeError as error:  # some encodings let halves of characters pass
+        raise TableError(f"this is not a text in {encoding}: {error.reason}, character {error.start:,}") from None
+    return plain.replace(b"\r\n", b"\n").replace(b"\r", b"\n").rstrip(b"\n") + b"\n"
 
 
 def decoded(content: bytes, encoding: str) -> str:
     try:
         return content.decode(encoding)
-    except LookupError:
-        raise TableError(f'encoding= is a name such as "utf-8" or "latin-1", not {encoding!r}') from None
-    except UnicodeDecodeError as error:
-        if encoding != UTF_8:
-            raise TableError(f"this is not a text in {encoding}: {error.reason}, byte {error.start:,}") from None
+    except UnicodeError as error:
+        if encoding != UTF_8 or not isinstance(error, UnicodeDecodeError):  # some encodings do not say where
+            where = f"{error.reason}, byte {error.start:,}" if isinstance(error, UnicodeDecodeError) else str(error)
+            raise TableError(f"this is not a text in {encoding}: {where}") from None
         line = content.count(b"\n", 0, error.start) + 1
         shown = content[: error.start].rpartition(b"\n")[2][-20:].decode("utf-8", "replace")
         where = f"line {line}, after {shown!r}" if shown else f"line {line}"
         raise TableError(
             f'this is not a text in UTF-8: see {where}; older programs write other encodings, try encoding="latin-1"'
         ) from None
+    except (LookupError, TypeError, ValueError):
+        raise TableError(f'encoding= is a name such as "utf-8" or "latin-1", not {encoding!r}') from None
 
 
 def first_line(content: bytes) -> tuple[int, int]:

@@ -25,7 +25,7 @@ def read_constraints(path: str | os.PathLike[str]) -> Constraints:
         raise FileError(f"{path}: {why_not_opened(error)}") from error
     except UnicodeDecodeError as error:
         raise FileError(f"{path}: this is not a text in UTF-8, byte {error.start:,}; save it as UTF-8") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # what tomllib raises, also for numbers of thousands of digits
         raise FileError(f"{path}: this is not TOML: {error}") from error
     try:
         return Constraints.from_dict(content)

@@ -181,13 +181,15 @@ class Rest:
 @dataclass(frozen=True)
 class CompiledConstraints:
     """Over the scored variables: what each may have as parents, which come before it by what is known, and the rest;
-    ``is_relaxed``: the rest was left away."""
+    ``is_relaxed``: the rest was left away. ``isolated``: columns that are not scored, for they have no edges, but come
+    before or after others."""
 
     names: tuple[str, ...]
     families: tuple[FamilyRules, ...]
     before: tuple[int, ...]
     rest: Rest
     is_relaxed: bool = False
+    isolated: tuple[int, ...] = ()
 
     @property
     def relaxed(self) -> CompiledConstraints:
@@ -203,7 +205,7 @@ class CompiledConstraints:
     def orders_are_limited(self) -> bool:
         """Whether some network that obeys may have orders that do not: edges that must be do not tell it all."""
         certain = transitive([own.must for own in self.families])
-        return any(early & ~above for early, above in zip(self.before, certain, strict=True))
+        return bool(self.isolated) or any(early & ~above for early, above in zip(self.before, certain, strict=True))
 
     @cached_property
     def places(self) -> tuple[int, ...]:
@@ -277,7 +279,16 @@ def compiled(closure: Closure, columns: Sequence[int]) -> CompiledConstraints:
         )
     across = [rule for rule in rules if len(children_of(rule)) > 1]
     rest = _rest(closure, [_without(rule, set(names)) for rule in across], place)
-    return CompiledConstraints(names, tuple(families), tuple(own(closure.before[x]) for x in columns), rest)
+    before = tuple(own(closure.before[x]) for x in columns)
+    return CompiledConstraints(names, tuple(families), before, rest, isolated=_isolated_in_order(closure, place))
+
+
+def _isolated_in_order(closure: Closure, place: Mapping[int, int]) -> tuple[int, ...]:
+    """The other columns that come before or after some column."""
+    early = 0
+    for own in closure.before:
+        early |= own
+    return tuple(v for v in range(closure.n) if v not in place and (closure.before[v] or early >> v & 1))
 
 
 def _rest(closure: Closure, rules: Sequence[Rule], place: Mapping[int, int]) -> Rest:

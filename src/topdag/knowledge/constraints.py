@@ -169,15 +169,18 @@ class Constraints:
                 raise ConstraintError(f"{group!r} names both a group and a variable; call the group otherwise.")
         return statements_of(self, names)
 
-    def compiled(self, names: Sequence[str], columns: Sequence[int]) -> CompiledConstraints:
-        """For scoring these columns; the other variables have no edges. Contradictions raise ConstraintError."""
+    def compiled(
+        self, names: Sequence[str], columns: Sequence[int], isolated: Sequence[int] = ()
+    ) -> CompiledConstraints:
+        """For scoring these columns; the other variables have no edges, but ``isolated`` ones are among those compiled.
+        Contradictions raise ConstraintError."""
         statements = self.statements(names)
         for v in sorted(set(range(len(names))) - set(columns)):
             others = [u for u in range(len(names)) if u != v]
             facts = tuple(fact for u in others for fact in (Cannot(u, v), Cannot(v, u)))
             words = f"{names[v]} is constant and stays without edges (unless the table is made with keep_constant=True)"
             statements.append(Statement(words, facts))
-        return compiled(settled(names, statements), columns)
+        return compiled(settled(names, statements), sorted({*columns, *isolated}))
 
     def allows(self, network: Network) -> bool:
         """Whether the network obeys all of it."""

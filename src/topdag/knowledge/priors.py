@@ -124,7 +124,8 @@ class OrderModular:
     ``order_weight(variable, earlier)`` gives the log weight of a variable that comes right after just these (in any
     order), ``parent_weight(variable, parents)`` that of its parents. The weight of a network is the sum, over the
     orders that agree with it, of the product of all these. Of scores made with a precedence among their constraints,
-    only orders that agree with that too count.
+    only orders that agree with that too count. Orders are those of all variables, constant columns too; where weights
+    are given, of the variables that are scored.
     """
 
     order_weight: SetWeight | None = None

@@ -67,6 +67,11 @@ def checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[
     return {name: float(scores[name]) for name in names}
 
 
+def is_score(given: float, score: float) -> bool:
+    """Whether a number from a file, which may be a whole one that no double can hold, is this score."""
+    return abs(given) <= LARGEST_SCORE and math.isclose(given, score)
+
+
 def parent_masks(names: tuple[str, ...], parents: Mapping[str, Iterable[str]]) -> tuple[int, ...]:
     """The parents of each variable as bits."""
     masks = dict.fromkeys(names, 0)

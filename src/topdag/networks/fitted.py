@@ -74,6 +74,8 @@ class FittedNetwork:
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> FittedNetwork:
         """The fitted network that ``to_dict`` wrote."""
+        from topdag.networks.state_words import plain_states
+
         if (content.get("format"), content.get("version")) != (FITTED_FORMAT, VERSION):
             raise NetworkError(f"This is not a fitted network in format {FITTED_FORMAT!r}, version {VERSION}.")
         for key in ("network", "states", "tables"):
@@ -81,8 +83,11 @@ class FittedNetwork:
                 raise NetworkError(f"{key!r} is not of the kind to_dict writes: {content.get(key)!r}.")
         if not all(isinstance(states, list) for states in content["states"].values()):
             raise NetworkError("'states' should hold a list for each variable.")
-        notes = content.get("notes") or ()
-        return cls(Network.from_dict(content["network"]), content["states"], content["tables"], map(str, notes))
+        notes = content.get("notes") or []
+        if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+            raise NetworkError(f"'notes' should be a list of texts, not {notes!r}.")
+        states = {name: plain_states(name, own) for name, own in content["states"].items()}
+        return cls(Network.from_dict(content["network"]), states, content["tables"], notes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -259,7 +264,7 @@ def _checked_table(
 ) -> Probabilities:
     try:
         table = np.array(given, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as trouble:
+    except (TypeError, ValueError, OverflowError) as trouble:
         raise NetworkError(f"The table of {name!r} is not an array of numbers: {trouble}.") from trouble
     axes = (*network.parents[name], name)
     shape = tuple(len(states[axis]) for axis in axes)

@@ -21,6 +21,7 @@ from topdag.networks.checks import (
     checked_names,
     checked_scores,
     disjoint_sets,
+    is_score,
     parent_masks,
     require_known,
     topological_order,
@@ -118,7 +119,7 @@ class Network:
                 raise NetworkError(f"{key!r} is not of the kind to_dict writes: {content.get(key)!r}.")
         network = cls.from_edges(content["variables"], content["edges"], content.get("local_scores"))
         score = content.get("score")
-        if score is not None and (network.score is None or not math.isclose(score, network.score)):
+        if score is not None and (network.score is None or not is_score(score, network.score)):
             raise NetworkError(f"The score is given as {score}, but the local scores give {network.score}.")
         return network
 

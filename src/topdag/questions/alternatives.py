@@ -73,14 +73,18 @@ def edge_alternatives(
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
     run = Run(threads=threads, on_progress=on_progress)
-    lattice = lattice_of(scores.store, run, scores.before)
-    assert lattice is not None  # no time limit
-    bounds = _core.edge_bounds(lattice, run.threads, None, run.on_tick)
-    assert bounds is not None  # no time limit
-    there, absent = bounds
+
+    def find() -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
+        lattice = lattice_of(scores.store, run, scores.before)
+        found = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.tick)
+        return None if lattice is None or found is None else (lattice.best_score, *found)
+
+    found = run.answer(find, lambda known: "nothing is known yet" if known is None else "all bounds are known")
+    assert found is not None  # without a time limit only what is raised stops it
+    best, there, absent = found
     place = np.ix_(scores.columns, scores.columns)
     m = len(scores.columns)
-    without_edge[:] = lattice.best_score  # an edge at a constant column is never there
+    without_edge[:] = best  # an edge at a constant column is never there
     with_edge[place], without_edge[place] = there.reshape(m, m), absent.reshape(m, m)
     np.fill_diagonal(without_edge, -math.inf)
-    return EdgeAlternatives(scores.names, lattice.best_score, with_edge, without_edge)
+    return EdgeAlternatives(scores.names, best, with_edge, without_edge)

@@ -13,7 +13,7 @@ from topdag.answers.results import Answer, Proof, Status
 from topdag.constrained.cycle_rules import search_by_cycles
 from topdag.constrained.rescored_lists import can_be_scored_wider
 from topdag.constrained.splitting import Listed, search_constrained
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.order_prior import require_few
@@ -93,16 +93,7 @@ def _checked_start(start: object, asked: Asked) -> Network | None:
 
 def best_of(asked: Asked, run: Run) -> Answer:
     """Answers within the run's limits; on Ctrl-C raises Interrupted with what is known."""
-    try:
-        answer = _proved(asked, run)
-        if answer is not None:
-            return answer
-        return _stopped(asked, run, "time_limit" if asked.standing is None else asked.standing.limit)
-    except Interrupted:
-        raise
-    except KeyboardInterrupt:
-        answer = _stopped(asked, run, "Ctrl-C")
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer) from None
+    return run.answer(lambda: _proved(asked, run) or _stopped(asked, run), lambda answer: str(answer.proof))
 
 
 def _proved(asked: Asked, run: Run) -> Answer | None:
@@ -162,7 +153,7 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
 
 
 def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
-    """The best network under constraints on several variables at once; on Ctrl-C raises Interrupted with it."""
+    """The best network under constraints on several variables at once."""
     wanted = asked.wanted_engine
     if wanted is not None:
         require_takes(wanted, len(scores.columns))
@@ -196,10 +187,7 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     if found.limit is None:
         return _answer(asked, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)
     asked.most = found.bound
-    answer = _answer(asked, run, _better(asked, network), Status.STOPPED, found.limit)
-    if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {answer.proof}", answer)
-    return answer
+    return _answer(asked, run, _better(asked, network), Status.STOPPED, found.limit)
 
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
@@ -260,7 +248,7 @@ def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     n = len(scores.columns)
     plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
     core = scores.store.core(scores.before)
-    found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.on_tick)
+    found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     asked.best_alone = found.best_alone
     if not found.finished:
@@ -270,8 +258,9 @@ def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     return _answer(asked, run, scores.network(found.parents), Status.PROVED, None)
 
 
-def _stopped(asked: Asked, run: Run, limit: str) -> Answer:
+def _stopped(asked: Asked, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
+    limit = run.limit if asked.standing is None else asked.standing.limit or run.limit
     met = asked.standing_masks
     if met is not None and asked.scores is not None:
         return _answer(asked, run, asked.scores.network(met), Status.STOPPED, limit)

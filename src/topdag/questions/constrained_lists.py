@@ -20,7 +20,6 @@ from topdag.answers.results import Proof, Stats, Status
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import WEAK_RELAXATION
 from topdag.constrained.splitting import Listed, listed_by_rows, search_constrained
-from topdag.errors import Interrupted
 from topdag.questions.list_sources import Lattices, Wanted, needs_splitting, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
@@ -33,19 +32,12 @@ MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
 
 
 def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
-    """The best networks that obey; on Ctrl-C raises Interrupted with those known by then."""
+    """The best networks that obey; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
         scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
     )
-    networks = _network_list(found, scores, wanted.most, epsilon, run, stats)
-    if found.limit == "Ctrl-C":
-        raise _interrupted(networks, run)
-    return networks
-
-
-def _interrupted(found: NetworkList | ClassList, run: Run) -> Interrupted:
-    return Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(found)} found", found)
+    return _network_list(found, scores, wanted.most, epsilon, run, stats)
 
 
 def _epsilon(wanted: Wanted, scores: Scores) -> float:
@@ -64,17 +56,15 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None
         if best < lowest or best == -math.inf:
             return Listed((), (), is_whole=True)
         with within_memory():
-            finished, interrupted, _, values, parents, _ = _core.list_best(
+            finished, _, values, parents, _ = _core.list_best(
                 prepared.lattice,
                 _core.Listed.NETWORKS,
                 size,
                 max(lowest, best - part.cutoff, best - prepared.reach),
                 run.threads,
                 run.seconds_left,
-                run.on_tick,
+                run.tick,
             )
-        if interrupted:
-            raise KeyboardInterrupt
         if not finished:
             return None
         n_found = len(values)
@@ -93,21 +83,14 @@ def list_classes(
         found = listed_by_rows(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
     if found is None or found.limit == WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
-    classes = _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
-    if found.limit == "Ctrl-C":
-        raise _interrupted(classes, run)
-    return classes
+    return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
 
 
 def _classes_of_lists(list_networks: Callable[[Wanted], NetworkList], wanted: Wanted) -> ClassList:
     """From lists of networks, ever longer while they have too few classes."""
     most = min(MOST_IN_A_LIST, max(FIRST_NETWORKS, MORE_NETWORKS * wanted.most))
     while True:
-        try:
-            networks = list_networks(replace(wanted, most=most))
-        except Interrupted as interrupted:
-            interrupted.answer = _classes_in(interrupted.answer, wanted.most)
-            raise
+        networks = list_networks(replace(wanted, most=most))
         classes = _classes_in(networks, wanted.most)
         is_all = len(networks) < most or networks.proof.status is not Status.PROVED
         if len(classes) == wanted.most or is_all or most == MOST_IN_A_LIST:
@@ -141,9 +124,7 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     floor = found.bound
     if found.limit is None:
         floor = float(values[-1]) if len(best) == most else -math.inf
-        if len(best) < most and epsilon < math.inf and best:
-            floor = float(values[0]) - epsilon
-    elif epsilon < math.inf and len(values):
+    if best:
         floor = max(floor, float(values[0]) - epsilon)
     inside = (values >= floor) | (np.arange(len(values)) == 0)
     values, masks = values[inside], masks[inside]

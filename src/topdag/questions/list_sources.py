@@ -259,7 +259,7 @@ def _lattice_within(
     memory = run.allowed_memory
     most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
     complete, sets, costs = _core.sets_within(
-        candidates, bound, threshold, most, run.threads, run.seconds_left, run.on_tick
+        candidates, bound, threshold, most, run.threads, run.seconds_left, run.tick
     )
     if not complete:
         if run.is_over:
@@ -269,6 +269,4 @@ def _lattice_within(
             f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
         )
     before = () if placed is None else placed.before
-    return _core.build_sparse_lattice(
-        listed, sets, costs, threshold, run.threads, run.seconds_left, run.on_tick, before
-    )
+    return _core.build_sparse_lattice(listed, sets, costs, threshold, run.threads, run.seconds_left, run.tick, before)

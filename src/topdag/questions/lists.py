@@ -14,7 +14,7 @@ from topdag import _core
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag.answers.lists import BestList, ClassList, NetworkList
 from topdag.answers.results import Proof, Status
-from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.constrained_lists import list_classes, list_constrained
@@ -161,27 +161,36 @@ def iter_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    scores = scores_for(Asked.about(source), wanted, run)
+    asked = Asked.about(source)
+    with run.hearing():
+        scores = scores_for(asked, wanted, run)
     return _streamed(scores, wanted, run)
 
 
 def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
     """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same."""
-    reading = _Reading(make, asked, wanted, run)
-    try:
-        found = reading.whole()
-    except KeyboardInterrupt as interruption:
-        if isinstance(interruption, Interrupted):
-            raise
-        raise _interrupted(reading.so_far("Ctrl-C"), run) from None
-    return reading.so_far("time_limit") if found is None else found
+    return run.answer(lambda: _listed(make, asked, wanted, run), in_words)
+
+
+def in_words(found: BestList[Any]) -> str:
+    return f"{len(found):,} found, complete above {found.floor}"
+
+
+def _listed(
+    make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, *, kept_for: Wanted | None = None
+) -> AnyList:
+    """The list, or when the run is over what there is of it. ``kept_for``: what scores must have been kept for, where
+    that is less than the list."""
+    reading = _Reading(make, asked, wanted, run, kept_for or wanted)
+    found = reading.whole()
+    return reading.so_far(run.limit) if found is None else found
 
 
 class _Reading(Generic[AnyList]):
     """A list while it is read from one lattice after another."""
 
-    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> None:
-        self.make, self.asked, self.wanted, self.run = make, asked, wanted, run
+    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, kept_for: Wanted) -> None:
+        self.make, self.asked, self.wanted, self.run, self.kept_for = make, asked, wanted, run, kept_for
         self.found: AnyList | None = None
 
     def so_far(self, limit: str) -> AnyList:
@@ -195,7 +204,7 @@ class _Reading(Generic[AnyList]):
         scores = self.asked.scores = _scored(self.asked, self.run)
         if scores is None:
             return None
-        self.wanted.require_kept(scores)
+        self.kept_for.require_kept(scores)
         if isinstance(self.asked.prior, OrderModular):
             scores.require_local("An order-modular prior", order=True)
             return self._by_orders()
@@ -229,7 +238,8 @@ class _Reading(Generic[AnyList]):
             return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
 
         def list_networks(wanted: Wanted) -> NetworkList:
-            return list_of(NetworkList, self.asked, wanted, self.run)
+            # Scores kept for so many classes have all networks of these, however many they are.
+            return _listed(NetworkList, self.asked, wanted, self.run, kept_for=self.wanted)
 
         return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
 
@@ -266,34 +276,31 @@ def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> 
 
 
 def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted, run: Run) -> AnyList:
-    """The list that this lattice gives; on Ctrl-C raises Interrupted with what there is."""
+    """The list that this lattice gives; when the run is over, what there is of it."""
     scores, lattice, best = prepared.scores, prepared.lattice, prepared.lattice.best_score
     lowest = wanted.lowest(best, scores)
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
     with within_memory():
-        finished, interrupted, floor, values, parents, counts = _core.list_best(
-            lattice, what, most, lowest, run.threads, run.seconds_left, run.on_tick
+        finished, floor, values, parents, counts = _core.list_best(
+            lattice, what, most, lowest, run.threads, run.seconds_left, run.tick
         )
     run.timed("listing", begin)
     if finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
         floor = -math.inf  # all there are, however few sets the lattice has
     limit = None
     if not finished:
-        limit = "Ctrl-C" if interrupted else "time_limit"
+        limit = run.limit
     elif len(values) == most < wanted.most:
         limit = "memory_limit"
-    elif len(values) < wanted.most and scores.cutoff < math.log(wanted.factor):
+    elif len(values) < wanted.most and scores.cutoff < min(math.log(wanted.factor), prepared.reach):
         limit = f"the cut-off at {scores.cutoff:g} nats below the best"
     status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, limit, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
-    found = make(scores, values, parents, floor, proof, run_stats(scores, run, engine, work))
-    if interrupted:
-        raise _interrupted(found, run)
-    return found
+    return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, work))
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
@@ -312,12 +319,6 @@ def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyLi
     proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, LISTING, {}))
-
-
-def _interrupted(found: BestList[Any], run: Run) -> Interrupted:
-    return Interrupted(
-        f"Interrupted after {run.seconds:.1f} s with {len(found)} found; complete above {found.floor}", found
-    )
 
 
 def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> AnyList:
@@ -341,20 +342,16 @@ def _without_scores(asked: Asked) -> Scores:
 
 
 def scores_for(asked: Asked, wanted: Wanted, run: Run) -> Scores:
-    """Scores that will do, or OutOfTime or Interrupted: for answers that must be whole."""
-    try:
-        scores = asked.scores = _scored(asked, run)
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
+    """Scores that will do, or OutOfTime: for answers that must be whole."""
+    scores = asked.scores = _scored(asked, run)
     if scores is None:
         raise out_of_time(wanted, run)
     wanted.require_kept(scores)
     return scores
 
 
-def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> OutOfTime:
-    so_far = f"there are at least {found:,}" if found else "nothing is known yet"
-    return OutOfTime(f"{wanted.asked_by}: time_limit came after {run.seconds:.1f} s; {so_far}.", found)
+def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> BaseException:
+    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else "nothing is known yet", found)
 
 
 def require_score_equivalent(scores: Scores, asked_by: str) -> None:
@@ -368,6 +365,10 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
 
 def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     """The count, or OutOfTime or Interrupted with how many there are at least."""
+    return run.answer(lambda: _counted(what, asked, wanted, run), lambda found: f"there are {found:,}")
+
+
+def _counted(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     scores = scores_for(asked, wanted, run)
     if what is _core.Listed.CLASSES:
         require_score_equivalent(scores, wanted.asked_by)
@@ -376,10 +377,7 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     if needs_splitting(scores) or (what is _core.Listed.CLASSES and scores.constraints is not None):
         return _count_listed(what, asked, wanted, run)
     source = Lattices(scores, wanted, run)
-    try:
-        prepared = source.next()
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; nothing is known yet", 0) from None
+    prepared = source.next()
     if source.is_infeasible:
         return 0
     if prepared is None:
@@ -387,11 +385,7 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
     with within_memory():
-        finished, interrupted, counts = _core.count_above(
-            lattice, what, lowest, run.threads, run.seconds_left, run.on_tick
-        )
-    if interrupted:
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; there are at least {counts.found:,}", counts.found)
+        finished, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.tick)
     if not finished:
         raise out_of_time(wanted, run, counts.found)
     return counts.found
@@ -400,10 +394,7 @@ def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
 def _count_listed(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     """What can only be counted by listing."""
     make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
-    try:
-        found = list_of(make, asked, wanted, run)
-    except Interrupted as interrupted:
-        raise Interrupted(str(interrupted), len(interrupted.answer)) from None
+    found = _listed(make, asked, wanted, run)
     if found.proof.status is Status.STOPPED:
         raise out_of_time(wanted, run, len(found))
     return len(found)
@@ -414,27 +405,24 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
         yield scores.network([])
         return
     if needs_splitting(scores):
-        whole = list_of(NetworkList, Asked.from_scores(scores), wanted, run)
+        with run.hearing():
+            whole = _listed(NetworkList, Asked.from_scores(scores), wanted, run)
         yield from whole
         if whole.proof.status is Status.STOPPED:
             raise out_of_time(wanted, run, len(whole))
         return
     source = Lattices(scores, wanted, run)
-    prepared = source.next()
+    with run.hearing():
+        stream = _opened(source, wanted, run)
+        maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
     if source.is_infeasible:
         return
-    if prepared is None:
-        raise out_of_time(wanted, run)
-    lattice = prepared.lattice
-    lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    with within_memory():
-        stream = _core.open_stream(lattice, lowest, run.threads, run.seconds_left, run.on_tick)
     if stream is None:
         raise out_of_time(wanted, run)
-    maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
     given = 0
     while True:
-        finished, values, parents = stream.next(STREAM_BATCH, run.seconds_left, run.on_tick)
+        with run.hearing():
+            finished, values, parents = stream.next(STREAM_BATCH, run.seconds_left, run.tick)
         for masks in parents.tolist():
             yield maker.network_of(masks)
         given += len(values)
@@ -442,6 +430,16 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
             return
         if len(values) < STREAM_BATCH:
             raise out_of_time(wanted, run, given)
+
+
+def _opened(source: Lattices, wanted: Wanted, run: Run) -> _core.NetworkStream | None:
+    """None when the run is over, or there is no network."""
+    prepared = source.next()
+    if prepared is None:
+        return None
+    lowest = wanted.lowest(prepared.lattice.best_score, prepared.scores)
+    with within_memory():
+        return _core.open_stream(prepared.lattice, lowest, run.threads, run.seconds_left, run.tick)
 
 
 def checked_k(k: int) -> int:

@@ -17,10 +17,9 @@ from topdag import _core
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.lists import NetworkList
 from topdag.answers.results import Proof, Status
-from topdag.errors import Interrupted
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
 from topdag.questions.list_sources import Wanted, wide_enough
-from topdag.questions.lists import checked_k, only_the_empty_network, out_of_time, scores_for
+from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
 from topdag.questions.request import Asked, run_stats
 from topdag.scoring.scores import Scores
@@ -69,10 +68,17 @@ def search_networks(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
     if prior is None or isinstance(prior, EdgePrior | FairPrior):
-        scores = scores_for(Asked.about(source, prior), wanted, run)
-        scores.require_local("search_networks")
-    else:
+        return run.answer(lambda: _searched(Asked.about(source, prior), wanted, block, run), in_words)
+
+    def find() -> NetworkList:
         return search_with_prior(scores_for(Asked.about(source), wanted, run), wanted, prior, block, published, run)
+
+    return run.answer(find, in_words)
+
+
+def _searched(asked: Asked, wanted: Wanted, block: int | None, run: Run) -> NetworkList:
+    scores = scores_for(asked, wanted, run)
+    scores.require_local("search_networks")
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
     block = PUBLISHED_BLOCK if block is None else block
@@ -84,12 +90,11 @@ def _with_lattice(scores: Scores, wanted: Wanted, block: int, run: Run) -> Netwo
     lattice = lattice_of(scores.store, run)
     if lattice is None:
         raise out_of_time(wanted, run)
-    finished, interrupted, floor, values, parents, counts, bounds, search = _core.search_networks(
-        lattice, wanted.most, block, run.threads, run.seconds_left, run.on_tick
+    finished, floor, values, parents, counts, bounds, search = _core.search_networks(
+        lattice, wanted.most, block, run.threads, run.seconds_left, run.tick
     )
     run.phases |= {"bounding": bounds, "searching": search}
-    limit = None if finished else "Ctrl-C" if interrupted else "time_limit"
-    found = _Found(values, parents, floor, limit, counts)
+    found = _Found(values, parents, floor, None if finished else run.limit, counts)
     return _answer(scores, found, lattice.best_score, "best-first search over partial networks", run)
 
 
@@ -130,7 +135,7 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
     run.timed("bounding", begin)
     candidates = store.candidates
     begin = run.seconds
-    finished, interrupted, memory_hit, floor, values, parents, counts = _core.search_listed_networks(
+    finished, memory_hit, floor, values, parents, counts = _core.search_listed_networks(
         candidates,
         cluster_bound(candidates, root.clusters, root.multipliers),
         most,
@@ -138,12 +143,10 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
         block,
         int(SHARE_OF_MEMORY * run.allowed_memory),
         run.seconds_left,
-        run.on_tick,
+        run.tick,
     )
     run.timed("searching", begin)
-    limit = None
-    if not finished:
-        limit = "Ctrl-C" if interrupted else "memory_limit" if memory_hit else "time_limit"
+    limit = None if finished else "memory_limit" if memory_hit else run.limit
     if len(values):  # of what scores less, networks with other families may be missing
         floor = max(floor, float(values[-1] if len(values) == most else values[0] - epsilon))
     return _Found(values, parents, floor, limit, counts)
@@ -159,7 +162,6 @@ class _Found:
 
 
 def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -> NetworkList:
-    """The list; on Ctrl-C raises Interrupted with it."""
     counts = found.counts
     work = {
         "generated": counts.generated,
@@ -171,7 +173,4 @@ def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -
     status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
     proof = Proof(status, best, 0.0, found.limit, scores.describe_space())
     stats = run_stats(scores, run, engine, work)
-    networks = NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)
-    if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {len(networks):,} found", networks)
-    return networks
+    return NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import Run, shown_bytes
-from topdag.errors import ScoreError, TooLarge
+from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
-from topdag.scoring.keep import KBest, Within
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
 from topdag.search.engines import LATTICE_LIMIT
@@ -30,7 +29,7 @@ class PriorFound:
 
     ``values``: score on the grid plus log weight, best first, equal ones by growing parents, those of variable 0 first.
     ``parents``: masks over the scored variables, a row for each network. ``bound``: no network is worth more.
-    ``floor``: all networks worth more are here. ``limit``: what stopped it, "time_limit", "memory_limit" or "Ctrl-C".
+    ``floor``: all networks worth more are here. ``limit``: what stopped it, "memory_limit" or the limit of the run.
     ``work``: parts of the space looked at, sweeps over sets and how many of
     them over few, families left at the root, networks counted.
 
@@ -53,7 +52,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     those kept for that factor, else all; with weights of parents always all. Those weights are added here, on a grid
     of their own, and then count in ``values``.
     """
-    _require_families(scores, most, factor)
+    scores.require_kept_where_orders_weigh(most=most, factor=factor)
     if prior.parent_weight is not None:
         scores = scores_with(scores, prior, run)
     n = len(scores.columns)
@@ -66,8 +65,8 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
     left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)
     begin = run.seconds
-    found, interrupted = _core.search_order_prior(
-        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.on_tick
+    found = _core.search_order_prior(
+        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.tick
     )
     run.timed("searching", begin)
     return PriorFound(
@@ -75,7 +74,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
         found.parents.reshape(-1, n),
         found.bound,
         found.floor,
-        _limit(found, interrupted),
+        None if found.finished else "memory_limit" if found.memory_hit else run.limit,
         {
             "parts": found.parts,
             "sweeps": found.sweeps,
@@ -89,18 +88,6 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
 def order_prior_bytes(n: int, prior: OrderModular, threads: int) -> float:
     """What the search takes beside the scores, before it keeps parts and networks."""
     return _core.order_prior_bytes(n, threads) + (0 if prior.order_weight is None else 8.0 * n * 2 ** (n - 1))
-
-
-def _require_families(scores: Scores, most: int, factor: float) -> None:
-    """A family that loses to one of its subsets loses here too: the subset leaves more orders. More is not known."""
-    if scores.keep == "all" or (most == 1 and not isinstance(scores.keep, KBest)):
-        return
-    if isinstance(scores.keep, Within) and factor <= scores.keep.factor:
-        return
-    raise ScoreError(
-        f"These scores were pruned, keep={scores.keep!r}, for networks that need not be the best when orders weigh. "
-        'Score again with keep="all".'
-    )
 
 
 def require_few(n: int, prior: OrderModular) -> None:
@@ -122,9 +109,3 @@ def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
         else "Raise memory_limit.",
         held=held,
     )
-
-
-def _limit(found: _core.PriorResult, interrupted: bool) -> str | None:
-    if found.finished:
-        return None
-    return "Ctrl-C" if interrupted else "memory_limit" if found.memory_hit else "time_limit"

@@ -10,18 +10,18 @@ import numpy as np
 from topdag._util.run import Run
 from topdag.answers.lists import NetworkList
 from topdag.answers.results import Answer, Proof, Status
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.order_prior import PriorFound, search_order_prior
 from topdag.questions.request import Asked, stats_of
-from topdag.scoring.with_prior import log_weight_of_constants
+from topdag.scoring.with_prior import among_scored, log_weight_of_constants, scores_of_orders
 
 ENGINE = "sums over orders"
 REASON = "the prior counts a network once for each of its orders"
 
 
 def best_by_orders(asked: Asked, run: Run) -> Answer | None:
-    """The network worth most; None when nothing is known when the time is up. On Ctrl-C raises Interrupted with it."""
+    """The network worth most; None when nothing is known when the time is up."""
     for what, given in (("start", asked.start), ("engine", asked.wanted_engine), ("checkpoint", asked.checkpoint)):
         if given is not None:
             raise ScoreError(f"{what} does not go with an order-modular prior, which has a search of its own.")
@@ -38,14 +38,11 @@ def best_by_orders(asked: Asked, run: Run) -> Answer | None:
     proof = Proof(status, bound, bound - value, found.limit, _space(asked))
     notes = asked.table.notes if asked.table is not None else ()
     stats = replace(stats_of(asked, run), work=found.work)
-    answer = Answer(network, value, proof, stats, asked.kind, notes, asked.prior)
-    if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; {proof}", answer)
-    return answer
+    return Answer(network, value, proof, stats, asked.kind, notes, asked.prior)
 
 
 def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkList:
-    """The networks worth most, best first; on Ctrl-C raises Interrupted with what there is."""
+    """The networks worth most, best first; when the run is over, what there is."""
     found, added = _search(asked, most, factor, run)
     scores = asked.scores
     assert scores is not None
@@ -56,22 +53,21 @@ def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkL
     proof = Proof(status, bound, bound - best if some else math.inf, found.limit, _space(asked))
     stats = replace(stats_of(asked, run), work=found.work)
     source = replace(scores, prior=asked.prior)
-    networks = NetworkList(source, found.values + added, found.parents, found.floor + added, proof, stats)
-    if found.limit == "Ctrl-C":
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s with {len(networks)} found", networks)
-    return networks
+    return NetworkList(source, found.values + added, found.parents, found.floor + added, proof, stats)
 
 
 def _search(asked: Asked, most: int, factor: float, run: Run) -> tuple[PriorFound, float]:
-    """What was found on the scored variables, and what the others add to every log weight."""
+    """What was found on the scored variables, and what those that can stand anywhere add to every log weight."""
     scores, prior = asked.scores, asked.prior
     assert scores is not None and isinstance(prior, OrderModular)
     asked.engine, asked.reason = ENGINE, REASON
-    added = log_weight_of_constants(scores, prior)
-    if not scores.columns:
+    ordered = scores_of_orders(scores, prior, run)
+    added = log_weight_of_constants(ordered, prior)
+    if not ordered.columns:
         only = np.zeros(1), np.empty((1, 0), np.uint64)
         return PriorFound(*only, bound=0.0, floor=-math.inf, limit=None, work={}), added
-    return search_order_prior(scores, prior, most=most, factor=factor, run=run), added
+    found = search_order_prior(ordered, prior, most=most, factor=factor, run=run)
+    return replace(found, parents=among_scored(found.parents, ordered.columns, scores)), added
 
 
 def _space(asked: Asked) -> str:

@@ -18,7 +18,7 @@ from topdag import _core
 from topdag._util.run import Run, available_memory
 from topdag.answers.lists import NetworkList
 from topdag.answers.results import Proof, Status
-from topdag.errors import ConstraintError, Interrupted, ScoreError, TooLarge
+from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import only_the_empty_network, out_of_time
@@ -131,18 +131,19 @@ def require_prior(prior: object, published: bool) -> None:
 
 
 def _with_all_needed(scores: Scores, wanted: Wanted, prior: OrderModular | NetworkPrior, run: Run) -> Scores:
-    """Fewer edges never mean fewer orders, so what pruning for the k best leaves out, orders do not bring back; other
-    priors may want any family."""
+    """Orders do not bring back what a subset beats; other priors may want any family."""
     n = len(scores.columns)
     if n > MOST_VARIABLES:
         raise TooLarge(
             f"Search over partial networks with a prior holds tables over all sets of variables, and takes "
             f"{MOST_VARIABLES} of them; here are {n}. Leave some out."
         )
-    if scores.is_kept(most=wanted.most) if isinstance(prior, OrderModular) else scores.is_kept():
+    by_orders = isinstance(prior, OrderModular)
+    if scores.is_kept_where_orders_weigh(most=wanted.most) if by_orders else scores.is_kept():
         return scores
     if not scores.automatic:
-        scores.require_kept(wanted.asked_by, most=wanted.most)
+        if by_orders:
+            scores.require_kept_where_orders_weigh(most=wanted.most)
         raise ScoreError(
             f"With this prior all families count, but these scores were pruned, keep={scores.keep!r}. "
             'Score again with keep="all", or with max_parents.'
@@ -184,7 +185,7 @@ class _Search:
             self.memory,
             self.run.threads,
             self.run.seconds_left,
-            self.run.on_tick,
+            self.run.tick,
         )
         return self._answer(drawn, "best-first search over partial networks, orders counted", **self._of_orders())
 
@@ -197,7 +198,7 @@ class _Search:
             self.memory,
             self.run.threads,
             self.run.seconds_left,
-            self.run.on_tick,
+            self.run.tick,
         )
         return self._answer(drawn, "best-first search over partial networks, paths counted", **self._of_orders())
 
@@ -214,7 +215,7 @@ class _Search:
             self.memory,
             self.run.threads,
             self.run.seconds_left,
-            self.run.on_tick,
+            self.run.tick,
         )
         if drawn[-1] is not None:
             raise asked.bound_error(*drawn[-1])
@@ -229,18 +230,14 @@ class _Search:
         }
 
     def _answer(self, drawn: Any, engine: str, *, offset: float = 0.0, upper: float = math.inf) -> NetworkList:
-        """The list; on Ctrl-C raises Interrupted with it."""
-        finished, interrupted, memory_hit, floor, values, parents, counts, seconds, _ = drawn
+        finished, memory_hit, floor, values, parents, counts, seconds, _ = drawn
         self.run.phases |= {"bounding": seconds[0], "searching": seconds[1]}
         work = dict(zip(("generated", "expanded", "re-expanded", "weighed"), counts, strict=True))
-        limit = None if finished else "Ctrl-C" if interrupted else "memory_limit" if memory_hit else "time_limit"
+        limit = None if finished else "memory_limit" if memory_hit else self.run.limit
         values, floor = values + offset, min(floor, upper) + offset
         proof = _proof(values, floor, limit, self.scores.describe_space())
         stats = run_stats(self.scores, self.run, engine, work)
-        networks = NetworkList(self.scores, values, parents, floor, proof, stats)
-        if interrupted:
-            raise Interrupted(f"Interrupted after {self.run.seconds:.1f} s; none is worth more than {floor}", networks)
-        return networks
+        return NetworkList(self.scores, values, parents, floor, proof, stats)
 
 
 def _proof(values: NDArray[np.float64], floor: float, limit: str | None, space: str) -> Proof:

@@ -14,7 +14,7 @@ from topdag.answers.results import Stats
 from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.knowledge.constraints import Constraints
-from topdag.knowledge.priors import EdgePrior, Prior, check_prior, log_weight_of
+from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
@@ -84,10 +84,12 @@ class Asked:
 
     @property
     def _earlier(self) -> dict[str, list[str]]:
-        """By variable those that come before it by what is known."""
-        known = None if self.scores is None else self.scores.compiled
-        if known is None or not known.orders_are_limited:
+        """By variable those that come before it by what is known, in the orders that the prior counts."""
+        if self.scores is None or not self.scores.orders_are_limited:
             return {}
+        counts_all = isinstance(self.prior, OrderModular) and self.prior.is_uniform
+        known = self.scores.known_of_orders if counts_all else self.scores.compiled
+        assert known is not None
         return {
             name: [known.names[v] for v in range(len(known.names)) if early >> v & 1]
             for name, early in zip(known.names, known.before, strict=True)

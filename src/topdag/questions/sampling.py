@@ -9,13 +9,13 @@ import numpy as np
 from topdag import _core
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.samples import NetworkSample
-from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior, check_prior
 from topdag.questions.request import Asked, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
-from topdag.scoring.with_prior import scores_with
+from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
 
 LARGEST_SAMPLED = 26
 """Above this many variables the sums over parent sets pass 30 GB."""
@@ -53,13 +53,11 @@ def sample_networks(
 def sample_of(asked: Asked, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
     """Draws within the run's limits; OutOfTime or Interrupted when they come first."""
     _check(n_samples, seed, prior)
-    try:
-        scores = _scored(asked, prior, n_samples, run)
-        return _drawn(scores, int(n_samples), int(seed), prior, run)
-    except KeyboardInterrupt:
-        raise Interrupted(
-            f"Interrupted after {run.seconds:.1f} s; no samples, since those that end first are not typical"
-        ) from None
+
+    def draw() -> NetworkSample:
+        return _drawn(_scored(asked, prior, n_samples, run), int(n_samples), int(seed), prior, run)
+
+    return run.answer(draw, lambda drawn: f"{len(drawn):,} samples were drawn")
 
 
 def _check(n_samples: object, seed: object, prior: object) -> None:
@@ -108,9 +106,10 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         return NetworkSample(
             scores, np.zeros((n_samples, 0), np.uint64), prior, seed, 0.0, run_stats(scores, run, "none", {})
         )
-    before = scores.order if isinstance(prior, OrderModular) else scores.before
-    core = _weighted(scores, prior, run).store.core(before)
-    limits = run.threads, run.seconds_left, run.on_tick
+    ordered = scores_of_orders(scores, prior, run)
+    before = ordered.order if isinstance(prior, OrderModular) else ordered.before
+    core = _weighted(ordered, prior, run).store.core(before)
+    limits = run.threads, run.seconds_left, run.tick
     if isinstance(prior, OrderModular):
         known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)
     else:
@@ -132,7 +131,8 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         "in higher precision": known.redone,
         "cancellation": round(known.cancellation),
     }
-    return NetworkSample(scores, parents, prior, seed, known.error, run_stats(scores, run, engine, work))
+    drawn = among_scored(parents, ordered.columns, scores)
+    return NetworkSample(scores, drawn, prior, seed, known.error, run_stats(scores, run, engine, work))
 
 
 def _weighted(scores: Scores, prior: Prior | None, run: Run) -> Scores:
@@ -151,8 +151,8 @@ def _order_weights(scores: Scores, prior: OrderModular) -> np.ndarray[Any, np.dt
     return weights
 
 
-def _out_of_time(run: Run) -> OutOfTime:
-    return OutOfTime(
-        f"sample_networks: time_limit came after {run.seconds:.1f} s; no samples are given, since those that end first "
-        "are not typical. Ask for fewer, or allow more time."
+def _out_of_time(run: Run) -> BaseException:
+    return run.cut_short(
+        "sample_networks",
+        "no samples are given, since those that end first are not typical. Ask for fewer, or allow more time",
     )

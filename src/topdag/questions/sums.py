@@ -16,7 +16,7 @@ from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosterior
 from topdag.answers.results import Stats
 from topdag.data.convert import as_table
 from topdag.data.table import Table
-from topdag.errors import Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
 from topdag.networks.checks import require_known
@@ -25,7 +25,7 @@ from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
-from topdag.scoring.with_prior import log_weight_of_constants, scores_with
+from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
 from topdag.search.engines import LATTICE_LIMIT
 from topdag.search.stores import FamilyStore, families_of, slots_of
 
@@ -168,11 +168,9 @@ TOTAL = Wanted(edges=False)
 
 def _asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
     try:
-        return answer()
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted after {run.seconds:.1f} s; exact sums have no partial answer") from None
+        return run.answer(answer, lambda _: "the sum was done")
     except _Stopped:
-        raise OutOfTime(f"time_limit came before {asked_by} was done, after {run.seconds:.1f} s.") from None
+        raise run.cut_short(asked_by, "exact sums have no partial answer") from None
 
 
 class _Stopped(Exception):
@@ -293,7 +291,8 @@ def _allowed_parents(scores: Scores, x: int) -> NDArray[np.uint64]:
 
 
 def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
-    return _summed(scores, prior, TOTAL, run).log_total + log_weight_of_constants(scores, prior)
+    ordered = scores_of_orders(scores, prior, run)
+    return _summed(ordered, prior, TOTAL, run).log_total + log_weight_of_constants(ordered, prior)
 
 
 def _summed(scores: Scores, prior: Prior | None, wanted: Wanted, run: Run) -> _core.Posteriors | _Nothing:
@@ -334,7 +333,7 @@ def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) 
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
     core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
-    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.on_tick))
+    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.tick))
 
 
 def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
@@ -347,7 +346,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) 
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
     core = scores.store.core(scores.order)
     return _finished(
-        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.on_tick)
+        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.tick)
     )
 
 
@@ -380,10 +379,11 @@ def _require_small(defect: float, cancellation: float) -> None:
 
 def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> NetworkPosteriors:
     scores = _scored(source, prior, wanted, run)
-    found = _summed(scores, prior, wanted, run)
+    ordered = scores_of_orders(scores, prior, run)
+    found = _summed(ordered, prior, wanted, run)
     averaged = Averaged(
         UNIFORM if prior is None else str(prior),
-        found.log_total + log_weight_of_constants(scores, prior),
+        found.log_total + log_weight_of_constants(ordered, prior),
         scores.describe_space(),
         found.cancellation,
         found.defect,
@@ -392,14 +392,14 @@ def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> N
     n = len(scores.names)
     edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None
     if isinstance(found, _core.Posteriors):
-        place = np.ix_(scores.columns, scores.columns)
+        place = np.ix_(ordered.columns, ordered.columns)
         edges[place] = found.edges()
         if paths is not None:
-            paths[place] = _paths(scores, prior, found, run)
+            paths[place] = _paths(ordered, prior, found, run)
     return NetworkPosteriors(
         EdgePosteriors(scores.names, edges, averaged),
         None if paths is None else PathPosteriors(scores.names, paths, averaged),
-        _parent_sets(scores, found, wanted, averaged),
+        _parent_sets(scores, ordered.columns, found, wanted, averaged),
         averaged,
     )
 
@@ -413,7 +413,7 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
     weighted = scores if prior is None else scores_with(scores, prior, run)
     needed = _core.ordered_paths_bytes(len(scores.columns), run.threads)
     _require_memory(needed, weighted, run, "networks")
-    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.on_tick)
+    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.tick)
     if summed is None:
         raise _Stopped
     paths, defect = summed
@@ -423,16 +423,30 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
 
 
 def _parent_sets(
-    scores: Scores, found: _core.Posteriors | _Nothing, wanted: Wanted, averaged: Averaged
+    scores: Scores,
+    columns: tuple[int, ...],
+    found: _core.Posteriors | _Nothing,
+    wanted: Wanted,
+    averaged: Averaged,
 ) -> dict[str, ParentSetPosteriors]:
-    kept = wanted.parent_sets(scores.names, scores.columns)
+    """``columns``: the variables of the sum."""
+    kept = wanted.parent_sets(scores.names, columns)
     chosen = scores.names if wanted.parent_sets_of is None else wanted.parent_sets_of
     by_name = {name: ParentSetPosteriors(name, (), np.ones(1), averaged) for name in chosen}  # constant columns
-    for x, v in enumerate(scores.columns):
-        if kept >> x & 1 and isinstance(found, _core.Posteriors):
+    for x, v in enumerate(columns):
+        if kept >> x & 1 and v in scores.columns and isinstance(found, _core.Posteriors):
             others = tuple(scores.names[u] for u in scores.columns if u != v)
-            by_name[scores.names[v]] = ParentSetPosteriors(scores.names[v], others, found.take_parent_sets(x), averaged)
+            sets = _without(found.take_parent_sets(x), [u in scores.columns for u in columns if u != v])
+            by_name[scores.names[v]] = ParentSetPosteriors(scores.names[v], others, sets, averaged)
     return by_name
+
+
+def _without(by_set: Floats, stays: Sequence[bool]) -> Floats:
+    """The numbers of sets of the variables that stay; variables are bits of a set, the first the lowest."""
+    for place in reversed(range(len(stays))):
+        if not stays[place]:
+            by_set = by_set.reshape(-1, 2, 1 << place)[:, 0].ravel()
+    return by_set
 
 
 def _stats(scores: Scores, prior: Prior | None, run: Run) -> Stats:

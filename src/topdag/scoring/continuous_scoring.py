@@ -27,7 +27,7 @@ def fill_minors(
     joint: Floats | None = None
     for scatter, formula in score.parts:
         part, degenerate = _core.score_minors(
-            scatter, formula, min(n, max_parents + 1), run.threads, run.seconds_left, run.on_tick
+            scatter, formula, min(n, max_parents + 1), run.threads, run.seconds_left, run.tick
         )
         if part is None:
             return None
@@ -55,7 +55,7 @@ def fill_mixed(table: Table, columns: tuple[int, ...], kind: MixedBIC, max_paren
         max_parents,
         run.threads,
         run.seconds_left,
-        run.on_tick,
+        run.tick,
     )
     return None if families is None else MixedStore(n, families, degenerate, hopeless)
 

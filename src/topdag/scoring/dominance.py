@@ -91,7 +91,7 @@ def store_for_k_best(
         return None
     if threshold == -math.inf:
         return store
-    families = _core.families_reaching(lattice, threshold - slack, run.threads, run.seconds_left, run.on_tick)
+    families = _core.families_reaching(lattice, threshold - slack, run.threads, run.seconds_left, run.tick)
     run.timed("pruning", begin)
     return None if families is None else listed_store(names, families)
 
@@ -107,11 +107,9 @@ def listed_store(names: tuple[str, ...], families: Sequence[Families]) -> ListSt
 def _kth_best_score(lattice: _core.Lattice, k: int, run: Run, *, of_classes: bool, furthest: float) -> float | None:
     """Minus infinity when there are not so many; None when the time is up."""
     what = _core.Listed.CLASSES if of_classes else _core.Listed.NETWORKS
-    finished, interrupted, _, scores, _, _ = _core.list_best(
-        lattice, what, k, lattice.best_score - furthest, run.threads, run.seconds_left, run.on_tick
+    finished, _, scores, _, _ = _core.list_best(
+        lattice, what, k, lattice.best_score - furthest, run.threads, run.seconds_left, run.tick
     )
-    if interrupted:
-        raise KeyboardInterrupt
     if not finished:
         return None
     return float(scores[-1]) if len(scores) == k else -math.inf

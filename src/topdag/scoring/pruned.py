@@ -105,10 +105,10 @@ def score_pruned(
 
     def in_layers() -> _core.PrunedFamilies | None:
         wide = set_array(must, MOST_VARIABLES)
-        return _core.score_layers(view, question, wide, run.threads, run.seconds_left, run.on_tick)
+        return _core.score_layers(view, question, wide, run.threads, run.seconds_left, run.tick)
 
     def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
-        return _core.score_pruned(view, question, stop_when_dense, run.threads, run.seconds_left, run.on_tick)
+        return _core.score_pruned(view, question, stop_when_dense, run.threads, run.seconds_left, run.tick)
 
     by_layers = layers or n > MOST_WALKED
     if by_layers:

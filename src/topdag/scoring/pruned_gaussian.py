@@ -53,7 +53,7 @@ def score_worth_keeping(
         float(run.allowed_memory),
         run.threads,
         run.seconds_left,
-        run.on_tick,
+        run.tick,
     )
     run.timed("counting", begin)
     if found is None:

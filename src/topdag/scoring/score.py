@@ -12,7 +12,7 @@ from topdag import _core
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.data.convert import as_table
 from topdag.data.table import Table
-from topdag.errors import Interrupted, ScoreError
+from topdag.errors import ScoreError
 from topdag.knowledge.compiled import CompiledConstraints, free_rules
 from topdag.knowledge.constraints import Constraints
 from topdag.scoring.all_sets import fill_store, round_store, round_together
@@ -52,13 +52,14 @@ def score(
     contradictions raise ConstraintError (docs/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    try:
+
+    def find() -> Scores | None:
         check_kind(kind)
         read = as_table(table, kind.numbers)
-        scores = score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
-    except KeyboardInterrupt:
-        raise Interrupted(f"Interrupted while scoring, after {run.seconds:.1f} s; nothing is known yet") from None
-    assert scores is not None  # without a time limit nothing stops it short of an exception
+        return score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+
+    scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
+    assert scores is not None  # without a time limit only what is raised stops it
     return scores
 
 

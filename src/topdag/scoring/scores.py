@@ -86,6 +86,13 @@ class Scores:
         """Whether ``order`` tells more than the edges of every network do."""
         return self.compiled is not None and self.compiled.orders_are_limited
 
+    @cached_property
+    def known_of_orders(self) -> CompiledConstraints | None:
+        """What is known over all columns whose places in an order it tells: constant ones too, which have no edges."""
+        if self.compiled is None or self.constraints is None or not self.compiled.isolated:
+            return self.compiled
+        return self.constraints.compiled(self.names, self.columns, self.compiled.isolated)
+
     @property
     def is_relaxed(self) -> bool:
         """Whether constraints on several variables at once were left away."""
@@ -191,6 +198,8 @@ class Scores:
         mask = sum(1 << place for place in places)
         by_search = isinstance(self.store, ListStore) and self.automatic
         self.require_local("family_bound", order=not by_search)
+        if self.max_parents is not None and len(places) > self.max_parents:
+            return -math.inf
         if self.compiled is not None and not self.compiled.families[x].admits(mask):
             return -math.inf
         if by_search:
@@ -212,6 +221,23 @@ class Scores:
         if isinstance(self.keep, Within):
             return factor <= self.keep.factor
         return most <= self.keep.k if isinstance(self.keep, KBest) else self.keep == "all"
+
+    def is_kept_where_orders_weigh(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
+        """The same under a prior that counts orders.
+
+        A family that loses to one of its subsets loses there too, since the subset leaves no fewer orders: that is how
+        families go for the best network and within a factor. Those of the k best are chosen by whole networks, which
+        need not be the best where orders weigh.
+        """
+        is_chosen_by_networks = isinstance(self.keep, KBest)
+        return not is_chosen_by_networks and (most == 1 or self.is_kept(most=most, factor=factor))
+
+    def require_kept_where_orders_weigh(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
+        if not self.is_kept_where_orders_weigh(most=most, factor=factor):
+            raise ScoreError(
+                f"These scores were pruned, keep={self.keep!r}, for networks that need not be the best when orders "
+                'weigh. Score again with keep="all".'
+            )
 
     def require_kept(self, asked_by: str, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
         """Scores pruned for one question must not answer another that needs more."""

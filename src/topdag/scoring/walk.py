@@ -96,6 +96,8 @@ class FamilyWalk:
 
     def _walk(self) -> bool:
         """False when the time is up."""
+        if self.rules.must.bit_count() > self.limit:
+            return True
         level, below = self._sets([self.rules.must]), np.array([-math.inf])
         while level.size:
             if self.run.is_over:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -82,8 +83,58 @@ def _require_nothing_lifted(
         )
 
 
+def scores_of_orders(scores: Scores, prior: Prior | None, run: Run) -> Scores:
+    """Scores of all variables whose places in an order matter where the prior counts orders.
+
+    Beside those that are scored, constant columns that come before or after others by what is known: how many places
+    they can have depends on the network. They have no parents and no children.
+    """
+    known = scores.known_of_orders
+    if not isinstance(prior, OrderModular) or not prior.is_uniform or known is None or known is scores.compiled:
+        return scores
+    columns = tuple(scores.names.index(name) for name in known.names)
+    n = len(columns)
+    run.require_memory(8.0 * n * 2 ** (n - 1), f"The orders of {n} variables", "Use fewer variables, or no prior.")
+    families = np.full((n, 1 << n - 1), -math.inf)
+    families[:, 0] = 0.0  # of constant columns; those of the others follow
+    place = _places_in(scores, columns)
+    for x, at in enumerate(place):
+        masks, values = families_of(scores.store, x)
+        moved = _moved(masks, range(len(place)), place)
+        families[at, 0] = -math.inf
+        families[at, slots_of(moved, at)] = values
+    return replace(
+        scores,
+        columns=columns,
+        store=FamilyStore(n, families.ravel()),
+        compiled=known,
+        automatic=False,
+        left_out=scores.cutoff < math.inf,
+    )
+
+
+def _places_in(scores: Scores, columns: Sequence[int]) -> list[int]:
+    """Where the scored variables stand among these columns."""
+    return [columns.index(v) for v in scores.columns]
+
+
+def among_scored(parents: NDArray[np.uint64], columns: Sequence[int], scores: Scores) -> NDArray[np.uint64]:
+    """Networks on these columns, a row of masks each, as networks on the scored ones, which have all the edges."""
+    place = _places_in(scores, columns)
+    return _moved(parents[:, place], place, range(len(place)))
+
+
+def _moved(masks: NDArray[np.uint64], begin: Sequence[int], end: Sequence[int]) -> NDArray[np.uint64]:
+    """Each bit of ``begin`` at its place in ``end``."""
+    found = np.zeros_like(masks)
+    for one, other in zip(begin, end, strict=True):
+        found |= (masks >> np.uint64(one) & np.uint64(1)) << np.uint64(other)
+    return found
+
+
 def log_weight_of_constants(scores: Scores, prior: Prior | None) -> float:
-    """What constant columns add to the log weight of every network: they can stand anywhere in an order."""
+    """What the columns that are not among these scores add to the log weight of every network: they can stand anywhere
+    in an order."""
     if not isinstance(prior, OrderModular) or not prior.is_uniform:
         return 0.0
     return math.lgamma(len(scores.names) + 1) - math.lgamma(len(scores.columns) + 1)

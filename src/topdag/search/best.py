@@ -36,10 +36,10 @@ SHARE_OF_MEMORY = 0.6
 
 @dataclass
 class Standing:
-    """How the search for the best network stands; true at any moment, also when it was interrupted.
+    """How the search for the best network stands; true at any moment.
 
     ``known``: the best network met and the bound, as costs; ``method``: what was at work last; ``work``: counts;
-    ``limit``: what stopped it, if something did.
+    ``limit``: what stopped it, if not the run.
     """
 
     store: ListStore
@@ -47,7 +47,7 @@ class Standing:
     method: str = "climbing over orders"
     work: dict[str, int] = field(default_factory=dict)
     root: Relaxation | None = None
-    limit: str = "time_limit"
+    limit: str | None = None
 
     @classmethod
     def begin(cls, store: ListStore, run: Run, start: Sequence[int] | None = None) -> Standing:
@@ -207,8 +207,6 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | 
     known.raise_bound(found.bound + shift)
     if found.finished and found.parents:
         known.offer(found.cost + shift, list(found.parents))
-    if found.limit == "Ctrl-C":
-        raise KeyboardInterrupt
     if most_sets is None:
         standing.limit = found.limit or standing.limit
     if found.finished:
@@ -225,8 +223,6 @@ def _by_cycles(standing: Standing, run: Run) -> bool:
     if found.masks is not None:
         known.offer(found.cost, list(found.masks))
     known.raise_bound(found.bound)
-    if found.limit == "Ctrl-C":
-        raise KeyboardInterrupt
     standing.limit = found.limit or standing.limit
     return found.finished
 

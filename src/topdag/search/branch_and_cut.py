@@ -223,19 +223,24 @@ class PartSearch:
             return
         edge = self._edge_to_split(allowed, solution.weights)
         if edge is None:
-            self.known.offer(float(self.families.costs[allowed].sum()), masks_in(self.families.parents[allowed]))
+            self._offer(allowed)
             return
         question = None if rows is None else rows.to_decide(self.families, solution.weights)
         if self.parts == 1 and rows is None:
             self._dive(allowed.copy())
         self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
 
+    def _offer(self, allowed: Marks) -> None:
+        """One family for each variable: a network, unless they make a cycle that no cut has ruled out yet."""
+        if self.families.core.propagate(allowed.view(np.uint8)):
+            self.known.offer(float(self.families.costs[allowed].sum()), masks_in(self.families.parents[allowed]))
+
     def _dive(self, allowed: Marks) -> None:
         """Fixes families by their weights until a network stands or none can be better; a good network on the way, of
         100 variables 1.7 nats better than what climbing met, makes every part smaller."""
         while self.families.core.propagate(allowed.view(np.uint8)):
             if allowed.sum() == self.families.n:
-                self.known.offer(float(self.families.costs[allowed].sum()), masks_in(self.families.parents[allowed]))
+                self._offer(allowed)
                 return
             solution = self._solve(allowed)
             bound, family_bounds = self._bounds(allowed, solution, 0.0)

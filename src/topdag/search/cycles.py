@@ -47,7 +47,7 @@ def first_network(
     Orders are drawn so that each variable has a family that fits, whatever the families left by constraints are; so
     without ``rules`` there is none at all. With rules, what a network breaks is mended.
     """
-    candidates, limits = store.candidates, (run.seconds_left, run.on_tick)
+    candidates, limits = store.candidates, (run.seconds_left, run.tick)
     if rules is not None:
         cost, parents = _core.sample_obeying(candidates, rules, ORDERS, CLIMBS, SEED, *limits)
         return None if cost == math.inf else (cost, tuple(parents))
@@ -80,7 +80,7 @@ def branch_on_cycles(
     cost, masks = (math.inf, None) if first is None else first
     memory = int(SHARE_OF_MEMORY * run.allowed_memory)
     begin = run.seconds
-    found, interrupted = _core.branch_on_cycles(
+    found = _core.branch_on_cycles(
         store.candidates,
         rules or _core.CaseRules(store.n),
         cost,
@@ -88,11 +88,11 @@ def branch_on_cycles(
         memory,
         run.threads,
         run.seconds_left,
-        run.on_tick,
+        run.tick,
     )
     run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
-    limit = None if found.finished else "Ctrl-C" if interrupted else "time_limit" if run.is_over else "steps"
+    limit = None if found.finished else run.limit if run.is_over else "steps"
     return Branched(
         found.finished,
         tuple(found.parents) or masks,

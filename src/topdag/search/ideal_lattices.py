@@ -38,6 +38,6 @@ def ideal_lattice_of(
     )
     begin = run.seconds
     core = store.core(before)
-    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.on_tick)
+    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.tick)
     run.timed("lattice", begin)
     return lattice

@@ -15,4 +15,4 @@ def lattice_of(store: Store, run: Run, before: Sequence[int] = ()) -> _core.Latt
     before each in any case."""
     held = sum(array.nbytes for array in store.arrays)
     plan_lattice(store.n, run, held=held, more=set_bytes(store.n) * (1 + run.threads))
-    return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.on_tick)
+    return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.tick)

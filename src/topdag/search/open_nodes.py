@@ -42,7 +42,7 @@ class OpenParts:
             "bounds": np.array([part.bound for part in self.parts]),
             "numbers": np.array([*(part.number for part in self.parts), self.n_parts], dtype=np.int64),
             "edges": np.array([part.edge for part in self.parts], dtype=np.int64).reshape(-1, 2),
-            "allowed": allowed.reshape(len(self.parts), -1) if self.parts else allowed,
+            "allowed": allowed.reshape(len(self.parts), -(-int(self.kept.sum()) // 8)),
         }
 
     @classmethod

@@ -23,8 +23,8 @@ class OrderSearch:
     """What a search over orders found.
 
     ``cost``: of the best network, when ``finished``; infinite when none costs up to ``upper``. ``bound``: no network
-    costs less; the same as ``cost`` when finished. ``limit``: what stopped it, "time_limit", "memory_limit" or
-    "Ctrl-C". ``layers``: by number of placed variables, sets expanded and sets found but not expanded.
+    costs less; the same as ``cost`` when finished. ``limit``: what stopped it, "memory_limit" or the limit of
+    the run. ``layers``: by number of placed variables, sets expanded and sets found but not expanded.
     """
 
     finished: bool
@@ -69,14 +69,14 @@ def search_orders(
     """
     most = int(run.allowed_memory * (SHARE_OF_FREE_MEMORY if run.memory_limit is None else 1.0))
     begin = run.seconds
-    found, interrupted = _core.search_orders(
-        candidates, bound, upper, extend_paths, most if memory is None else memory, run.seconds_left, run.on_tick
+    found = _core.search_orders(
+        candidates, bound, upper, extend_paths, most if memory is None else memory, run.seconds_left, run.tick
     )
     proved, engine = found.bound, "best-first search over orders"
     run.memory = max(run.memory, found.bytes)
-    if found.memory_hit and memory is None and not interrupted:
-        found, interrupted = _core.search_in_layers(
-            candidates, bound, upper, extend_paths, most, run.threads, run.seconds_left, run.on_tick
+    if found.memory_hit and memory is None:
+        found = _core.search_in_layers(
+            candidates, bound, upper, extend_paths, most, run.threads, run.seconds_left, run.tick
         )
         engine = "search over orders by layers"
         run.memory = max(run.memory, found.bytes)
@@ -85,16 +85,10 @@ def search_orders(
         found.finished,
         found.cost,
         max(proved, found.bound),
-        _limit(found, interrupted),
+        None if found.finished else "memory_limit" if found.memory_hit else run.limit,
         engine,
         tuple(found.order),
         tuple(found.parents),
         {"expanded": found.expanded, "generated": found.generated, "reopened": found.reopened},
         tuple(found.layers),
     )
-
-
-def _limit(found: _core.OrderResult, interrupted: bool) -> str | None:
-    if found.finished:
-        return None
-    return "Ctrl-C" if interrupted else "memory_limit" if found.memory_hit else "time_limit"

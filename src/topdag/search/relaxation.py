@@ -10,6 +10,7 @@ multipliers rounded to a grid, and any multipliers from 0 on give a valid bound.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -87,7 +88,7 @@ class Known:
         climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
-        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.on_tick))
+        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.tick))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""
@@ -277,3 +278,18 @@ def bounds_by(root: Relaxation, families: Families) -> Floats:
     cuts = cuts_of(families, root.clusters, root.rows)
     multipliers = np.concatenate([root.multipliers, root.row_multipliers])
     return families.bound(np.ones(families.size, dtype=np.bool_), cuts, multipliers)[1]
+
+
+def gives_its_bound(root: Relaxation, store: ListStore) -> bool:
+    """Whether the cuts and multipliers give the bound that is claimed, on the families that are not left out."""
+    is_cut = all(0 < members < 1 << store.n and 0 < k <= members.bit_count() for members, k in root.clusters)
+    if not is_cut or not np.isfinite(root.multipliers).all() or np.isnan(root.family_bounds).any():
+        return False
+    families = Families.of_store(store)
+    allowed = root.kept_families(root.threshold)
+    return families.bound(allowed, cuts_of(families, root.clusters, root.rows), root.multipliers)[0] >= root.bound
+
+
+def cost_in(store: ListStore, places: Sequence[int]) -> float:
+    """The cost of the network with the families at these places of the store."""
+    return float(costs_of(store)[list(places)].sum())

@@ -129,7 +129,13 @@ def check_questions(scores: td.Scores, given: dict[str, Any], ks: tuple[int, ...
     reached = [g for value, g in every if value >= values[0] - math.log(FACTOR) - 1e-9]
     assert set(near) == set(reached) and len(near) == len(reached) == td.count_networks_within(scores, FACTOR)
     assert set(td.iter_networks_within(scores, FACTOR)) == set(reached)
+    for most in {1, len(reached) - 1, len(reached), len(reached) + 1} - {0}:
+        some = td.networks_within(scores, FACTOR, at_most=most)
+        assert [g.score for g in some] == pytest.approx(values[: min(most, len(reached))], abs=1e-7)
+        assert set(some) <= set(reached)
     classes = {td.EquivalenceClass(g) for g in reached}
+    for most in (len(classes), len(classes) + 1):
+        assert set(td.classes_within(scores, FACTOR, at_most=most)) == classes
     assert set(td.classes_within(scores, FACTOR)) == classes
     assert td.count_classes_within(scores, FACTOR) == len(classes)
 

@@ -58,7 +58,7 @@ def test_small_blocks_of_sets(seed: int, block_bits: int) -> None:
     core = scores.store.core(scores.before)
     lattice = _core.build_block_lattice(core, True, 2, None, None, block_bits)
     assert lattice is not None
-    found = _core.list_best(lattice, _core.Listed.NETWORKS, 30000, -math.inf, 2, None, None)[4]
+    found = _core.list_best(lattice, _core.Listed.NETWORKS, 30000, -math.inf, 2, None, None)[3]
     assert {tuple(row) for row in found.tolist()} == {tuple(row) for row in agreeing(scores, given)[0].tolist()}
 
 

@@ -75,7 +75,7 @@ def searched(
     problem: Problem, bound: _core.Bound, k: int, epsilon: float, block: int
 ) -> tuple[list[float], set[bytes]]:
     """Scores, and the networks, each a row of parents."""
-    finished, _, memory_hit, floor, scores, parents, _ = _core.search_listed_networks(
+    finished, memory_hit, floor, scores, parents, _ = _core.search_listed_networks(
         problem.candidates, bound, k, epsilon, block, NO_LIMIT, None, None
     )
     assert finished and not memory_hit
@@ -116,7 +116,7 @@ def test_a_completion_tells_the_values_on_its_way() -> None:
     problem = random_problem(8, 3, families=12)
     best = _core.search_orders(
         problem.candidates, _core.simple_bound(problem.candidates), math.inf, True, NO_LIMIT, None, None
-    )[0]
+    )
     way = np.cumsum([0, *(1 << x for x in best.order)]).astype(np.uint64)
     values, calls = _core.completion_values(problem.candidates, _core.simple_bound(problem.candidates), math.inf, way)
     truth = rest(problem)

@@ -149,9 +149,9 @@ def test_whatever_is_left_out_the_best_is_found(lists: FamilyLists, block: int) 
     expanded = []
     for undominated, posets in [(False, False), (True, False), (False, True), (True, True)]:
         found = _core.search_uniform_orders(lattice, 1, block, undominated, posets, 10**9, 1, None, None)
-        np.testing.assert_allclose(found[4], best, rtol=0, atol=1e-9)
-        expanded.append(found[6][1])
-    np.testing.assert_allclose(_core.count_paths(lattice, 1, block, True, 10**9, 1, None, None)[4], best, atol=1e-9)
+        np.testing.assert_allclose(found[3], best, rtol=0, atol=1e-9)
+        expanded.append(found[5][1])
+    np.testing.assert_allclose(_core.count_paths(lattice, 1, block, True, 10**9, 1, None, None)[3], best, atol=1e-9)
     assert len(best) == 0 or min(expanded) >= scores.store.n + 1
 
 

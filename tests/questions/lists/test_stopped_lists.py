@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Callable
 from functools import cache
 
@@ -201,10 +202,7 @@ def test_stopped_edge_bounds_are_none() -> None:
 def test_a_count_interrupted_before_it_begins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the lattice is made nothing has been counted."""
 
-    def press(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(list_lattices, "lattice_of_all_sets", press)
+    monkeypatch.setattr(list_lattices, "lattice_of_all_sets", lambda *_: signal.raise_signal(signal.SIGINT))
     for count in (td.count_networks_within, td.count_classes_within):
         with pytest.raises(td.Interrupted, match="nothing is known yet") as caught:
             count(one_row(3), 3)

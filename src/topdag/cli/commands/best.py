@@ -31,6 +31,7 @@ from topdag.cli.output import (
     answer_text,
     as_json,
     mention,
+    printing,
     progress_line,
     say,
     write_text,
@@ -69,7 +70,7 @@ ENDING = f"""\
 examples:
   topdag best asia.csv --score bic --max-parents 5 --json best.json --dot best.dot
   topdag best asia.csv --fit asia.bif
-  topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.npz
+  topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.state
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
@@ -97,7 +98,7 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument(
         "--checkpoint",
         metavar="STATE",
-        help="a file (.npz) in which a search leaves how it stands every few seconds, and from which it goes on",
+        help="a file in which a search leaves how it stands every few seconds, and from which it goes on",
     )
     group = parser.add_argument_group("output")
     group.add_argument("--json", metavar="OUT", help="write the answer as JSON, with - to stdout instead of the text")
@@ -116,7 +117,8 @@ def find_best(args: Namespace) -> Exit:
         _write(answer, asked.table, outputs)
     finally:  # a full disk must not cost the answer
         as_text = args.json != "-"
-        say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
+        with printing():
+            say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
     return code
 
 
