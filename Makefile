@@ -26,7 +26,7 @@ lint: .venv/linted
 # Changed files for every reader, on the seed of the day: make fuzz SECONDS=600 SEED=7
 SECONDS ?= 60
 fuzz: .venv/tested
-	PYTHONPATH=tests $(BIN)/python -m slow.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
+	PYTHONPATH=tests:tests/support $(BIN)/python -m slow.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
 # The core on its own, under address and undefined-behaviour sanitizers.
 sanitize: .venv/cmake

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 import reference
 from brute_force import class_numbers, network_scores, networks, ranked, values_of
+from feature_truth import truth_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from list_checks import scores_of
 from strategies import sampled_table, table_of, tables
-from test_features import truth_of
 
 import topdag as td
 from topdag.answers import averages as list_averaging

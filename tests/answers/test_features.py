@@ -2,45 +2,20 @@
 
 from __future__ import annotations
 
-from itertools import combinations, permutations
+from itertools import permutations
 
 import feature_truth as truth
 import numpy as np
 import pytest
 import reference
 from brute_force import networks
+from feature_truth import NAMES, truth_of
 from hypothesis import given
 from hypothesis import strategies as st
 
 import topdag as td
 from topdag.answers import class_edges
 from topdag.answers.class_edges import EdgeCounts, components
-
-NAMES = ("a", "b", "c", "d", "e")
-
-
-def truth_of(n: int) -> list[tuple[td.Feature, object]]:
-    """Every ready feature of n variables, with its definition as a function of masks."""
-    names = NAMES[:n]
-    found: list[tuple[td.Feature, object]] = []
-    for i, j in permutations(range(n), 2):
-        pair = names[i], names[j]
-        found += [
-            (td.edge(*pair), lambda m, i=i, j=j: truth.has_edge(m, i, j)),
-            (td.adjacency(*pair), lambda m, i=i, j=j: truth.joined(m, i, j)),
-            (td.path(*pair), lambda m, i=i, j=j: truth.has_path(m, i, j)),
-            (td.in_markov_blanket(*pair), lambda m, i=i, j=j: truth.in_blanket(m, i, j)),
-            (td.compelled_edge(*pair), lambda m, i=i, j=j: truth.is_compelled(m, i, j)),
-        ]
-        others = [v for v in range(n) if v not in (i, j)]
-        for c in others:
-            feature = td.v_structure(names[i], names[c], names[j])
-            found.append((feature, lambda m, i=i, j=j, c=c: truth.has_v_structure(m, i, c, j)))
-        for size in range(n - 1):
-            for z in combinations(others, size):
-                feature = td.d_separation(*pair, [names[v] for v in z])
-                found.append((feature, lambda m, i=i, j=j, z=z: truth.separated(m, i, j, set(z))))
-    return found
 
 
 def columns_of(masks: np.ndarray) -> list[np.ndarray]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import random
 
 import numpy as np
 import pytest
 import reference
+from constraint_draws import compiled, drawn_constraints, listed
 from strategies import sampled_table, stored
 
 import topdag as td
@@ -18,51 +18,11 @@ from topdag.constrained import rescored_lists as wider_lists
 from topdag.constrained.clause_branch_and_cut import search_by_rows
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
-from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
-from topdag.knowledge.rule_builders import adjacent, edge, n_parents
+from topdag.knowledge.compiled import FamilyRules
 from topdag.scoring import score as score_making
-from topdag.scoring.dominance import listed_store
 from topdag.search import engines
 from topdag.search.costs import Families
 from topdag.search.engines import Choice, Engine
-from topdag.search.stores import ListStore, families_of
-
-
-def drawn_constraints(names: tuple[str, ...], seed: int) -> td.Constraints:
-    """Of all kinds that speak of several variables; not always satisfiable, but not at odds at first sight."""
-    draw = random.Random(seed)
-
-    def pair() -> tuple[str, str]:
-        a, b = draw.sample(names, 2)
-        return a, b
-
-    kinds = [
-        lambda: {"ancestors": [pair()]},
-        lambda: {"not_ancestors": [pair(), pair()]},
-        lambda: {"precedence": [pair(), pair()]},
-        lambda: {"ancestors": [pair()], "forbidden_edges": [pair(), pair()]},
-        lambda: {"max_parents": {draw.choice(names): draw.randrange(2)}},
-        lambda: {"rules": [td.any_of([edge(*pair()), ~edge(*pair()), n_parents(draw.choice(names)) >= 2])]},
-        lambda: {"rules": [td.if_then(adjacent(*pair()), edge(*pair()) & adjacent(*pair()))]},
-        lambda: {"rules": [edge(*pair()) | (adjacent(*pair()) & (n_parents(draw.choice(names)) == 1))]},
-    ]
-    while True:
-        known = td.Constraints()
-        for make in (draw.choice(kinds) for _ in range(draw.randrange(2, 6))):
-            try:
-                more = known & td.Constraints(**make())
-                more.compiled(names, range(len(names)))
-            except td.ConstraintError:
-                continue
-            known = more
-        if known.compiled(names, range(len(names))).rest:
-            return known
-
-
-def listed(scores: td.Scores) -> ListStore:
-    own = [families_of(scores.store, x) for x in range(scores.store.n)]
-    return listed_store(scores.names, own)
-
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
@@ -70,10 +30,6 @@ NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 def everything(n: int) -> Families:
     table = sampled_table(n, 20, 1)
     return Families.of_store(listed(td.score(table, td.BIC())))
-
-
-def compiled(known: td.Constraints, names: tuple[str, ...]) -> CompiledConstraints:
-    return known.compiled(names, range(len(names)))
 
 
 @pytest.mark.parametrize("seed", range(25))

@@ -2,54 +2,17 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
+from constraint_draws import some_constraints
 from strategies import sampled_table
 
 import topdag as td
 from topdag.answers.results import Status
 from topdag.constrained import part_bounds
-from topdag.knowledge.rule_builders import adjacent, edge, n_parents
 from topdag.questions import list_sources as list_lattices
 from topdag.scoring import score as score_making
 from topdag.search import engines
 from topdag.search.engines import Choice, Engine
-
-
-def some_constraints(names: tuple[str, ...], seed: int) -> td.Constraints:
-    """Things that hold in some network, found by chance, of most kinds at once."""
-    draw = random.Random(seed)
-    order = list(names)
-    draw.shuffle(order)
-
-    def pair() -> tuple[str, str]:
-        a, b = sorted(draw.sample(range(len(order)), 2))
-        return order[a], order[b]
-
-    def turned() -> tuple[str, str]:
-        return pair()[::-1]
-
-    kinds = [
-        lambda: {"required_edges": [pair()]},
-        lambda: {"forbidden_edges": [pair(), turned()]},
-        lambda: {"required_adjacencies": [pair()]},
-        lambda: {"precedence": [pair(), pair(), pair()]},
-        lambda: {"ancestors": [pair(), pair()]},
-        lambda: {"not_ancestors": [turned(), turned()]},
-        lambda: {"max_parents": 3},
-        lambda: {"rules": [td.any_of([edge(*pair()), edge(*pair())])]},
-        lambda: {"rules": [td.if_then(adjacent(*pair()), n_parents(order[-1]) >= 1)]},
-    ]
-    while True:
-        try:
-            known = td.Constraints()
-            for make in draw.sample(kinds, 3):
-                known &= td.Constraints(**make())
-            known.compiled(names, range(len(names)))
-        except td.ConstraintError:
-            continue
-        return known
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import pytest
 import reference
+from constraint_draws import compiled, drawn_constraints, listed
 from strategies import sampled_table, stored
-from test_clause_branch_and_cut import compiled, drawn_constraints, listed
 
 import topdag as td
 from topdag import _core

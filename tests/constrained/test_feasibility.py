@@ -6,8 +6,8 @@ import random
 
 import pytest
 import reference
+from constraint_draws import drawn_constraints
 from strategies import sampled_table
-from test_clause_branch_and_cut import drawn_constraints
 
 import topdag as td
 from topdag._util.run import Run

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 import reference
+from constraint_draws import compiled, drawn_constraints, listed, stored
 from strategies import sampled_table
-from test_clause_branch_and_cut import compiled, drawn_constraints, listed, stored
 
 import topdag as td
 from topdag._util.run import Run

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import reference
+from constraint_draws import drawn_constraints
 from strategies import sampled_table, stored
-from test_clause_branch_and_cut import drawn_constraints
 
 import topdag as td
 from topdag import _core

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from constraint_draws import drawn_constraints
 from strategies import sampled_table
-from test_clause_branch_and_cut import drawn_constraints
 
 import topdag as td
 from topdag.scoring import allowed as constrained_scoring

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pruning_checks import EPSILONS, KINDS, every_set, families_in, pruned, scored_columns, tables_that_vary, truth
 from strategies import sampled_table, table_of
-from test_pruned import EPSILONS, KINDS, every_set, families_in, pruned, scored_columns, tables_that_vary, truth
 
 import topdag as td
 from topdag._util.run import Run

@@ -10,7 +10,7 @@ import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published import DATA
-from test_order_climbing import check_network, store_of
+from search_checks import check_network, store_of
 
 import topdag as td
 from topdag._util.run import Run

@@ -7,11 +7,11 @@ from itertools import product
 
 import pytest
 import reference
+from constraint_draws import some_constraints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import Problem, forward, problems, random_problem
 from strategies import list_scores, sampled_table, tied_lists
-from test_constrained_engines import some_constraints
 
 import topdag as td
 from topdag import _core

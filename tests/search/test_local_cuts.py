@@ -7,8 +7,7 @@ import pytest
 import reference
 from hypothesis import example, given
 from hypothesis import strategies as st
-from test_order_climbing import store_of
-from test_relaxation import HALF_CIRCLES, all_families, left_side, networks_of
+from search_checks import HALF_CIRCLES, all_families, left_side, networks_of, store_of
 
 from topdag import _core
 from topdag.search.costs import Families

@@ -9,23 +9,11 @@ import reference
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from search_checks import check_network, store_of
 
 from topdag import _core
 from topdag.search.costs import Families, candidates_of
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import ListStore
-
-
-def store_of(lists: FamilyLists) -> ListStore:
-    store = strategies.list_scores(lists).store
-    assert isinstance(store, ListStore)
-    return store
-
-
-def check_network(store: ListStore, cost: float, masks: list[int]) -> None:
-    assert reference.is_acyclic(masks)
-    total = sum(store.value(v, mask) for v, mask in enumerate(masks))
-    assert cost == store.best_scores.sum() - total
 
 
 @given(strategies.tied_lists(variables=(1, 6), always_empty_set=True), st.integers(0, 2**64 - 1))

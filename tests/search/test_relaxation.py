@@ -7,11 +7,10 @@ from functools import cache
 
 import numpy as np
 import pytest
-import reference
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_order_climbing import check_network, store_of
+from search_checks import HALF_CIRCLES, all_families, check_network, left_side, networks_of, store_of
 
 import topdag as td
 from topdag import _core
@@ -20,11 +19,6 @@ from topdag.search.costs import Families, common_step
 from topdag.search.family_lists import FamilyLists
 from topdag.search.relaxation import Incumbent, Known, Relaxation, solve_root
 from topdag.search.stores import ListStore
-
-
-@cache
-def networks_of(n: int) -> list[tuple[int, ...]]:
-    return [tuple(masks) for masks in reference.all_networks(n)]
 
 
 def costs_of_networks(store: ListStore) -> list[tuple[float, tuple[int, ...]]]:
@@ -43,13 +37,6 @@ def cuts_of(families: Families, clusters: list[tuple[int, int]]) -> _core.Cuts:
     members, ks = [m for m, _ in clusters], [k for _, k in clusters]
     cuts.add_clusters(np.array(members, dtype=np.uint64), np.array(ks, dtype=np.int64))
     return cuts
-
-
-def left_side(families: Families, cuts: _core.Cuts, cut: int, weights: np.ndarray) -> float:
-    marks = np.ones(families.size + families.n, dtype=np.uint8)
-    rows, counted, values = cuts.entries(cut, marks)
-    own = (rows == cut) & (counted < families.size)
-    return float(values[own] @ weights[counted[own]])
 
 
 def count_for(members: int, k: int, masks: tuple[int, ...]) -> int:
@@ -85,12 +72,6 @@ def count_weight(families: Families, weights: np.ndarray, members: int, k: int) 
     return sum(w for v, mask, w in listed if members >> v & 1 and (mask & members).bit_count() < k)
 
 
-def all_families(n: int) -> Families:
-    """Every parent set of every variable."""
-    listed = [(v, reference.members(mask), 0.0) for v, mask in strategies.families(n)]
-    return Families.of_store(store_of(FamilyLists.build([f"V{v}" for v in range(n)], listed)))
-
-
 @given(st.sampled_from([3, 4]), st.integers(0, 2**32 - 1))
 def test_halved_cuts_are_violated_and_hold_for_networks(n: int, seed: int) -> None:
     """Two families of weight a half for each variable: there clusters are tight and sums of them odd."""
@@ -108,14 +89,6 @@ def test_halved_cuts_are_violated_and_hold_for_networks(n: int, seed: int) -> No
         assert left_side(families, cuts, cut, weights) <= limits[cut] - 0.05 + 1e-9
         for masks in networks_of(n):
             assert left_side(families, cuts, cut, families.places(masks).astype(np.float64)) >= limits[cut]
-
-
-HALF_CIRCLES = [
-    *((0, []), (0, [3])),
-    *((1, []), (1, [0, 2])),
-    *((2, []), (2, [3])),
-    *((3, [0, 1]), (3, [1, 2])),
-]
 
 
 def test_what_no_cluster_sees_a_halved_sum_cuts() -> None:

@@ -21,8 +21,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-TESTS = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(TESTS))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
 import numpy as np  # noqa: E402
 from comparisons import KINDS  # noqa: E402
@@ -30,14 +29,14 @@ from random_inputs import Inputs  # noqa: E402
 
 REPRODUCER = '''"""{kind}: does not agree. Seed {seed}, case {number}.
 
-Run with the folder "tests" of topdag as its argument: python {name} path/to/tests
+Run with the folder "tests/support" of topdag as its argument: python {name} path/to/tests/support
 
 {trace}
 """
 
 import sys
 
-sys.path.insert(0, sys.argv[1] if len(sys.argv) > 1 else "tests")
+sys.path.insert(0, sys.argv[1] if len(sys.argv) > 1 else "tests/support")
 from comparisons import KINDS
 
 inputs = {inputs}

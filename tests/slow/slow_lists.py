@@ -6,8 +6,7 @@ Run it by name:  python -m pytest tests/slow_lists.py
 from __future__ import annotations
 
 import numpy as np
-from list_checks import scores_of
-from test_class_lists import assert_members_are_the_networks
+from list_checks import assert_members_are_the_networks, scores_of
 
 import topdag as td
 

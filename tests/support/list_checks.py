@@ -136,3 +136,16 @@ def interrupted(ask: Callable[..., Any], *asked: Any, ticks: int) -> tuple[Any, 
 def one_row(n: int, max_parents: int | None = None) -> Scores:
     """All networks of these tie."""
     return td.score(table_of(np.zeros((n, 1), int), [2] * n), td.BDeu(), max_parents=max_parents)
+
+
+def assert_members_are_the_networks(scores: Scores, factor: float) -> None:
+    """The members of the listed classes are the listed networks, each in one class."""
+    classes, single = td.classes_within(scores, factor), td.networks_within(scores, factor)
+    members = [network.masks for found in classes for network in found.members()]
+    assert len(members) == len(set(members)) == classes.n_networks == len(single)
+    assert set(members) == {network.masks for network in single}
+    assert td.count_classes_within(scores, factor) == len(classes)
+    covered = np.repeat(classes.scores, classes.sizes)
+    assert np.array_equal(covered, single.scores)
+    assert classes.sizes == tuple(found.size for found in classes)
+    assert_in_order(classes)

@@ -6,12 +6,16 @@ import math
 from dataclasses import dataclass
 from functools import cache
 
+import brute_force
 import numpy as np
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from strategies import tied_lists
 
+import topdag as td
 from topdag import _core
+from topdag.knowledge.priors import OrderModular
+from topdag.scoring.scores import Scores
 from topdag.search.family_lists import FamilyLists
 
 Clusters = tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.float64]]
@@ -115,3 +119,26 @@ def random_clusters(n: int, seed: int, *, many: int) -> Clusters:
         members = rng.choice(n, rng.integers(2, min(n, 6) + 1), False)
         drawn.append((sum(1 << int(v) for v in members), 1 + int(rng.random() < 0.2), float(rng.random() * 1.5)))
     return clusters_of(drawn)
+
+
+ORDERS = OrderModular()
+
+
+EVERY = 10**6
+
+
+def ranked(scores: Scores, log_weights: NDArray[np.float64]) -> tuple[list[float], list[list[int]]]:
+    """All networks with their values, best first, those that tie by their masks."""
+    masks = brute_force.networks(len(scores.columns))
+    values = brute_force.network_scores(brute_force.values_of(scores), masks) + log_weights
+    kept = np.flatnonzero(np.isfinite(values))
+    kept = kept[np.lexsort([*masks[kept].T[::-1], -values[kept]])]
+    return values[kept].tolist(), masks[kept].tolist()
+
+
+def assert_first(found: td.NetworkList, truth: tuple[list[float], list[list[int]]], k: int) -> None:
+    values, masks = truth
+    np.testing.assert_allclose(found.scores, values[:k], rtol=0, atol=1e-9)
+    assert found.parents.tolist() == masks[:k]
+    assert found.proof.status is (td.Status.PROVED if values else td.Status.INFEASIBLE)
+    assert found.floor <= (found.scores[-1] if len(found) else -math.inf)

@@ -8,14 +8,26 @@ from pathlib import Path
 
 import numpy as np
 from brute_force import class_numbers, networks, values_of
+from hypothesis import strategies as st
 from strategies import tables
 
 import topdag as td
+from topdag import _core
+from topdag._util.run import Run
 from topdag.answers.lists import grid_epsilon
 from topdag.scoring import dominance as pruning
 from topdag.scoring import parent_bounds as parent_limits
 from topdag.scoring.keep import KBest
+from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.parent_bounds import ParentBound
+from topdag.scoring.pruned import (
+    ALL_RULES,
+    PrunedScores,
+    Pruning,
+    pruning_question,
+    score_pruned,
+)
+from topdag.search.stores import SetStore
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -115,3 +127,79 @@ def assert_enough(table: td.Table, keep: object) -> Counter[str]:
             threshold = totals.max() - grid_epsilon(keep.factor, scores.grid)
         assert fits[(totals >= threshold) & (totals > -math.inf)].all()
     return Counter(bounds[scores.names[v]].rule for v in scores.columns)
+
+
+PENALISED: tuple[SetScore, ...] = (td.BIC(), td.AIC())
+
+
+DIRICHLET: tuple[SetScore, ...] = (td.BDeu(), td.BDeu(0.01), td.BDeu(10), td.BDeu(777.5))
+
+
+KINDS: tuple[SetScore, ...] = (*PENALISED, *DIRICHLET, td.K2(), td.fNML(), td.qNML())
+
+
+EPSILONS = (-1.0, 0.0, 0.5, math.log(20), math.log(1000))
+
+
+Families = dict[tuple[int, int], float]
+
+
+def scored_columns(table: td.Table) -> tuple[int, ...]:
+    return tuple(v for v in range(table.n_variables) if table.arities[v] > 1)
+
+
+def pruned(
+    table: td.Table,
+    kind: ScoreKind,
+    keep: Pruning,
+    *,
+    max_parents: int | None = None,
+    rules: int = ALL_RULES,
+    threads: int = 2,
+    layers: bool | None = None,
+) -> PrunedScores:
+    run = Run(threads=threads)
+    found = score_pruned(table, scored_columns(table), kind, max_parents, keep, run, rules=rules, layers=layers)
+    assert found is not None
+    return found
+
+
+def families_in(found: PrunedScores) -> Families:
+    lists = found.store.lists
+    owners = np.repeat(np.arange(found.store.n), np.diff(lists.offsets)).tolist()
+    return dict(zip(zip(owners, lists.masks[:, 0].tolist(), strict=True), found.store.rounded.tolist(), strict=True))
+
+
+def every_set(
+    table: td.Table, kind: SetScore, keep: Pruning, max_parents: int | None, rules: int
+) -> tuple[int, SetStore]:
+    """All sets on the grid that pruned scoring uses."""
+    columns = scored_columns(table)
+    n, view = len(columns), coded(table, columns)
+    question = pruning_question(table, columns, kind, max_parents, keep, Run(), rules=rules)
+    masks = np.arange(2**n, dtype=np.uint64)
+    grid, joint = _core.grid_scores(view, question, kind.joint(table.n_rows), masks)
+    if max_parents is not None:
+        joint = np.where(np.bitwise_count(masks) > max_parents + 1, -math.inf, joint)
+    below = []
+    for v in columns:
+        formula = kind.below(table.n_rows, int(table.arities[v]))
+        below.append(None if formula is None else _core.grid_scores(view, question, formula, masks)[1])
+    return grid, SetStore(n, joint, tuple(below))
+
+
+def truth(table: td.Table, kind: SetScore, keep: Pruning, max_parents: int | None, rules: int) -> tuple[int, Families]:
+    grid, store = every_set(table, kind, keep, max_parents, rules)
+    kept: Families = {}
+    for x in range(store.n):
+        if keep.k is None:
+            masks, scores = _core.families_worth_keeping(store.core(), x, keep.epsilon)
+        else:
+            masks, scores = pruning.families_by_better_subsets(store, x, keep.k)
+        kept |= {(x, mask): value for mask, value in zip(masks.tolist(), scores.tolist(), strict=True)}
+    return grid, kept
+
+
+def tables_that_vary(**options: object) -> st.SearchStrategy[td.Table]:
+    drawn = tables(constants=False, **options)  # type: ignore[arg-type]
+    return drawn.filter(lambda table: len(scored_columns(table)) > 1)

@@ -18,6 +18,7 @@ from list_checks import (
     INSTANTS,
     assert_complete_above_floor,
     assert_in_order,
+    assert_members_are_the_networks,
     interrupted,
     random_lists,
     scores_of,
@@ -209,19 +210,6 @@ def test_ties_as_the_oracle_finds_them(n: int, k: int) -> None:
 
 
 # ---- Against lists of networks
-
-
-def assert_members_are_the_networks(scores: Scores, factor: float) -> None:
-    """The members of the listed classes are the listed networks, each in one class."""
-    classes, single = td.classes_within(scores, factor), td.networks_within(scores, factor)
-    members = [network.masks for found in classes for network in found.members()]
-    assert len(members) == len(set(members)) == classes.n_networks == len(single)
-    assert set(members) == {network.masks for network in single}
-    assert td.count_classes_within(scores, factor) == len(classes)
-    covered = np.repeat(classes.scores, classes.sizes)
-    assert np.array_equal(covered, single.scores)
-    assert classes.sizes == tuple(found.size for found in classes)
-    assert_in_order(classes)
 
 
 def factor_for(scores: Scores, networks: int) -> float:

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from order_truth import EVERY, ORDERS, assert_first, ranked
 from strategies import sampled_table, tied_lists
-from test_prior_search import EVERY, ORDERS, assert_first, ranked
 
 import topdag as td
 from topdag.errors import Interrupted

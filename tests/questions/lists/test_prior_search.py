@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from order_truth import EVERY, ORDERS, assert_first, ranked
 from strategies import list_scores, sampled_table, tables, tied_lists
 
 import topdag as td
@@ -27,8 +28,6 @@ from topdag.search.family_lists import FamilyLists
 from topdag.search.lattice import lattice_of
 
 DATA = Path(__file__).resolve().parents[4] / "shared" / "data"
-ORDERS = OrderModular()
-EVERY = 10**6
 
 # ---- The truth
 
@@ -56,25 +55,8 @@ def all_orders(n: int) -> NDArray[np.int64]:
     return total
 
 
-def ranked(scores: Scores, log_weights: NDArray[np.float64]) -> tuple[list[float], list[list[int]]]:
-    """All networks with their values, best first, those that tie by their masks."""
-    masks = brute_force.networks(len(scores.columns))
-    values = brute_force.network_scores(brute_force.values_of(scores), masks) + log_weights
-    kept = np.flatnonzero(np.isfinite(values))
-    kept = kept[np.lexsort([*masks[kept].T[::-1], -values[kept]])]
-    return values[kept].tolist(), masks[kept].tolist()
-
-
 def by_orders(scores: Scores) -> tuple[list[float], list[list[int]]]:
     return ranked(scores, np.log(all_orders(len(scores.columns)).astype(float)))
-
-
-def assert_first(found: td.NetworkList, truth: tuple[list[float], list[list[int]]], k: int) -> None:
-    values, masks = truth
-    np.testing.assert_allclose(found.scores, values[:k], rtol=0, atol=1e-9)
-    assert found.parents.tolist() == masks[:k]
-    assert found.proof.status is (td.Status.PROVED if values else td.Status.INFEASIBLE)
-    assert found.floor <= (found.scores[-1] if len(found) else -math.inf)
 
 
 # ---- Both ways and the truth
