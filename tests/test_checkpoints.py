@@ -73,9 +73,7 @@ def test_a_killed_process_leaves_a_file_to_go_on_from(tmp_path: Path) -> None:
     scores, state = tmp_path / "scores.npz", tmp_path / "state.npz"
     td.write_scores(scores, hard_scores())
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(scores), str(state)])
-    for _ in range(3000):
-        if state.exists() or process.poll() is not None:
-            break
+    while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     process.kill()
     process.wait()
