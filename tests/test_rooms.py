@@ -141,7 +141,7 @@ ROOMS = {
     "order_search placed_lists relaxation runs score_kinds score_making scores searching stores",
     "list_questions": "_core asking constrained_lists engines errors family_lists graphs keeping list_lattices "
     "lists order_prior order_questions priors results runs score_making scores weighted_scores",
-    "network_search": "_core asking engines errors lattices list_lattices list_questions lists order_search "
+    "network_search": "_core asking engines lattices list_lattices list_questions lists order_search "
     "prior_search priors relaxation results runs scores stores",
     "prior_search": "_core asking errors lattices list_lattices list_questions lists priors results runs "
     "score_making scores",
@@ -166,7 +166,7 @@ ROOMS = {
     "runs score_making scores search_results stores wider_lists",
     "part_stores": "pruning rule_splits stores",
     "part_bounds": "_core engines errors lattices rule_splits runs stores",
-    "constrained_lists": "_core constrained_best constrained_search errors keeping list_lattices lists results runs "
+    "constrained_lists": "_core constrained_best constrained_search keeping list_lattices lists results runs "
     "scores search_results",
     "alternatives": "_core errors lattices network_checks runs scores",
     "comparing": "classes errors graphs messages scores",
