@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import subprocess
 import sys
 import time
@@ -52,7 +53,7 @@ def test_a_search_stopped_at_any_part_goes_on(tmp_path: Path, monkeypatch: pytes
 
     def write_and_stop(self: checkpoints.Checkpoint, state: checkpoints.State, seconds: float) -> None:
         write(self, state, seconds)
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(checkpoints.Checkpoint, "write", write_and_stop)
     stops, done = 0, None
