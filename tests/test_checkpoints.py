@@ -50,14 +50,18 @@ def test_a_search_stopped_at_any_part_goes_on(tmp_path: Path, monkeypatch: pytes
     scores, path = hard_scores(), tmp_path / "state.npz"
     whole = td.best_network(scores)
     write = checkpoints.Checkpoint.write
+    pressed: list[bool] = []
 
     def write_and_stop(self: checkpoints.Checkpoint, state: checkpoints.State, seconds: float) -> None:
         write(self, state, seconds)
-        signal.raise_signal(signal.SIGINT)
+        if not pressed:  # a second Ctrl-C would not wait for the answer
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(checkpoints.Checkpoint, "write", write_and_stop)
     stops, done = 0, None
     while done is None:
+        pressed.clear()
         try:
             done = td.best_network(scores, checkpoint=path)
         except td.Interrupted as stopped:
