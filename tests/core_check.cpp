@@ -1,6 +1,6 @@
 // core_check.cpp: the whole core on small random tables against naive code, for a build under sanitizers:
 //
-//   g++ -std=c++20 -g -O1 -DTOPDAG_NO_SIMD_CLONES -fsanitize=address,undefined -fno-sanitize-recover=all
+//   g++ -std=c++20 -g1 -O1 -DTOPDAG_NO_SIMD_CLONES -fsanitize=address,undefined -fno-sanitize-recover=all
 //       -ffp-contract=off tests/core_check.cpp src/core/*.cpp -o /tmp/core_check -pthread && /tmp/core_check
 //
 // The same with -fsanitize=thread shows that threads share nothing unguarded. That answers are right is tested in
