@@ -8,14 +8,13 @@ codes appear only in ``rows``, once the states of a table are known.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any, NoReturn
 
-from topdag.errors import ScoreError
+from topdag.errors import ScoreError, is_finite
 from topdag.messages import closest, listing
 
 SIGNS = ("+", "-", "0")
@@ -292,7 +291,7 @@ def _as_sum(value: Probabilities | float) -> Probabilities:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
         raise ScoreError(f"Probabilities are compared with and multiplied by finite numbers, not {value!r}.")
     return float(value)
 
