@@ -56,6 +56,7 @@ ROOMS = {
     "score_files": "errors family_lists",
     "set_arrays": "",
     "stores": "_core family_lists set_arrays",
+    "rounding": "_core errors stores",
     "decomposable": "_core discretize errors messages table",
     "number_columns": "_core messages table",
     "continuous_kinds": "_core decomposable errors messages number_columns table",
@@ -72,8 +73,9 @@ ROOMS = {
     "block_lattice": "_core engines errors runs",
     "lattices": "_core engines runs stores",
     "pruning": "_core family_lists lattices runs stores",
-    "pruned_scoring": "_core continuous_kinds errors family_lists runs score_kinds set_arrays stores table",
-    "continuous_lists": "_core continuous_kinds errors family_lists pruned_scoring runs score_kinds stores table",
+    "pruned_scoring": "_core continuous_kinds errors family_lists rounding runs score_kinds set_arrays stores table",
+    "continuous_lists": "_core continuous_kinds errors family_lists pruned_scoring rounding runs score_kinds "
+    "stores table",
     # what is known
     "rules": "errors",
     "rule_making": "errors rule_text rules",
@@ -96,21 +98,21 @@ ROOMS = {
     "constrained_likelihood": "errors isotonic parameter_regions",
     "constrained_scores": "constrained_likelihood decomposable errors fitting graphs network_checks "
     "parameter_constraints parameter_regions parameters score_kinds table",
-    "parameter_scoring": "constrained_scores constraints engines errors family_lists runs score_kinds scoring "
+    "parameter_scoring": "constrained_scores constraints engines errors family_lists rounding runs score_kinds "
     "set_arrays stores table",
     # scores of what is allowed
     "family_walk": "_core compiled_constraints errors parameter_scoring pruned_scoring runs score_kinds set_arrays "
     "table",
-    "constrained_scoring": "compiled_constraints continuous_lists engines errors family_lists family_walk "
-    "parameter_scoring pruned_scoring pruning runs score_kinds scoring stores table",
+    "constrained_scoring": "_core compiled_constraints continuous_lists engines errors family_walk "
+    "parameter_scoring pruned_scoring pruning rounding runs score_kinds set_arrays stores table",
     # scores with it
     "keeping": "errors pruned_scoring pruning runs",
-    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices network_checks "
-    "priors pruned_scoring runs score_kinds searching set_arrays stores table",
-    "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists continuous_scoring "
-    "engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading runs score_kinds scores "
-    "scoring stores table",
-    "weighted_scores": "errors priors runs scores scoring stores",
+    "scores": "compiled_constraints constraints decomposable errors graphs keeping lattices network_checks priors "
+    "pruned_scoring rounding runs score_kinds searching set_arrays stores table",
+    "score_making": "_core compiled_constraints constrained_scoring constraints continuous_lists "
+    "continuous_scoring engines errors family_lists keeping parameter_scoring pruned_scoring pruning reading "
+    "rounding runs score_kinds scores scoring stores table",
+    "weighted_scores": "errors priors rounding runs scores stores",
     "order_prior": "_core engines errors keeping priors runs scores weighted_scores",
     "mdl_pruning": "",
     # bounds beyond the lattice
@@ -201,9 +203,9 @@ ROOMS = {
     "xmlbif": "errors graphs network_parts parameters state_words text_scanner xml_tree",
     "xdsl": "errors net_format network_parts parameters state_words text_scanner xml_tree",
     "network_files": "bif errors graphs net_format network_parts parameters writing xdsl xmlbif",
-    "files": "constraints errors family_lists graphs keeping parameter_scoring score_files score_kinds score_making "
-    "scores scoring set_arrays stores table writing",
-    "list_reading": "errors family_lists graphs lists network_checks priors results score_kinds scores stores",
+    "files": "constraints errors family_lists graphs keeping parameter_scoring rounding score_files score_kinds "
+    "score_making scores set_arrays stores table writing",
+    "list_reading": "errors family_lists graphs lists network_checks priors results rounding score_kinds scores stores",
     "list_files": "errors list_reading lists priors score_kinds scores writing",
     # the scikit-learn way in
     "estimator_base": "columns constraints discretize errors frames messages priors questions results score_kinds "
