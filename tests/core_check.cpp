@@ -361,7 +361,7 @@ void check_grid() {
         check(std::abs(values[2] - magnitude / 3) <= step, "rounding moves by at most a step");
         const bool sums_are_exact = exponent == 40 || 40.0 * magnitude <= std::ldexp(1.0, 51 - exponent);
         check(sums_are_exact || exponent <= coarsest_exponent(20), "sums over 2n values stay exact, or the grid is needed");
-        check(exponent == 40 || 2.0 * magnitude <= std::ldexp(1.0, exact_bits - exponent), "differences stay exact");
+        check(exponent == 40 || 2.0 * magnitude <= std::ldexp(1.0, exact_bits + 1 - exponent), "differences stay exact");
         check(magnitude > 1e6 || 80.0 * step <= 1e-6, "a proof is right to 1e-6 nats");
     }
 }

@@ -164,7 +164,7 @@ int grid_exponent(int n, double magnitude) {
     const double size = std::min(magnitude, 1e300);
     const auto bits = [&](double times) { return static_cast<int>(std::ceil(std::log2(times * size))); };
     const int whatever_is_summed = std::min(40, 51 - bits(2.0 * n));
-    const int single_differences = exact_bits - bits(2.0);
+    const int single_differences = exact_bits - bits(1.0);  // one more bit is exact
     return std::max(whatever_is_summed, std::min(coarsest_exponent(n), single_differences));
 }
 
