@@ -12,6 +12,7 @@ from topdag.continuous_kinds import GaussianScore, PenalisedGaussian
 from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
 from topdag.pruned_scoring import MOST_VARIABLES, PrunedScores, Pruning, require_rule, score_pruned
+from topdag.rounding import require_exact_sums
 from topdag.runs import Run, shown_bytes
 from topdag.score_kinds import ScoreKind
 from topdag.stores import ListStore
@@ -79,5 +80,6 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...]) -> PrunedScores:
     lists = FamilyLists(names, np.array(found.offsets), found.take_parents()[:, np.newaxis], found.take_scores())
     store = ListStore(len(names), lists, lists.scores)
+    require_exact_sums(store, found.grid)
     cut = MappingProxyType({"bound": found.n_cut})
     return PrunedScores(store, found.grid, found.limit, found.n_scored, found.n_scored, cut, lists.n_families)

@@ -22,6 +22,7 @@ from topdag.lists import ClassList, Masks, NetworkList
 from topdag.network_checks import LARGEST_SCORE
 from topdag.priors import Prior, log_weight_of, prior_from_dict
 from topdag.results import Proof, Stats, Status
+from topdag.rounding import require_exact_sums, require_fine
 from topdag.score_kinds import ScoreKind, kind_from_dict
 from topdag.scores import Scores
 from topdag.stores import ListStore, SetStore, Store
@@ -183,7 +184,13 @@ def _list_store(lists: FamilyLists, grid: int) -> ListStore:
         rounded = np.ldexp(np.rint(np.ldexp(lists.scores, grid)), -grid)
     if not np.isfinite(rounded).all():
         raise _Wrong("a local score is too large for the grid")
-    return ListStore(len(lists.names), lists, rounded)
+    store = ListStore(len(lists.names), lists, rounded)
+    try:
+        require_fine(store.n, grid)
+        require_exact_sums(store, grid)
+    except ScoreError as error:
+        raise _Wrong(str(error)) from None
+    return store
 
 
 class _Items:

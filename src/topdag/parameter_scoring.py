@@ -18,9 +18,9 @@ from topdag.constraints import Constraints
 from topdag.engines import family_bytes, set_bytes
 from topdag.errors import ScoreError
 from topdag.family_lists import FamilyLists
+from topdag.rounding import round_store
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
-from topdag.scoring import round_store, round_together
 from topdag.set_arrays import masks_in
 from topdag.stores import FamilyStore, Floats, ListStore, SetStore, Store, families_of, rows_of, slots_of
 from topdag.table import Table
@@ -103,9 +103,9 @@ def _listed(store: ListStore, lessened: Mapping[int, Floats], run: Run) -> tuple
         masks.append(own)
         scores.append(lessened.get(x, values))
     joined = np.concatenate(scores)
-    grid = round_together([joined], store.n, run.threads)
     lists = FamilyLists(store.lists.names, store.lists.offsets, rows_of(np.concatenate(masks)), joined)
-    return ListStore(store.n, lists, joined), grid
+    listed = ListStore(store.n, lists, joined.copy())
+    return listed, round_store(listed, run.threads)
 
 
 def _dense(store: SetStore | FamilyStore, lessened: Mapping[int, Floats], run: Run) -> tuple[Store, int]:
@@ -117,4 +117,4 @@ def _dense(store: SetStore | FamilyStore, lessened: Mapping[int, Floats], run: R
         masks, values = families_of(store, x)
         families[(x << n - 1) + slots_of(masks, x)] = lessened.get(x, values)
     dense = FamilyStore(n, families)
-    return dense, round_store(dense, run)
+    return dense, round_store(dense, run.threads)

@@ -15,6 +15,7 @@ from topdag import _core
 from topdag.continuous_kinds import GaussianScore, PenalisedGaussian
 from topdag.errors import ScoreError, TooLarge
 from topdag.family_lists import FamilyLists
+from topdag.rounding import require_exact_sums
 from topdag.runs import Run, available_memory, shown_bytes
 from topdag.score_kinds import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.set_arrays import Sets, set_array
@@ -188,8 +189,10 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
     lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
+    store = ListStore(len(names), lists, lists.scores)
+    require_exact_sums(store, found.grid)
     return PrunedScores(
-        ListStore(len(names), lists, lists.scores),
+        store,
         found.grid,
         found.limit,
         found.n_scored,

@@ -21,11 +21,12 @@ from topdag.keeping import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_fo
 from topdag.parameter_scoring import less_losses, losses_of, require_room, together
 from topdag.pruned_scoring import PrunedScores
 from topdag.pruning import listed_store, store_for_k_best
+from topdag.rounding import HOPELESS_NATS, round_store
 from topdag.runs import OnProgress, Run, is_whole
 from topdag.score_choice import scores_by_lists
 from topdag.score_kinds import AIC, BIC, KINDS_BY_NAME, ScoreKind
-from topdag.scores import HOPELESS_NATS, Scores, cutoff_of
-from topdag.scoring import fill_store, round_store, round_together
+from topdag.scores import Scores, cutoff_of
+from topdag.scoring import fill_store
 from topdag.stores import ListStore, MixedStore, SetStore, Store
 from topdag.table import Table
 from topdag.table_sources import as_table
@@ -191,7 +192,7 @@ def _score_all_sets(
     filled = fill_store(table, columns, kind.unconstrained, limit, run)
     if filled is None:
         return None
-    grid = round_store(filled, run)
+    grid = round_store(filled, run.threads)
     losses = losses_of(table, columns, kind)
     left_out = (known is not None or bool(losses)) and cutoff_of(filled, limit) < math.inf
     notes: tuple[str, ...] = ()
@@ -200,7 +201,12 @@ def _score_all_sets(
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
-        allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, limit, grid, run)
+        found = allowed_only(
+            *(filled, known.families, table, columns, kind.unconstrained, limit, grid, run), is_whole=not left_out
+        )
+        if found is None:
+            return None
+        allowed, grid = found
     if losses:
         lessened = less_losses(allowed, losses, run)
         if lessened is None:
@@ -232,11 +238,11 @@ def scored_again(
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
-    rounded = np.array(lists.scores)
-    grid = round_together([rounded], n, 1)
+    store = ListStore(n, lists, np.array(lists.scores))
+    grid = round_store(store, 1)
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
-    return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
+    return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
 
 
 def scored_columns(table: Table) -> tuple[int, ...]:

@@ -18,14 +18,12 @@ from topdag.lattices import lattice_of
 from topdag.network_checks import require_known
 from topdag.priors import Prior, in_words
 from topdag.pruned_scoring import PrunedScores
+from topdag.rounding import HOPELESS_NATS, require_fine
 from topdag.runs import Run
 from topdag.score_kinds import ScoreKind
 from topdag.set_arrays import masks_in
 from topdag.stores import ListStore, SetStore, Store, families_of
 from topdag.table import Table
-
-HOPELESS_NATS = 1000.0
-"""Families further below the family without parents than this are left out where BIC or AIC would spoil the grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +56,9 @@ class Scores:
     constraints: Constraints | None = None
     compiled: CompiledConstraints | None = None
     left_out: bool = False
+
+    def __post_init__(self) -> None:
+        require_fine(len(self.columns), self.grid)
 
     @property
     def rest(self) -> Rest | None:
