@@ -31,7 +31,7 @@ def best_by(scores: td.Scores, **way: Any) -> td.Network:
 
 def has_superfluous_parent(scores: td.Scores, network: td.Network) -> bool:
     return any(
-        scores.local(name, [p for p in parents if p != parent]) >= scores.local(name, parents) - scores.slack / 4
+        scores.local(name, [p for p in parents if p != parent]) >= scores.local(name, parents)
         for name, parents in network.parents.items()
         for parent in parents
     )
