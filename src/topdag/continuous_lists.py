@@ -41,13 +41,15 @@ def score_worth_keeping(
     score = kind.scored_by(table, columns)
     if len(score.parts) > 1:
         raise ScoreError(f"BGe with a matrix as precision= is for tables over all sets; {n} variables take a number.")
+    most_parents = n if max_parents is None else max_parents
+    kind.require_independent(table, columns, score, most_parents)
     begin = run.seconds
     scatter, formula = score.parts[0]
     found = _core.score_gaussian_families(
         scatter,
         formula,
         kind.penalty(table.n_rows) if isinstance(kind, PenalisedGaussian) else 0.0,
-        n if max_parents is None else max_parents,
+        most_parents,
         keep.epsilon,
         keep.k or 0,
         _slack(formula, scatter, n),
