@@ -217,6 +217,9 @@ def demanding_constraints(rng: np.random.Generator, n: int) -> Inputs:
     given: Inputs = {"clauses": [clause() for _ in range(int(rng.integers(0, 4)))]}
     given |= {"ancestors": some(paths, int(rng.integers(0, 4)))}
     given |= {"not_ancestors": some(missing, int(rng.integers(0, 4)))}
+    if rng.random() < 0.5:
+        places = sorted(rng.choice(n, 2, False).tolist())
+        given |= {"precedence": [(f"V{order[places[0]]}", f"V{order[places[1]]}"), (f"V{order[0]}", f"V{order[-1]}")]}
     if not any(given.values()):
         given["clauses"] = [clause()]
     return {what: value for what, value in given.items() if value}
