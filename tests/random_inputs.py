@@ -54,9 +54,10 @@ def rounded_families(rng: np.random.Generator, n: int) -> Families:
     listed = []
     for place, x in enumerate(order):
         best = tuple(sorted(order[max(0, place - 2) : place]))
-        worst = -float(rng.uniform(1e5, 1e6))
-        for own in {(), best, *((v,) for v in order if v != x)}:
-            listed.append((x, own, worst + (float(rng.uniform(50, 60)) if own == best else float(rng.uniform(0, 40)))))
+        least = -float(rng.uniform(1e5, 1e6))
+        for own in sorted({(), best, *((v,) for v in order if v != x)}):
+            more = (50.0, 60.0) if own == best else (0.0, 1.0) if own == () else (10.0, 40.0)
+            listed.append((x, own, least + float(rng.uniform(*more))))
     return listed
 
 
