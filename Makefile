@@ -9,6 +9,14 @@ $(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb
 	| $(BIN)/python -m pip install --quiet --disable-pip-version-check --requirement /dev/stdin
 endef
 
+, := ,
+# Checks the core in build/sanitize-$(1) under the sanitizers $(2).
+define sanitized
+PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize-$(1) -DTOPDAG_SANITIZE=$(2)
+	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize-$(1) --parallel 2
+	build/sanitize-$(1)/core_check
+endef
+
 .PHONY: demo test lint fuzz sanitize site notebooks sdist bench stub clean
 
 demo: .venv/built
@@ -28,11 +36,10 @@ SECONDS ?= 60
 fuzz: .venv/tested
 	PYTHONPATH=tests:tests/support $(BIN)/python -m slow.fuzz --seconds $(SECONDS) $(if $(SEED),--seed $(SEED))
 
-# The core on its own, under address and undefined-behaviour sanitizers.
+# The core on its own: memory and undefined behaviour, then threads that share what is not guarded.
 sanitize: .venv/cmake
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize -DTOPDAG_SANITIZE=ON -DCMAKE_BUILD_TYPE=Debug
-	PATH="$(CURDIR)/$(BIN):$$PATH" cmake --build build/sanitize --parallel 2
-	build/sanitize/core_check
+	$(call sanitized,address,address$(,)undefined)
+	$(call sanitized,thread,thread)
 
 # Writes the core's stub anew after its interface changed.
 stub: .venv/built

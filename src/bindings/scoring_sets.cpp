@@ -119,6 +119,11 @@ void bind_scores(nb::module_& m) {
             });
         },
         "table"_a, "ess"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+    m.attr("EXACT_BITS") = exact_bits;
+    m.def("coarsest_exponent", &coarsest_exponent, "n_variables"_a,
+          "The exponent of the coarsest grid on which an answer may be called proved.");
+    m.def("largest_magnitude", [](DoublesIn values) { return largest_magnitude(values.data(), values.shape(0)); }, "values"_a,
+          "The largest absolute value among the finite ones.");
     m.def("round_together", &round_together, "arrays"_a, "n_variables"_a, "threads"_a,
           "Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.");
 

@@ -68,6 +68,16 @@ def score_all_sets_bde(table: CodedTable, ess: float, prior: Annotated[NDArray[n
 
 def score_families_bds(table: CodedTable, ess: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
 
+EXACT_BITS: int = 52
+
+def coarsest_exponent(n_variables: int) -> int:
+    """
+    The exponent of the coarsest grid on which an answer may be called proved.
+    """
+
+def largest_magnitude(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """The largest absolute value among the finite ones."""
+
 def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], n_variables: int, threads: int) -> tuple[float, int]:
     """
     Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.

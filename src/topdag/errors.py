@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import Any
 
 
@@ -17,6 +18,11 @@ def why_not_opened(error: OSError) -> str:
     if isinstance(error, PermissionError):
         return "you have no permission to open it; look at its rights, or choose another place"
     return error.strerror or str(error)
+
+
+def is_finite(number: Any) -> bool:
+    """Whether a double can hold the number; ``math.isfinite`` fails on whole numbers that are too large for one."""
+    return bool(abs(number) <= sys.float_info.max)
 
 
 class TableError(ValueError):

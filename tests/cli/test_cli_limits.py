@@ -174,6 +174,29 @@ def test_ctrl_c_while_it_still_loads(module: str, is_ignored: bool) -> None:
     assert (done.returncode, done.stderr) == expected
 
 
+PRESSED_WHILE_THE_SCRIPT_LOADS = """
+import os, runpy, signal, sys
+
+class Press:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Press())
+sys.argv = ["topdag", "--version"]
+runpy.run_path({script!r}, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["topdag", "topdag.__main__", "topdag.cli"])
+def test_ctrl_c_while_the_installed_script_loads(module: str) -> None:
+    """It is a file of ours, not one that pip makes: such a one loads modules before Ctrl-C can be heard."""
+    script = Path(__file__).resolve().parents[2] / "src" / "script" / "topdag"
+    program = PRESSED_WHILE_THE_SCRIPT_LOADS.format(module=module, script=str(script))
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (Exit.INTERRUPTED, "topdag: interrupted before anything was known\n")
+
+
 def test_ctrl_c_before_anything_is_known(topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import copy
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from slow import fuzz
 from slow.mutations import VALUES, of_bytes
@@ -49,6 +51,7 @@ def test_cases_come_again(readers: dict[str, Reader], tmp_path: Path) -> None:
 ONCE = [
     ("table", "a.csv", b"sep=,\n"),
     ("table", "a.csv", b"sep=;\n\n \n"),
+    ("network .bif", "a.bif", b"variable a { type discrete [ " + b"9" * 5000 + b" ] { x, y }; }"),
     ("constraints", "a.toml", b"max_parents = " + b"9" * 5000),
 ]
 
@@ -102,6 +105,57 @@ def test_odd_encodings(tmp_path: Path, encoding: Any) -> None:
         except td.TableError:
             continue
         assert encoding in ("utf-7", "idna")
+
+
+HUGE = 10**400  # JSON can hold it, a double cannot
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: td.EdgePrior({("a", "b"): HUGE}),
+        lambda: td.EdgePrior({}, HUGE),
+        lambda: td.probability("a", "b") <= HUGE,
+        lambda: HUGE * td.probability("a", "b") <= 1.0,
+        lambda: td.random_network(4, seed=1, concentration=HUGE),
+        lambda: td.Network(["a"], {}, {"a": HUGE}),
+        lambda: td.BDeu(HUGE),
+        lambda: td.score(td.example_table(9), td.CustomScore(lambda _: HUGE)),
+    ],
+)
+def test_whole_numbers_that_no_double_can_hold(make: Any) -> None:
+    with pytest.raises(OWN_ERRORS):
+        make()
+
+
+def test_sizes_that_no_double_can_hold() -> None:
+    with pytest.raises(ValueError, match="memory_limit must be a number of bytes"):
+        td.best_network(td.example_table(9), memory_limit="9" * 400)
+
+
+def test_posteriors_of_parent_sets_are_probabilities_of_known_variables(tmp_path: Path) -> None:
+    path = tmp_path / "all.npz"
+    found = td.network_posteriors(td.example_network().sample(20, 1), threads=1)
+    td.write_posteriors(path, found)
+    assert set(td.read_posteriors(path).by_parents) == set(found.by_parents)
+    with np.load(path) as file:
+        arrays = dict(file)
+    header = json.loads(arrays["header"].tobytes())
+    (first, others), *rest = header["parent_sets"]
+    unknown = [[["x", others], *rest], [[first, ["x", *others[1:]]], *rest], [[first, [first, *others[1:]]], *rest]]
+    wrong = [arrays | {"header": header_with(header, parent_sets=sets)} for sets in unknown]
+    wrong += [
+        arrays | {"parents_0": arrays["parents_0"].astype(kind)} for kind in (np.bool_, np.complex128, np.float32)
+    ]
+    wrong += [arrays | {"parents_0": np.r_[2.0, -1.0, np.zeros(arrays["parents_0"].size - 2)]}]
+    for claimed in wrong:
+        np.savez(path, **claimed)
+        with pytest.raises(td.FileError, match="not a file of posteriors"):
+            td.read_posteriors(path)
+
+
+def header_with(header: dict[str, Any], **changes: Any) -> Any:
+    return np.frombuffer(json.dumps(header | changes).encode(), dtype=np.uint8)
 
 
 # ---- The fuzzing itself

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tomllib
@@ -57,6 +58,16 @@ def test_the_extra_for_everything_is_everything_for_use() -> None:
 def test_every_extra_is_documented() -> None:
     page = (Path(__file__).resolve().parents[2] / "docs" / "reference" / "platforms.md").read_text()
     assert {extra for extra in PROJECT["project"]["optional-dependencies"] if f"`topdag[{extra}]`" not in page} == set()
+
+
+def test_the_command_is_a_script_of_ours() -> None:
+    """Installers put the path of their Python for ``#!python``."""
+    top = Path(__file__).resolve().parents[2]
+    script = top / "src" / "script" / "topdag"
+    assert script.read_text().startswith("#!python\n")
+    assert os.access(script, os.X_OK)
+    assert "src/script/topdag DESTINATION ${SKBUILD_SCRIPTS_DIR}" in (top / "CMakeLists.txt").read_text()
+    assert "scripts" not in PROJECT["project"]
 
 
 def test_the_source_distribution_holds_no_binaries() -> None:

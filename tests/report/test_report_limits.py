@@ -12,6 +12,7 @@ from report_pages import SECTIONS, Page, page_of
 
 import topdag as td
 from topdag._util.run import Run
+from topdag.questions import request as asking
 from topdag.questions.request import Asked
 from topdag.report import gathering
 from topdag.report.gathering import Missing, gather
@@ -92,6 +93,18 @@ def test_an_interruption_keeps_what_is_known(
     page = Page((tmp_path / "page.html").read_text())
     assert "because it was interrupted" in page.text or "since it was interrupted" in page.text
     assert len(page.values.get("scores", [])) == (0 if is_empty else 3)
+
+
+def test_what_on_progress_raises_keeps_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A score that is a function of ours tells of itself before it is asked for."""
+
+    def enough(_: td.Progress) -> None:
+        raise LookupError("enough")
+
+    monkeypatch.setattr(asking, "BDeu", lambda: td.CustomScore(lambda family: -float(len(family.parents))))
+    with pytest.raises(LookupError, match="enough"):
+        td.write_report(tmp_path / "page.html", td.example_table(), k=3, on_progress=enough)
+    assert "it was interrupted" in Page((tmp_path / "page.html").read_text()).text
 
 
 def test_only_constant_columns(tmp_path: Path) -> None:

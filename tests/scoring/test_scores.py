@@ -304,17 +304,17 @@ def test_what_a_custom_function_raises_comes_out(table: td.Table) -> None:
         td.CustomScore(3)
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-12, 1e9, 1e100, 1e299])
+@pytest.mark.parametrize("size", [1e-300, 1e-12, 1.0, 1e6])
 def test_numbers_of_any_size_are_told_apart(table: td.Table, size: float) -> None:
-    """The grid follows the largest score; ties beyond it are ties, order among the rest is kept."""
+    """The grid follows the largest score, as long as it tells networks apart (see test_rounding.py)."""
     scores = td.score(table, td.CustomScore(lambda family: -size * (1 + len(family.parents))), max_parents=1)
     answer = td.best_network(scores)
     assert answer.network.edges == ()
     assert answer.score == pytest.approx(-8 * size)
 
 
-@pytest.mark.parametrize("size", [1e301, 1e308])
-def test_numbers_whose_sums_would_overflow_are_refused(table: td.Table, size: float) -> None:
+@pytest.mark.parametrize("size", [1e9, 1e100, 1e301, 1e308])
+def test_numbers_too_large_to_be_told_apart_are_refused(table: td.Table, size: float) -> None:
     with pytest.raises(td.ScoreError, match="too large"):
         td.score(table, td.CustomScore(lambda family: -size), max_parents=1)
     with pytest.raises(td.ScoreError, match="too large"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -57,14 +58,18 @@ def test_a_search_stopped_at_any_part_goes_on(tmp_path: Path, monkeypatch: pytes
     scores, path = hard_scores(), tmp_path / "state.npz"
     whole = td.best_network(scores)
     write = checkpoints.Checkpoint.write
+    pressed: list[bool] = []
 
     def write_and_stop(self: checkpoints.Checkpoint, state: checkpoints.State, seconds: float) -> None:
         write(self, state, seconds)
-        raise KeyboardInterrupt
+        if not pressed:  # a second Ctrl-C would not wait for the answer
+            pressed.append(True)
+            signal.raise_signal(signal.SIGINT)
 
     monkeypatch.setattr(checkpoints.Checkpoint, "write", write_and_stop)
     stops, done = 0, None
     while done is None:
+        pressed.clear()
         try:
             done = td.best_network(scores, checkpoint=path)
         except td.Interrupted as stopped:
@@ -81,9 +86,7 @@ def test_a_killed_process_leaves_a_file_to_go_on_from(tmp_path: Path) -> None:
     scores, state = tmp_path / "scores.npz", tmp_path / "state.npz"
     td.write_scores(scores, hard_scores())
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(scores), str(state)])
-    for _ in range(3000):
-        if state.exists() or process.poll() is not None:
-            break
+    while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     process.kill()
     process.wait()

@@ -23,9 +23,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
 
-import numpy as np  # noqa: E402
-from comparisons import KINDS  # noqa: E402
-from random_inputs import Inputs  # noqa: E402
+import numpy as np
+from comparisons import KINDS
+from random_inputs import Inputs
 
 REPRODUCER = '''"""{kind}: does not agree. Seed {seed}, case {number}.
 

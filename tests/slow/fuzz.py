@@ -142,7 +142,9 @@ class Fuzzing:
         folder = self.findings / case.options.replace("/", "_").replace(" ", "_").replace(",", "")
         folder.mkdir(parents=True, exist_ok=True)
         (folder / case.name).write_bytes(case.content)
-        command = f"PYTHONPATH=tests:tests/support python -m slow.fuzz --reader {reader.name!r} --options {case.options!r}"
+        command = (
+            f"PYTHONPATH=tests:tests/support python -m slow.fuzz --reader {reader.name!r} --options {case.options!r}"
+        )
         print(f"\n{reader.name}: {kind}: {str(error)[:200]}\n  {command} --file {folder / case.name}", flush=True)
 
     def __str__(self) -> str:

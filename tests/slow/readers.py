@@ -359,7 +359,14 @@ def checkpoint_reader(folder: Path, scores: td.Scores) -> Reader:
     return Reader("checkpoint", of_checkpoint, files, read)
 
 
-# ---- Answers
+# ---- Answers and options
+
+OPTIONS = {
+    **{"memory-limit": "8GB", "time-limit": "10.5", "threads": "2", "max-parents": "3", "ess": "1.5", "score": "bdeu"},
+    **{"discretize": "quantile(3)", "separator": ",", "decimal": ".", "encoding": "utf-8", "missing": "drop"},
+    **{"require": "smoke->lung", "forbid": "*->asia", "rule": "if smoke->lung then not tub->lung", "leave-out": "asia"},
+    **{"parameter": "P(lung=yes | smoke=no) <= 0.1", "prior": "fair", "weights": "asia", "continuous": "asia"},
+}
 
 
 def answer_readers(folder: Path) -> Iterator[Reader]:
@@ -376,7 +383,14 @@ def answer_readers(folder: Path) -> Iterator[Reader]:
         beside.write_bytes(rows)
         told("check", path, beside)
 
+    def ask_with(path: Path, draw: random.Random) -> None:
+        beside = path.with_name("table.csv")
+        beside.write_bytes(rows)
+        told("best", beside, "--quiet", f"--{path.stem}={as_text(path)}")
+
     yield Reader("answer, by topdag check", of_json, files, check)
+    options = {f"{name}.option": text.encode() for name, text in OPTIONS.items()}
+    yield Reader("option, by topdag best", of_text, options, ask_with)
 
 
 # ---- Knowledge and rules

@@ -44,7 +44,10 @@ def _close(one: float, other: float, most: float = CLOSE) -> bool:
 
 
 def make_scored(rng: np.random.Generator) -> Inputs:
-    return {"table": random_table(rng, variables=(2, 4), most_states=5), "kind": random_kind(rng)}
+    table, kind = random_table(rng, variables=(2, 4), most_states=5), random_kind(rng)
+    if "NML" in kind:  # whose truth is in fractions
+        table["weights"] = [1] * len(table["weights"])
+    return {"table": table, "kind": kind}
 
 
 def check_scored(table: Inputs, kind: str) -> None:

@@ -54,9 +54,10 @@ def rounded_families(rng: np.random.Generator, n: int) -> Families:
     listed = []
     for place, x in enumerate(order):
         best = tuple(sorted(order[max(0, place - 2) : place]))
-        worst = -float(rng.uniform(1e5, 1e6))
-        for own in {(), best, *((v,) for v in order if v != x)}:
-            listed.append((x, own, worst + (float(rng.uniform(50, 60)) if own == best else float(rng.uniform(0, 40)))))
+        least = -float(rng.uniform(1e5, 1e6))
+        for own in sorted({(), best, *((v,) for v in order if v != x)}):
+            more = (50.0, 60.0) if own == best else (0.0, 1.0) if own == () else (10.0, 40.0)
+            listed.append((x, own, least + float(rng.uniform(*more))))
     return listed
 
 
@@ -217,6 +218,9 @@ def demanding_constraints(rng: np.random.Generator, n: int) -> Inputs:
     given: Inputs = {"clauses": [clause() for _ in range(int(rng.integers(0, 4)))]}
     given |= {"ancestors": some(paths, int(rng.integers(0, 4)))}
     given |= {"not_ancestors": some(missing, int(rng.integers(0, 4)))}
+    if rng.random() < 0.5:
+        places = sorted(rng.choice(n, 2, False).tolist())
+        given |= {"precedence": [(f"V{order[places[0]]}", f"V{order[places[1]]}"), (f"V{order[0]}", f"V{order[-1]}")]}
     if not any(given.values()):
         given["clauses"] = [clause()]
     return {what: value for what, value in given.items() if value}

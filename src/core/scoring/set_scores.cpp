@@ -17,6 +17,7 @@ namespace {
 constexpr double no_limit = std::numeric_limits<double>::infinity();
 constexpr std::size_t chunk = 1 << 16;
 constexpr int few_variables = 12;
+constexpr double most_rounding = 1e-6;  // nats that an answer called proved may be behind the best
 constexpr double finest_penalty = 1 << 22;  // set scores of this size still have a grid of 2^-24 or finer
 
 double penalty_of(const Table& table, const SetFormula& formula, double cells) {
@@ -156,9 +157,15 @@ double largest_magnitude(const double* values, std::size_t size) {
     return largest;
 }
 
+int coarsest_exponent(int n) { return static_cast<int>(std::ceil(std::log2(4.0 * n / most_rounding))); }
+
 int grid_exponent(int n, double magnitude) {
     if (magnitude == 0.0) return 40;
-    return std::min(40, 51 - static_cast<int>(std::ceil(std::log2(2.0 * n * std::min(magnitude, 1e300)))));
+    const double size = std::min(magnitude, 1e300);
+    const auto bits = [&](double times) { return static_cast<int>(std::ceil(std::log2(times * size))); };
+    const int whatever_is_summed = std::min(40, 51 - bits(2.0 * n));
+    const int single_differences = exact_bits - bits(1.0);  // one more bit is exact
+    return std::max(whatever_is_summed, std::min(coarsest_exponent(n), single_differences));
 }
 
 void round_to_grid(double* values, std::size_t size, int exponent, int threads, Limits& limits) {

@@ -57,7 +57,15 @@ double scoring_bytes(const Table& table, const SetFormula& formula, int threads)
 // The largest absolute value among the finite ones.
 double largest_magnitude(const double* values, std::size_t size);
 
-// Rounds to multiples of 2^-k with the largest k for which sums over 2n such values are exact in doubles.
+// Scores are rounded to multiples of 2^-k. A local score, a difference of two, moves by a step at most; so the network
+// that is best on the grid is behind the true best by 2n steps, and by 2n more where superfluous parents are dropped.
+// The least k for which that is at most 1e-6 nats: on a coarser grid nothing can be called proved.
+int coarsest_exponent(int n);
+
+// The largest k for which sums over 2n such values are exact in doubles, whatever they are. Where that would be too
+// coarse, the least that is not, as long as single differences are exact; then whether the sums of the networks at hand
+// are, at most 2^exact_bits steps, is for the caller to see.
+constexpr int exact_bits = 52;
 int grid_exponent(int n, double magnitude);
 void round_to_grid(double* values, std::size_t size, int exponent, int threads, Limits& limits);
 

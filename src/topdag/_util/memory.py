@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import sys
@@ -25,9 +26,11 @@ UNITS = {
 def parse_bytes(size: int | str) -> int:
     """Bytes from a whole number or a text such as "8GB"."""
     match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*", str(size))
-    if isinstance(size, bool) or match is None or match[2].upper() not in UNITS:
+    unit = None if match is None or isinstance(size, bool) else UNITS.get(match[2].upper())
+    found = math.inf if match is None or unit is None else float(match[1]) * unit
+    if found == math.inf:
         raise ValueError(f'memory_limit must be a number of bytes or a text such as "8GB", not {size!r}.')
-    return int(float(match[1]) * UNITS[match[2].upper()])
+    return int(found)
 
 
 def shown_bytes(size: float) -> str:

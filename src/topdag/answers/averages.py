@@ -17,7 +17,7 @@ from topdag.answers.class_edges import EdgeCounts, components
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
 from topdag.answers.lists import BestList, ClassList
-from topdag.errors import NetworkError, ScoreError, TooLarge
+from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
 from topdag.networks.network import Network
 from topdag.scoring.scores import Scores
 
@@ -101,7 +101,7 @@ def posterior(
 
 def coverage(averaged: BestList[Any], evidence: float, *, weights: str = "networks") -> float:
     """The share of the whole posterior that a list holds; ``evidence`` is the log of the sum of all weights."""
-    if not isinstance(evidence, (int, float)) or not math.isfinite(evidence):
+    if not isinstance(evidence, (int, float)) or not is_finite(evidence):
         raise ScoreError(f"The evidence is a natural log, a finite number, not {evidence!r}.")
     if not isinstance(averaged, BestList):
         raise ScoreError("Only a list of networks or classes, best first, covers a share of the posterior.")

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.answers.results import Stats
-from topdag.errors import ScoreError
+from topdag.errors import ScoreError, is_finite
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
@@ -201,6 +201,6 @@ def frame_of(rows: list[dict[str, Any]], names_without_rows: Sequence[str]) -> A
 
 
 def _checked(value: object) -> float:
-    if not isinstance(value, (Real, np.bool_)) or not math.isfinite(value):
+    if not isinstance(value, (Real, np.bool_)) or not is_finite(value):
         raise ScoreError(f"A feature must be True, False or a finite number for every network, not {value!r}.")
     return float(value)

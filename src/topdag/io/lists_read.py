@@ -22,6 +22,7 @@ from topdag.knowledge.priors import Prior, log_weight_of, prior_from_dict
 from topdag.networks.checks import LARGEST_SCORE
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_from_dict
+from topdag.scoring.rounding import require_exact_sums, require_fine
 from topdag.scoring.scores import Scores
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, SetStore, Store
@@ -183,7 +184,13 @@ def _list_store(lists: FamilyLists, grid: int) -> ListStore:
         rounded = np.ldexp(np.rint(np.ldexp(lists.scores, grid)), -grid)
     if not np.isfinite(rounded).all():
         raise _Wrong("a local score is too large for the grid")
-    return ListStore(len(lists.names), lists, rounded)
+    store = ListStore(len(lists.names), lists, rounded)
+    try:
+        require_fine(store.n, grid)
+        require_exact_sums(store, grid)
+    except ScoreError as error:
+        raise _Wrong(str(error)) from None
+    return store
 
 
 class _Items:

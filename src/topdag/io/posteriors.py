@@ -25,6 +25,7 @@ from topdag.errors import FileError, why_not_opened
 
 FilePath = str | os.PathLike[str]
 KINDS: dict[str, type[EdgePosteriors] | type[PathPosteriors]] = {"edges": EdgePosteriors, "paths": PathPosteriors}
+ROUNDING = 1e-9
 Posteriors = EdgePosteriors | PathPosteriors | NetworkPosteriors
 
 
@@ -105,7 +106,7 @@ def _posteriors(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Posteri
         return found[header["what"]]
     edges, paths = found["edges"], found.get("paths")
     assert isinstance(edges, EdgePosteriors) and isinstance(paths, PathPosteriors | None)
-    return NetworkPosteriors(edges, paths, _parent_sets(header, arrays, averaged), averaged)
+    return NetworkPosteriors(edges, paths, _parent_sets(names, header, arrays, averaged), averaged)
 
 
 def _names(found: Any) -> tuple[str, ...]:
@@ -117,20 +118,26 @@ def _names(found: Any) -> tuple[str, ...]:
 
 
 def _checked(matrix: Any, n: int) -> Any:
-    if matrix.shape != (n, n) or matrix.dtype != np.float64 or not ((matrix >= 0) & (matrix <= 1)).all():
-        raise ValueError("a matrix is not one of probabilities")
-    if matrix.diagonal().any():
+    if _probabilities(matrix, (n, n)).diagonal().any():
         raise ValueError("a variable has an edge or path to itself")
     return matrix
 
 
+def _probabilities(array: Any, shape: tuple[int, ...], slack: float = 0.0) -> Any:
+    if array.shape != shape or array.dtype != np.float64 or not ((array >= 0) & (array <= 1 + slack)).all():
+        raise ValueError("an array is not one of probabilities")
+    return array
+
+
 def _parent_sets(
-    header: Mapping[str, Any], arrays: Mapping[str, Any], averaged: Averaged
+    names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping[str, Any], averaged: Averaged
 ) -> dict[str, ParentSetPosteriors]:
     found = {}
     for place, (variable, candidates) in enumerate(header.get("parent_sets", ())):
-        probabilities = arrays[f"parents_{place}"]
-        if probabilities.shape != (1 << len(candidates),) or not math.isclose(probabilities.sum(), 1.0, abs_tol=1e-9):
+        if {variable, *candidates} - {*names} or len({variable, *candidates}) <= len(candidates):
+            raise ValueError(f"the parents of {variable!r} are not other variables, each once")
+        probabilities = _probabilities(arrays[f"parents_{place}"], (1 << len(candidates),), ROUNDING)
+        if not math.isclose(probabilities.sum(), 1.0, abs_tol=ROUNDING):
             raise ValueError(f"the parent sets of {variable!r} do not add up")
         found[variable] = ParentSetPosteriors(variable, tuple(candidates), probabilities, averaged)
     return found

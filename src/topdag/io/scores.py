@@ -18,10 +18,10 @@ from topdag.errors import FileError, ScoreError, why_not_opened
 from topdag.io.score_text import read_jkl, read_pss, write_jkl, write_pss
 from topdag.knowledge.constraints import Constraints
 from topdag.networks.network import Network
-from topdag.scoring.all_sets import LARGEST_SCORE
 from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
 from topdag.scoring.kinds.discrete import kind_from_dict, kind_to_dict
 from topdag.scoring.probability_losses import together
+from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.score import check_max_parents, scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search.family_lists import FamilyLists
@@ -155,7 +155,7 @@ def _read_npz(path: FilePath) -> Scores:
         return _scores_of(_checked_header(json.loads(arrays.pop("header").tobytes())), arrays)
     except OSError as error:
         raise FileError(f"{path}: {why_not_opened(error)}") from error
-    except FileError as error:
+    except (FileError, ScoreError) as error:
         raise FileError(f"{path}: {error}") from error
     except Exception as error:  # there is no end to what a damaged file makes the readers of zip and npy raise
         raise FileError(f"{path}: this is not a file of scores that topdag wrote ({error})") from error
@@ -198,6 +198,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
     if kind is not None:
         kind, known = together(kind, known)
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
+    require_exact_sums(store, header["grid"])
     compiled = None if known is None else known.compiled(names, columns)
     # Such constraints may need what was pruned, so it was pruned for the table, and a question may score again.
     is_automatic = compiled is not None and keep != "all" and not compiled.rest.is_closed_under_removal
@@ -236,9 +237,9 @@ def _store_of(names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping
 
 
 def _checked(array: Any, size: int) -> Any:
-    """Scores below infinity and not so large that sums overflow; minus infinity marks what is not allowed."""
+    """Scores below infinity; minus infinity marks what is not allowed."""
     if array.dtype != np.float64 or array.shape != (size,):
         raise FileError(f"expected {size} scores")
-    if not ((np.abs(array) <= LARGEST_SCORE) | (array == -math.inf)).all():
-        raise FileError("a score is not a number or too large")
+    if not (array < math.inf).all():
+        raise FileError("a score is not a number")
     return array

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.errors import ScoreError
+from topdag.errors import ScoreError, is_finite
 from topdag.networks.checks import require_known
 
 if TYPE_CHECKING:
@@ -292,5 +292,5 @@ def _checked(value: float, what: str, name: str) -> float:
 
 
 def _require_number(what: str, value: object) -> None:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
         raise ScoreError(f"{what} must be a finite number, a natural log, not {value!r}.")

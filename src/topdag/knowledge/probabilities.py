@@ -8,7 +8,6 @@ codes appear only in ``rows``, once the states of a table are known.
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from numbers import Real
 from typing import Any, NoReturn
 
 from topdag._util.messages import closest, listing
-from topdag.errors import ScoreError
+from topdag.errors import ScoreError, is_finite
 
 SIGNS = ("+", "-", "0")
 _BARE = re.compile(r"\w[\w.]*")
@@ -292,7 +291,7 @@ def _as_sum(value: Probabilities | float) -> Probabilities:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, Real) or not is_finite(value):
         raise ScoreError(f"Probabilities are compared with and multiplied by finite numbers, not {value!r}.")
     return float(value)
 

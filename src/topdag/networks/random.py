@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from topdag.errors import NetworkError
+from topdag.errors import NetworkError, is_finite
 from topdag.networks.fitted import MOST_CELLS, FittedNetwork, Probabilities, seeded
 from topdag.networks.network import Network
 
@@ -34,7 +34,7 @@ def random_network(
     >>> random_network(5, arcs=6, max_parents=2, seed=1).network
     Network(5 variables, 6 edges)
     """
-    if not (concentration > 0 and math.isfinite(concentration)):
+    if not (concentration > 0 and is_finite(concentration)):
         raise NetworkError(f"concentration should be a positive number, not {concentration}.")
     names = _names_of(variables)
     generator = seeded(seed)

@@ -15,7 +15,7 @@ from topdag.answers.lists import BestList, ClassList, NetworkList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Stats, Status
 from topdag.data.table import Table
-from topdag.errors import ConstraintError, Interrupted, OutOfTime, ScoreError, TooLarge
+from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.best import best_of
@@ -93,7 +93,7 @@ def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> 
         found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.n_variables <= LATTICE_LIMIT else 1.0)
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
-    found.is_interrupted = gathering.interrupted
+    found.is_interrupted = run.stopped_by is not None
     return found
 
 
@@ -111,7 +111,6 @@ class _Gathering:
 
     def __init__(self, asked: Asked, k: int, run: Run, found: Gathered) -> None:
         self.asked, self.k, self.run, self.found = asked, k, run, found
-        self.interrupted = False
 
     @property
     def n_variables(self) -> int:
@@ -122,8 +121,8 @@ class _Gathering:
         return len(self.found.names) if asked.table is None else len(scored_columns(asked.table))
 
     def ask(self, question: Callable[[Run], Result], share: float) -> Result | Missing:
-        """The answer, or why there is none."""
-        if self.interrupted:
+        """The answer, or why there is none. Ctrl-C, or what ``on_progress`` raises, stops the whole run."""
+        if self.run.stopped_by is not None:
             return Missing(INTERRUPTED)
         left = self.run.seconds_left
         own = Run(
@@ -134,15 +133,16 @@ class _Gathering:
         )
         try:
             return question(own)
-        except KeyboardInterrupt as interruption:
-            self.interrupted = True
-            answer: Any = interruption.answer if isinstance(interruption, Interrupted) else None
-            is_nothing = answer is None or (isinstance(answer, BestList) and not len(answer))
-            return Missing(INTERRUPTED) if is_nothing else answer
         except OutOfTime:
             return Missing("the time limit came first, and exact sums have no partial answer")
         except (TooLarge, ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
+        except BaseException as error:
+            if not isinstance(error, KeyboardInterrupt) and error is not own.stopped_by:
+                raise
+            self.run.stop(error)
+            answer: Any = getattr(error, "answer", None)
+            return answer or Missing(INTERRUPTED)  # an empty list tells nothing
 
     def best(self, run: Run) -> Answer:
         asked = self._fresh()
@@ -162,7 +162,7 @@ class _Gathering:
     def sum_up(self) -> None:
         """Edges and paths from one sum; where that cannot be, averages over the list."""
         found = self.ask(self._sums, 1.0)
-        if isinstance(found, Missing) and not self.interrupted and isinstance(self.asked.prior, OrderModular):
+        if isinstance(found, Missing) and not self.run.stopped_by and isinstance(self.asked.prior, OrderModular):
             found = self.ask(lambda run: self._sums(run, paths=False), 1.0)
         if isinstance(found, Missing):
             average_over_list(self.found, found)
@@ -180,7 +180,7 @@ class _Gathering:
                 f"use at most {most} variables"
             )
         return network_posteriors(
-            self._scores(),
+            self._scores(run),
             prior=self.asked.prior,
             paths=paths,
             parent_sets_of=(),
@@ -190,16 +190,16 @@ class _Gathering:
             on_progress=run.on_progress,
         )
 
-    def _scores(self) -> Scores:
+    def _scores(self, run: Run) -> Scores:
         if self.asked.scores is not None:
             return self.asked.scores
         table, kind = self.asked.table, self.asked.kind
         assert table is not None and kind is not None
-        run = Run(time_limit=self.run.seconds_left, memory_limit=self.run.memory_limit, threads=self.run.threads)
         limit, known = self.asked.max_parents, self.asked.constraints
-        scores = score_within(table, kind, run, max_parents=limit, constraints=known)
+        with run.hearing():
+            scores = score_within(table, kind, run, max_parents=limit, constraints=known)
         if scores is None:
-            raise OutOfTime("time_limit came before the table was scored.")
+            raise run.cut_short("The report", "nothing is known yet")
         return scores
 
     def _fresh(self) -> Asked:

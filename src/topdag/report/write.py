@@ -39,7 +39,8 @@ def write_report(
     ``content``: scores, or a table, frame, array or path, scored with BDeu(1); and answers that are there already,
     which are not asked for again. Only with answers, the page shows just these. Under a ``prior``, or a score that is
     not the same for all networks of a class, the list is one of networks. What cannot be had within the limits is
-    left out, and the page says why; Ctrl-C leaves out the rest.
+    left out, and the page says why; Ctrl-C leaves out the rest, and so does what ``on_progress`` raises, which is then
+    raised when the page is written.
 
     >>> write_report("asia.html", "asia.csv", k=10)
     """
@@ -57,6 +58,8 @@ def write_report(
     if asked is not None:
         gather(asked, k, run, known=found)
     write_page(path, found, title or title_of(sources[0] if sources else None))
+    if run.stopped_by is not None and not isinstance(run.stopped_by, KeyboardInterrupt):
+        raise run.stopped_by  # the page has what was known when on_progress raised it
 
 
 def write_page(path: FilePath, found: Gathered, title: str) -> None:

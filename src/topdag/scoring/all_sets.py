@@ -29,8 +29,6 @@ from topdag.search.stores import FamilyStore, Floats, SetStore
 # Summing counts and probabilities out of the full table, for BDe, costs the product of (arity + 1) steps.
 MOST_BDE_STEPS = 2.0**36
 
-LARGEST_SCORE = 1e300
-
 
 def fill_store(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
@@ -59,19 +57,6 @@ def require_storable(n: int, kind: ScoreKind) -> None:
         f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out "
         f"{n - most} column{'s' * (n - most > 1)}, or {advice}."
     )
-
-
-def round_store(store: SetStore | FamilyStore, run: Run) -> int:
-    """Rounds all values in place to one grid, so that sums are exact; returns k for a grid of 2**-k."""
-    return round_together(store.arrays, store.n, run.threads)
-
-
-def round_together(arrays: list[Floats], n: int, threads: int) -> int:
-    """Rounds these arrays of scores of n variables in place to one grid; returns k for a grid of 2**-k."""
-    magnitude, exponent = _core.round_together(arrays, n, threads)
-    if magnitude > LARGEST_SCORE:
-        raise ScoreError(f"A score of {magnitude:.1e} in size is too large: sums of such numbers would overflow.")
-    return exponent
 
 
 def _fill(

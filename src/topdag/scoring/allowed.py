@@ -14,28 +14,27 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag import _core
+from topdag._util.bitsets import as_set, is_empty
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError
 from topdag.knowledge.compiled import FamilyRules
-from topdag.scoring.all_sets import round_store, round_together
 from topdag.scoring.dominance import listed_store
-from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.probability_losses import NO_LOSSES, ChildLosses
 from topdag.scoring.pruned import PrunedScores, Pruning, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
+from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
 from topdag.scoring.walk import FamilyWalk
 from topdag.search.engines import BLOCK_LIMIT, SMALL, family_bytes
-from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import (
     FamilyStore,
-    ListStore,
     ParentLimits,
     SetStore,
     Store,
     families_between,
     families_of,
-    rows_of,
     slots_of,
 )
 
@@ -49,51 +48,126 @@ def allowed_only(
     store: SetStore | FamilyStore,
     rules: Sequence[FamilyRules],
     table: Table,
-    columns: Sequence[int],
+    columns: tuple[int, ...],
     kind: ScoreKind,
     max_parents: int,
     grid: int,
     run: Run,
-) -> tuple[Store, int]:
-    """The same scores with all other families forbidden, and their grid; as lists where few of many are left.
+    *,
+    is_whole: bool,
+) -> tuple[Store, int] | None:
+    """The same scores with all other families forbidden, and their grid; as lists where few of many are left. None when
+    the time is up.
 
-    Families whose penalty is hopeless have no score (docs/method.md). Where a variable must have parents, one of them
-    may be needed all the same, so these get theirs; the grid may become coarser for it. Families with more than
-    ``max_parents`` have no score either, and get none.
+    Families whose penalty is hopeless have no score (docs/method.md), unless the store ``is_whole``. Where a variable
+    must have parents, one of them may be needed all the same: it gets its score, unless it is hopeless beside what is
+    allowed. Families with more than ``max_parents`` have no score either, and get none.
     """
     if all(own.is_free for own in rules):
         return store, grid
-    if isinstance(store, SetStore) and _can_be_limited(store, rules, table, columns):
+    for x, own in enumerate(rules):
+        _require_some(max_parents >= max(own.least, own.must.bit_count()), own, x, max_parents)
+    if isinstance(store, SetStore) and _can_be_limited(store, rules, table, columns, is_whole=is_whole):
         return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
     kept: list[Families] = []
-    is_rounded = True
+    is_longer = False
     for x, own in enumerate(rules):
         masks, values = families_between(store, x, own.must, own.may)
         if not own.is_an_interval:
             allowed = admitted(own, masks)
             masks, values = masks[allowed], values[allowed]
-        may_lack = not table.continuous
-        if may_lack and isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
-            more = _left_out(own, masks, n, x, max_parents)
-            is_rounded &= not more.size
-            scores = [kind.local(table, columns[x], [columns[v] for v in _members(int(mask))]) for mask in more]
-            masks, values = np.concatenate([masks, more]), np.concatenate([values, scores])
-        _require_some(own, masks, x, max_parents)
+        if not is_whole and isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
+            more = _needed(own, x, masks, table, columns, kind, max_parents, grid, run)
+            if more is None:
+                return None
+            is_longer |= more[0].size > 0
+            masks, values = np.concatenate([masks, more[0]]), np.concatenate([values, more[1]])
+        _require_some(masks.size > 0, own, x, max_parents)
         kept.append((masks, values))
-    if is_rounded and n > SMALL and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
+    if is_longer:
+        kept, grid = _on_one_grid(rules[0].names, kept, grid, run)
+    if n > SMALL and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
         return listed_store(rules[0].names, kept), grid
-    dense = _dense(store, kept, run)
-    return dense, grid if is_rounded else round_store(dense, run)
+    return _dense(store, kept, run), grid
 
 
-def _can_be_limited(store: SetStore, rules: Sequence[FamilyRules], table: Table, columns: Sequence[int]) -> bool:
+def _needed(
+    own: FamilyRules,
+    x: int,
+    scored: NDArray[np.uint64],
+    table: Table,
+    columns: tuple[int, ...],
+    kind: ScoreKind,
+    max_parents: int,
+    grid: int,
+    run: Run,
+) -> Families | None:
+    """Allowed families of x that have no score, with theirs, but for those that one with some of their parents beats by
+    more than any question asks for; None when the time is up."""
+    assert isinstance(kind, SetScore)  # the others leave nothing out
+    found = FamilyWalk(table, columns, kind, max_parents, Pruning(epsilon=HOPELESS_NATS), own, x, run).families()
+    if found is None:
+        return None
+    masks = np.setdiff1d(found[0], scored)
+    view, joint = coded(table, columns), kind.joint(table.n_rows)
+    below = kind.below(table.n_rows, int(table.arities[columns[x]])) or joint
+
+    def rounded(formula: _core.SetFormula, mask: int) -> float:
+        return math.ldexp(round(math.ldexp(_core.score_set(view, formula, _members(mask)), grid)), -grid)
+
+    values = [rounded(joint, mask | 1 << x) - rounded(below, mask) for mask in masks.tolist()]
+    return masks, np.array(values)
+
+
+def _on_one_grid(
+    names: tuple[str, ...], kept: Sequence[Families], grid: int, run: Run, *, are_near: bool = True
+) -> tuple[list[Families], int]:
+    """Where families are so far below others that their sums need a coarser grid, all are rounded again; before that
+    those go that are in no network near an allowed one, if ``are_near`` are all that count."""
+    listed = listed_store(names, kept)
+    if sums_are_exact(listed, grid):
+        return list(kept), grid
+    listed = listed_store(names, _with_hope(kept) if are_near else kept)
+    listed = replace(listed, rounded=listed.rounded.copy())
+    grid = min(grid, round_store(listed, run.threads))
+    return [families_of(listed, x) for x in range(listed.n)], grid
+
+
+def _with_hope(kept: Sequence[Families]) -> list[Families]:
+    """Those that leave any network, with the best families for all other variables, in reach of one that is allowed."""
+    best = [values.max() for _, values in kept]
+    some = _some_network(kept)
+    least = some - HOPELESS_NATS - math.fsum(best)
+    return [
+        (masks[values - most >= least], values[values - most >= least])
+        for (masks, values), most in zip(kept, best, strict=True)
+    ]
+
+
+def _some_network(kept: Sequence[Families]) -> float:
+    """The score of a network of these families, variables placed by how little they lose; minus infinity: none."""
+    placed, losses = 0, [math.inf] * len(kept)
+    while placed.bit_count() < len(kept):
+        for x, (masks, values) in enumerate(kept):
+            if not placed >> x & 1:
+                losses[x] = values.max() - values[is_empty(masks & ~as_set(placed, masks))].max(initial=-math.inf)
+        waiting = [x for x in range(len(kept)) if not placed >> x & 1]
+        chosen = min(waiting, key=lambda x: losses[x])
+        if losses[chosen] == math.inf:
+            return -math.inf
+        placed |= 1 << chosen
+    return math.fsum(values.max() - loss for (_, values), loss in zip(kept, losses, strict=True))
+
+
+def _can_be_limited(
+    store: SetStore, rules: Sequence[FamilyRules], table: Table, columns: Sequence[int], *, is_whole: bool
+) -> bool:
     """Whether edges that must or cannot be and numbers of parents say all there is to say, nothing left out for its
     penalty is needed, and many families are left: then no family is stored by itself."""
     if any(own.among is not None or own.rules for own in rules):
         return False
     few = store.n > SMALL and sum(_limits(own, x).n_sets for x, own in enumerate(rules)) <= FEW_FAMILIES
-    is_whole = bool(table.continuous)  # nothing is left out for its penalty
     return not few and (
         is_whole or all(_can_do_without(own, store, x, table, columns[x]) for x, own in enumerate(rules))
     )
@@ -155,9 +229,9 @@ def score_allowed(
         found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run, losses.get(x)).families()
         if found is None:
             return None
-        _require_some(own, found[0], x, max_parents)
+        _require_some(found[0].size > 0, own, x, max_parents)
         kept.append(found)
-    return _joined(whole, kept, run)
+    return _joined(whole, kept, keep, run)
 
 
 def _core_can_begin(
@@ -169,30 +243,18 @@ def _core_can_begin(
     return own.must == 0 or may_be_in_layers(table, columns, kind, x, own.must)
 
 
-def _joined(whole: PrunedScores, kept: Sequence[Families], run: Run) -> PrunedScores:
+def _joined(whole: PrunedScores, kept: Sequence[Families], keep: Pruning, run: Run) -> PrunedScores:
     """On one grid: that of the core, or a coarser one where parents that must be score far below."""
-    masks, scores = (np.concatenate(parts) for parts in zip(*kept, strict=True))
-    offsets = np.cumsum([0, *(len(own) for own, _ in kept)])
-    rounded = scores.copy()
-    grid = min(whole.grid, round_together([rounded], len(kept), run.threads))
-    lists = FamilyLists(whole.store.lists.names, offsets, rows_of(masks), rounded if grid < whole.grid else scores)
-    store = ListStore(len(kept), lists, lists.scores)
-    return replace(whole, store=store, grid=grid, kept=lists.n_families)
+    are_near = keep.k is None and keep.epsilon <= HOPELESS_NATS  # the networks that are asked for
+    kept, grid = _on_one_grid(whole.store.lists.names, kept, whole.grid, run, are_near=are_near)
+    store = listed_store(whole.store.lists.names, kept)
+    return replace(whole, store=store, grid=grid, kept=store.n_families)
 
 
 def admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Part by part, so that what is made on the way stays small."""
     parts = [own.admit(masks[begin : begin + PART]) for begin in range(0, len(masks), PART)]
     return np.concatenate(parts) if parts else np.zeros(0, bool)
-
-
-def _left_out(own: FamilyRules, scored: NDArray[np.uint64], n: int, x: int, max_parents: int) -> NDArray[np.uint64]:
-    """Allowed parent sets of at most so many that have no score."""
-    slots = np.arange(1 << n - 1, dtype=np.uint64)
-    low = np.uint64((1 << x) - 1)
-    every = slots & low | (slots & ~low) << np.uint64(1)
-    every = every[np.bitwise_count(every) <= max_parents]
-    return np.setdiff1d(every[admitted(own, every)], scored)
 
 
 def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, table: Table, column: int) -> bool:
@@ -209,8 +271,8 @@ def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, tab
     return all(store.value(x, own.must | sum(1 << v for v in chosen)) >= near for chosen in more)
 
 
-def _require_some(own: FamilyRules, masks: NDArray[np.uint64], x: int, max_parents: int | None) -> None:
-    if not masks.size:
+def _require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | None) -> None:
+    if not has_some:
         is_limited = max_parents is not None and max_parents < len(own.names) - 1
         limit = f" with at most {max_parents} parents each" if is_limited else ""
         raise ConstraintError(f"No parents of {own.names[x]!r} obey all that is known about them{limit}.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from topdag import _core
@@ -12,7 +10,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import coded
 from topdag.scoring.kinds.gaussian import GaussianScore, MixedBIC
-from topdag.scoring.kinds.scatter import degenerate_in_words, numbers_of, scatter_of
+from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, scatter_of
 from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.stores import Floats, MixedStore, SetStore
 
@@ -23,6 +21,7 @@ def fill_minors(
     """Scores of all sets, in full precision; None when the time limit came first."""
     n = len(columns)
     score = kind.scored_by(table, columns)
+    kind.require_independent(table, columns, score, max_parents)
     _require_memory(len(score.parts) * set_bytes(n), n, run)
     joint: Floats | None = None
     for scatter, formula in score.parts:
@@ -70,13 +69,9 @@ def note_on_degenerate(store: MixedStore) -> str:
 
 def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max_parents: int) -> None:
     """Columns that depend on each other in all rows are an error; where in some, families are left out."""
-    n, scatter = len(continuous), scatter_of(table, continuous)
-    if not math.isnan(scatter.log_determinant(list(range(n)))):
-        return
-    formula = _core.MinorFormula([0.0] * (n + 1), [1.0] * (n + 1))
-    _, degenerate = _core.score_minors(scatter, formula, min(n, max_parents + 1), 1, None, None)
-    if degenerate:
-        found = [v for i, v in enumerate(continuous) if degenerate >> i & 1]
+    scatter = scatter_of(table, continuous)
+    found = dependent_columns(continuous, max_parents + 1, scatter, lambda order: scatter_of(table, order))
+    if found:
         raise ScoreError(f"{kind!r}: {degenerate_in_words(table, found)}")
 
 

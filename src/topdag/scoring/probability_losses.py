@@ -18,9 +18,9 @@ from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.knowledge.constraints import Constraints
-from topdag.scoring.all_sets import round_store, round_together
 from topdag.scoring.kinds.constrained import ChildKnowledge, Constrained, knowledge_of
 from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.rounding import round_store
 from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import (
@@ -112,9 +112,9 @@ def _listed(store: ListStore, lessened: Mapping[int, Floats], run: Run) -> tuple
         masks.append(own)
         scores.append(lessened.get(x, values))
     joined = np.concatenate(scores)
-    grid = round_together([joined], store.n, run.threads)
     lists = FamilyLists(store.lists.names, store.lists.offsets, rows_of(np.concatenate(masks)), joined)
-    return ListStore(store.n, lists, joined), grid
+    listed = ListStore(store.n, lists, joined.copy())
+    return listed, round_store(listed, run.threads)
 
 
 def _dense(store: SetStore | FamilyStore, lessened: Mapping[int, Floats], run: Run) -> tuple[Store, int]:
@@ -126,4 +126,4 @@ def _dense(store: SetStore | FamilyStore, lessened: Mapping[int, Floats], run: R
         masks, values = families_of(store, x)
         families[(x << n - 1) + slots_of(masks, x)] = lessened.get(x, values)
     dense = FamilyStore(n, families)
-    return dense, round_store(dense, run)
+    return dense, round_store(dense, run.threads)

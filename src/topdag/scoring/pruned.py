@@ -25,6 +25,7 @@ from topdag.scoring.kinds.discrete import (
     coded,
 )
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
+from topdag.scoring.rounding import require_exact_sums
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
@@ -195,8 +196,10 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
     lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
+    store = ListStore(len(names), lists, lists.scores)
+    require_exact_sums(store, found.grid)
     return PrunedScores(
-        ListStore(len(names), lists, lists.scores),
+        store,
         found.grid,
         found.limit,
         found.n_scored,

@@ -14,6 +14,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.pruned import MOST_VARIABLES, PrunedScores, Pruning, require_rule, score_pruned
+from topdag.scoring.rounding import require_exact_sums
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
@@ -40,13 +41,15 @@ def score_worth_keeping(
     score = kind.scored_by(table, columns)
     if len(score.parts) > 1:
         raise ScoreError(f"BGe with a matrix as precision= is for tables over all sets; {n} variables take a number.")
+    most_parents = n if max_parents is None else max_parents
+    kind.require_independent(table, columns, score, most_parents)
     begin = run.seconds
     scatter, formula = score.parts[0]
     found = _core.score_gaussian_families(
         scatter,
         formula,
         kind.penalty(table.n_rows) if isinstance(kind, PenalisedGaussian) else 0.0,
-        n if max_parents is None else max_parents,
+        most_parents,
         keep.epsilon,
         keep.k or 0,
         _slack(formula, scatter, n),
@@ -79,5 +82,6 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...]) -> PrunedScores:
     lists = FamilyLists(names, np.array(found.offsets), found.take_parents()[:, np.newaxis], found.take_scores())
     store = ListStore(len(names), lists, lists.scores)
+    require_exact_sums(store, found.grid)
     cut = MappingProxyType({"bound": found.n_cut})
     return PrunedScores(store, found.grid, found.limit, found.n_scored, found.n_scored, cut, lists.n_families)

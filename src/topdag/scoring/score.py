@@ -15,7 +15,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.knowledge.compiled import CompiledConstraints, free_rules
 from topdag.knowledge.constraints import Constraints
-from topdag.scoring.all_sets import fill_store, round_store, round_together
+from topdag.scoring.all_sets import fill_store
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.continuous_scoring import note_on_degenerate
@@ -25,7 +25,8 @@ from topdag.scoring.kinds.discrete import AIC, BIC, KINDS_BY_NAME, ScoreKind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
-from topdag.scoring.scores import HOPELESS_NATS, Scores, cutoff_of
+from topdag.scoring.rounding import HOPELESS_NATS, round_store
+from topdag.scoring.scores import Scores, cutoff_of
 from topdag.search.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
@@ -191,7 +192,7 @@ def _score_all_sets(
     filled = fill_store(table, columns, kind.unconstrained, limit, run)
     if filled is None:
         return None
-    grid = round_store(filled, run)
+    grid = round_store(filled, run.threads)
     losses = losses_of(table, columns, kind)
     left_out = (known is not None or bool(losses)) and cutoff_of(filled, limit) < math.inf
     notes: tuple[str, ...] = ()
@@ -200,7 +201,12 @@ def _score_all_sets(
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
-        allowed, grid = allowed_only(filled, known.families, table, columns, kind.unconstrained, limit, grid, run)
+        found = allowed_only(
+            *(filled, known.families, table, columns, kind.unconstrained, limit, grid, run), is_whole=not left_out
+        )
+        if found is None:
+            return None
+        allowed, grid = found
     if losses:
         lessened = less_losses(allowed, losses, run)
         if lessened is None:
@@ -232,11 +238,11 @@ def scored_again(
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
-    rounded = np.array(lists.scores)
-    grid = round_together([rounded], n, 1)
+    store = ListStore(n, lists, np.array(lists.scores))
+    grid = round_store(store, 1)
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
-    return Scores(names=lists.names, columns=columns, store=ListStore(n, lists, rounded), grid=grid, **options)
+    return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
 
 
 def scored_columns(table: Table) -> tuple[int, ...]:

@@ -21,11 +21,9 @@ from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, Within
 from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.pruned import PrunedScores
+from topdag.scoring.rounding import HOPELESS_NATS, require_fine
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import ListStore, SetStore, Store, families_of
-
-HOPELESS_NATS = 1000.0
-"""Families further below the family without parents than this are left out where BIC or AIC would spoil the grid."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +56,9 @@ class Scores:
     constraints: Constraints | None = None
     compiled: CompiledConstraints | None = None
     left_out: bool = False
+
+    def __post_init__(self) -> None:
+        require_fine(len(self.columns), self.grid)
 
     @property
     def rest(self) -> Rest | None:

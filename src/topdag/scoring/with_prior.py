@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior
-from topdag.scoring.all_sets import round_store, round_together
+from topdag.scoring.rounding import round_store
 from topdag.scoring.scores import Scores
 from topdag.search.stores import FamilyStore, ListStore, families_of, slots_of
 
@@ -54,7 +54,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         own[slots] = values + weights[slots]
         _require_nothing_lifted(scores, prior, names[x], own, weights)
     dense = FamilyStore(n, families)
-    return replace(scores, store=dense, grid=round_store(dense, run), automatic=False, prior=prior)
+    return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
 
 
 def _require_nothing_lifted(
@@ -145,5 +145,5 @@ def _listed_with(store: ListStore, names: tuple[str, ...], prior: Prior, run: Ru
     for x in range(store.n):
         begin, end = store.lists.offsets[x : x + 2]
         weighed[begin:end] += prior.listed_log_weights(names, x, store.lists.masks[begin:end])
-    grid = round_together([weighed], store.n, run.threads)
-    return ListStore(store.n, store.lists, weighed), grid
+    listed = ListStore(store.n, store.lists, weighed)
+    return listed, round_store(listed, run.threads)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 import os
 import re
@@ -10,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -287,35 +285,24 @@ def test_an_exception_while_reporting_stops_the_work() -> None:
         lambda: td.best_network(long_table(), on_progress=stop_it),
         lambda: td.score(long_table(), td.BDs(), on_progress=stop_it),
     ):
-        with pytest.raises(EnoughError, match="that will do"):
+        with pytest.raises(EnoughError, match="that will do") as caught:
             ask()
+        assert caught.value.answer is None or caught.value.answer.proof.limit == "on_progress"
     assert td.best_network(td.example_table()).proof.status is td.Status.PROVED
 
 
 # ---- Ctrl-C
 
 
-@contextlib.contextmanager
-def interrupted_after(seconds: float) -> Iterator[None]:
-    """Ctrl-C, as the terminal sends it, some time from now."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    timer = threading.Timer(seconds, lambda: os.kill(os.getpid(), signal.SIGINT))
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-        timer.join()
-        signal.signal(signal.SIGINT, before)
+def press(_: td.Progress) -> None:
+    """Ctrl-C, as the terminal sends it, once there is something to tell."""
+    os.kill(os.getpid(), signal.SIGINT)
 
 
 def test_ctrl_c_carries_the_answer_so_far() -> None:
     table = long_table()
-    with (
-        pytest.raises(td.Interrupted, match=r"Interrupted after .* s; stopped by Ctrl-C") as caught,
-        interrupted_after(0.1),
-    ):
-        td.best_network(table)
+    with pytest.raises(td.Interrupted, match=r"Interrupted after .* s; stopped by Ctrl-C") as caught:
+        td.best_network(table, on_progress=press)
     answer = caught.value.answer
     assert isinstance(caught.value, KeyboardInterrupt)
     assert answer.proof.status is td.Status.STOPPED
@@ -324,19 +311,48 @@ def test_ctrl_c_carries_the_answer_so_far() -> None:
 
 
 def test_ctrl_c_during_the_lattice() -> None:
-    def press(progress: td.Progress) -> None:
-        if progress.phase in ("sweeping", "ordering"):
-            signal.raise_signal(signal.SIGINT)
-
     scores = long_scores()
     with pytest.raises(td.Interrupted) as caught:
-        td.best_network(scores, on_progress=press)
+        td.best_network(scores, on_progress=lambda told: told.phase in ("sweeping", "ordering") and press(told))
     assert_stopped(caught.value.answer, td.best_network(scores), "Ctrl-C")
 
 
 def test_ctrl_c_while_scoring_alone() -> None:
-    with pytest.raises(KeyboardInterrupt), interrupted_after(0.1):
-        td.score(long_table(), td.BDeu())
+    with pytest.raises(td.Interrupted, match="nothing is known yet") as caught:
+        td.score(long_table(), td.BDeu(), on_progress=press)
+    assert caught.value.answer is None
+
+
+def test_a_second_ctrl_c_is_raised_at_once() -> None:
+    run = Run()
+    with run.hearing():
+        signal.raise_signal(signal.SIGINT)
+        assert run.is_over and run.limit == "Ctrl-C"
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_stops_a_question_inside_another() -> None:
+    outer, inner = Run(), Run()
+    with outer.hearing():
+        with inner.hearing():
+            signal.raise_signal(signal.SIGINT)
+        assert inner.is_over and outer.is_over
+
+
+def test_a_handler_of_ones_own_decides_what_ctrl_c_raises() -> None:
+    def own(*_: object) -> None:
+        raise EnoughError("by a signal")
+
+    before = signal.signal(signal.SIGINT, own)
+    try:
+        with pytest.raises(EnoughError, match="by a signal") as caught:
+            td.best_network(long_scores(), on_progress=press)
+        assert caught.value.answer.proof.status is td.Status.STOPPED
+        assert signal.getsignal(signal.SIGINT) is own
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_work_can_go_on_in_a_thread() -> None:

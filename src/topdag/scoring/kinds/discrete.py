@@ -234,7 +234,7 @@ class CustomScore(ScoreKind):
         family = family_of(table, x, parents)
         try:
             value = float(self.function(family))
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise ScoreError(f"The custom score did not give a number for {_shown(family)}: {error}") from error
         if not math.isfinite(value):
             raise ScoreError(f"The custom score gave {value} for {_shown(family)}; it must be finite.")

@@ -19,7 +19,7 @@ from topdag._util.messages import listing
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import NotAllowed, ScoreKind, coded
-from topdag.scoring.kinds.scatter import degenerate_in_words, numbers_of, rows_by_state, scatter_of
+from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, rows_by_state, scatter_of
 
 Floats = NDArray[np.float64]
 LARGEST_PRIOR = 1e100
@@ -55,6 +55,20 @@ class GaussianScore(ScoreKind):
     def degenerate(self, table: Table, columns: Sequence[int]) -> ScoreError:
         """The error for columns whose matrix has no determinant."""
         raise NotImplementedError
+
+    def require_independent(self, table: Table, columns: Sequence[int], score: MinorScore, max_parents: int) -> None:
+        """Refuses columns of which one depends on others, no more than it may have as parents.
+
+        Decided once, before anything is scored, and whatever the order of the columns.
+        """
+        for part, (scatter, _) in enumerate(score.parts):
+
+            def in_order(order: list[int], part: int = part) -> Scatter:
+                return self.scored_by(table, order).parts[part][0]
+
+            found = dependent_columns(columns, max_parents + 1, scatter, in_order)
+            if found:
+                raise self.degenerate(table, found)
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         self.require_columns(table)
@@ -255,11 +269,12 @@ class MixedBIC(ScoreKind):
 
     def _regressions(self, table: Table, x: int, discrete: list[int], continuous: list[int]) -> float:
         """One for each state of the discrete parents that occurs; every state that could has parameters."""
-        numbers = numbers_of(table, [*continuous, x])
+        family = sorted([*continuous, x])  # in the order of columns, in which scoring tells what depends on what
+        numbers, others = numbers_of(table, family), [i for i, v in enumerate(family) if v != x]
         n, parts = len(continuous), []
         for rows in rows_by_state(table, discrete):
             scatter = Scatter.of_rows(numbers, table.weights, rows.tolist())
-            log_ratio = scatter.log_determinant(list(range(n + 1))) - scatter.log_determinant(list(range(n)))
+            log_ratio = scatter.log_determinant(list(range(n + 1))) - scatter.log_determinant(others)
             if math.isnan(log_ratio):
                 raise self.degenerate(table, x, discrete, continuous, rows)
             parts.append(_log_likelihood(log_ratio, 1, int(table.weights[rows].sum(dtype=np.int64))))

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._core import Scatter
+from topdag._core import MinorFormula, Scatter, score_minors
 from topdag._util.messages import listing
 from topdag.data.table import Table
 
 Floats = NDArray[np.float64]
+MOST_TRIED = 22
+"""Of more columns, not every set of few is tried beforehand."""
 
 
 def numbers_of(table: Table, columns: Sequence[int]) -> Floats:
@@ -34,14 +36,48 @@ def rows_by_state(table: Table, discrete: Sequence[int]) -> list[NDArray[np.int6
     return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
+def is_degenerate(scatter: Scatter, variables: Sequence[int]) -> bool:
+    """Whether one of them depends on the others. Each is tried, for they vary by sizes and digits of their own: so the
+    order of the columns does not matter."""
+    return any(math.isnan(scatter.log_determinant([v, *(u for u in variables if u != v)])) for v in variables)
+
+
+def dependent_columns(
+    columns: Sequence[int], most: int, scatter: Scatter, in_order: Callable[[list[int]], Scatter]
+) -> list[int]:
+    """Some of these columns, at most so many, of which one depends on the others; none where there are none.
+
+    ``scatter``: how the columns vary together; ``in_order``: the same of the columns in another order.
+    """
+    n = len(columns)
+    if not is_degenerate(scatter, range(n)):
+        return []
+    if most >= n:
+        return [columns[i] for i in _fewest(scatter, n)]
+    if n > MOST_TRIED:
+        return []  # scoring finds those that matter
+    formula = MinorFormula([0.0] * (n + 1), [1.0] * (n + 1))
+    for v in columns:
+        order = [v, *(u for u in columns if u != v)]  # the first is tried with all sets of the others
+        _, found = score_minors(in_order(order), formula, most, 1, None, None)
+        if found:
+            return sorted(u for i, u in enumerate(order) if found >> i & 1)
+    return []
+
+
+def _fewest(scatter: Scatter, n: int) -> list[int]:
+    """Of n variables of which one depends on the others, as few as show it."""
+    few = list(range(n))
+    for v in range(n):
+        fewer = [u for u in few if u != v]
+        if is_degenerate(scatter, fewer):
+            few = fewer
+    return few
+
+
 def degenerate_in_words(table: Table, columns: Sequence[int]) -> str:
     """What is wrong with columns whose covariance is degenerate, and what to do."""
-    scatter = scatter_of(table, columns)
-    few = list(range(len(columns)))
-    for v in range(len(columns)):
-        fewer = [u for u in few if u != v]
-        if math.isnan(scatter.log_determinant(fewer)):
-            few = fewer
+    few = _fewest(scatter_of(table, columns), len(columns))
     names = [table.names[columns[v]] for v in few]
     or_bge = ", or use BGe(), which takes any table" if len(table.continuous) == table.n_variables else ""
     if len(few) == 1:

@@ -1,0 +1,79 @@
+"""The grid that local scores are rounded to: so coarse that sums are exact, so fine that answers may be called proved.
+
+On it a network that is called best is behind the true best by at most 1e-6 nats (docs/method.md). Scores too large for
+both are refused.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag import _core
+from topdag.errors import ScoreError
+from topdag.search.stores import Floats, ListStore, Store
+
+PART = 1 << 20
+HOPELESS_NATS = 1000.0
+"""Families further below an allowed one with fewer parents are left out where BIC or AIC would spoil the grid."""
+
+
+def round_store(store: Store, threads: int) -> int:
+    """Rounds all values in place to one grid; returns k for a grid of 2**-k."""
+    magnitude, grid = _core.round_together(store.arrays, store.n, threads)
+    require_fine(store.n, grid, magnitude)
+    require_exact_sums(store, grid)
+    return grid
+
+
+def require_fine(n: int, grid: int, magnitude: float = math.inf) -> None:
+    """Raises ScoreError for a grid on which nothing can be called proved."""
+    if n and grid < _core.coarsest_exponent(n):
+        raise _too_large(f"of {magnitude:.1e} in size" if magnitude < math.inf else f"rounded to 2^{-grid}")
+
+
+def require_exact_sums(store: Store, grid: int) -> None:
+    """Raises ScoreError where networks may score more in size than doubles can tell apart on this grid."""
+    if not sums_are_exact(store, grid):
+        raise _too_large(f"that add up to {_total(store):.1e} in a network")
+
+
+def sums_are_exact(store: Store, grid: int) -> bool:
+    """Whether sums over the families of any network are, once their scores are on this grid."""
+    most = math.ldexp(1.0, _core.EXACT_BITS - grid)
+    largest = max((_core.largest_magnitude(array) for array in store.arrays), default=0.0)
+    return 4 * store.n * largest <= most or _total(store) <= most
+
+
+def _total(store: Store) -> float:
+    return sum(_reach(store, x) for x in range(store.n))
+
+
+def _reach(store: Store, x: int) -> float:
+    """What the local scores of x are at most, in size, and how far apart."""
+    low, high = 0.0, 0.0
+    for values in _values(store, x):
+        allowed = values[values > -math.inf]
+        low, high = min(low, allowed.min(initial=0.0)), max(high, allowed.max(initial=0.0))
+    return high - low
+
+
+def _values(store: Store, x: int) -> Iterator[Floats]:
+    if isinstance(store, ListStore):
+        yield store.rounded[slice(*store.lists.offsets[x : x + 2])]
+        return
+    low = np.uint64((1 << x) - 1)
+    for begin in range(0, 1 << store.n - 1, PART):
+        slots: NDArray[np.uint64] = np.arange(begin, min(begin + PART, 1 << store.n - 1), dtype=np.uint64)
+        yield store.values(x, slots & low | (slots & ~low) << np.uint64(1))
+
+
+def _too_large(what: str) -> ScoreError:
+    return ScoreError(
+        f"Local scores {what} are too large: networks could not be told apart to 1e-6 nats, so nothing could be "
+        "proved. Use a lower max_parents, fewer parents that must be, columns with fewer states, or fewer rows. To "
+        "rule out families use Constraints, or leave them out of a score file; give them no huge numbers."
+    )
