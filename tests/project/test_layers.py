@@ -67,7 +67,7 @@ CORE_ROOMS = {
     "undominated_sets": "simd sweeps var_set",
     "block_lattice": "big_array local_scores parallel reading_back run_limits sweeps undominated_sets var_set",
     "family_bounds": "lattice parallel simd",
-    "listing": "family_bounds var_set",
+    "listing": "family_bounds run_limits var_set",
     "class_rule": "listing var_set",
     "block_family_bounds": "big_array block_lattice class_rule family_bounds listing parallel sweeps undominated_sets",
     "sparse_lattice": "candidates family_bounds parallel run_limits set_index var_set",
