@@ -21,15 +21,16 @@ Families = list[tuple[int, tuple[int, ...], float]]
 
 
 def families_with_ties(rng: np.random.Generator, n: int, *, empty: bool = False) -> Families:
-    """Small whole scores; some are missing, so that at times there is no network at all."""
+    """Small whole scores, or quarters; some are missing, so that at times there is no network at all."""
     spread, missing = int(rng.choice([1, 3, 9])), float(rng.choice([0.0, 0.3, 0.7]))
+    unit = float(rng.choice([1.0, 0.25]))
     listed = [
-        (x, reference.members(mask), -float(rng.integers(0, spread + 1)))
+        (x, reference.members(mask), -unit * float(rng.integers(0, spread + 1)))
         for x in range(n)
         for mask in range(2**n)
         if not mask >> x & 1 and (rng.random() >= missing or (mask == 0 and empty))
     ]
-    return listed + [(x, (), -float(spread)) for x in range(n) if not any(family[0] == x for family in listed)]
+    return listed + [(x, (), -unit * spread) for x in range(n) if not any(family[0] == x for family in listed)]
 
 
 def families_with_cycles(rng: np.random.Generator, n: int, *, parts: int, levels: int = 20, many: int = 12) -> Families:

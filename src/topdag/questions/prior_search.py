@@ -234,6 +234,8 @@ class _Search:
         self.run.phases |= {"bounding": seconds[0], "searching": seconds[1]}
         work = dict(zip(("generated", "expanded", "re-expanded", "weighed"), counts, strict=True))
         limit = None if finished else "memory_limit" if memory_hit else self.run.limit
+        if finished and len(values) == self.most:  # the queue may lack what cannot be the best
+            floor = max(floor, float(values[-1]))
         values, floor = values + offset, min(floor, upper) + offset
         proof = _proof(values, floor, limit, self.scores.describe_space())
         stats = run_stats(self.scores, self.run, engine, work)

@@ -5,13 +5,21 @@ Seeds are fixed; ``tests/slow/compare.py`` tries others for as long as it is giv
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from counted_stops import answer_at, counted_clock, readings_of
-from stop_cases import STOP_KINDS
+from random_inputs import rounded_families
+from stop_cases import STOP_KINDS, scores_of
 
 import topdag as td
 from topdag import _core
+from topdag._util.run import Run
+from topdag.questions.request import Asked, upper_bound
+from topdag.search.best import Standing
+from topdag.search.branch_and_cut import PartSearch
+from topdag.search.relaxation import Known, solve_root
 
 SEEDS = 4
 
@@ -40,3 +48,45 @@ def test_counted_stops_come_at_the_same_place_every_time() -> None:
     for stop in (0, 3, 30, 100):
         first, second = answer_at(ask, stop), answer_at(ask, stop)
         assert (first.network, first.proof) == (second.network, second.proof)
+
+
+@pytest.mark.parametrize("known", ["most", "standing", "best_alone", "lists"])
+def test_every_bound_from_the_grid_has_slack_for_the_rounding(known: str) -> None:
+    scores = scores_of(5, rounded_families(np.random.default_rng(1), 5))
+    asked, on_grid = Asked.from_scores(scores), float(scores.store.best_scores.sum())
+    assert scores.rounding > 0.0
+    if known == "most":
+        asked.most = on_grid
+    if known == "standing":
+        asked.standing = Standing.begin(scores.store, Run())
+    if known == "best_alone":
+        asked.best_alone = scores.store.best_scores.tolist()
+    assert math.isclose(upper_bound(asked) - on_grid, scores.rounding, rel_tol=0.1)
+
+
+def test_families_in_a_circle_are_no_network() -> None:
+    """Branch and cut that has one family left for each variable may not have cut the circle that they make."""
+    scores = scores_of(3, [(0, (), -5.0), (0, (1,), 0.0), (1, (), -4.0), (1, (0,), 0.0), (2, (), 0.0)])
+    store, run = scores.store, Run()
+    known = Known(store, run)
+    known.offer(9.0, [0, 0, 0])
+    search = PartSearch(store, run, solve_root(store, run, known=Known(store, run)), known)
+    search._offer(search.families.places([0b010, 0b001, 0]))
+    assert known.incumbent is not None and known.incumbent.masks == (0, 0, 0)
+
+
+def test_what_algorithm_1_met_stands_once_with_all_its_orders() -> None:
+    """When it is stopped, paths of a network that it met may not have been counted."""
+    scores = td.score(td.example_table(30, seed=2), td.BIC(), keep="all")
+
+    def ask(limit: float) -> td.NetworkList:
+        return td.search_networks(scores, 5, prior=td.OrderModular(), published=True, time_limit=limit, threads=1)
+
+    whole = readings_of(ask)
+    for stop in range(whole // 2, whole, max(1, whole // 40)):
+        found = answer_at(ask, stop)
+        rows = [tuple(row) for row in found.parents.tolist()]
+        assert len(set(rows)) == len(rows)
+        for masks, value in zip(rows, found.scores.tolist(), strict=True):
+            network = scores.network(masks)
+            assert value == pytest.approx(network.score + math.log(network.linear_extensions), abs=1e-6)
