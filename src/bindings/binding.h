@@ -14,12 +14,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
-#include <condition_variable>
+#include <functional>
 #include <memory>
-#include <mutex>
-#include <new>
+#include <optional>
 #include <stdexcept>
-#include <thread>
+#include <type_traits>
 #include <utility>
 
 #include "base/big_array.h"
@@ -141,97 +140,20 @@ struct PyLattice {
     std::unique_ptr<Lattice> lattice;
 };
 
-inline const char* phase_name(Phase phase) {
-    switch (phase) {
-        case Phase::waiting: return "starting";
-        case Phase::counting: return "counting";
-        case Phase::sweeping: return "sweeping";
-        case Phase::ordering: return "ordering";
-        case Phase::bounding: return "bounding";
-        case Phase::listing: return "listing";
-        case Phase::searching: return "searching";
-        case Phase::relaxing: return "relaxing";
-        case Phase::summing: return "summing";
-    }
-    return "";
-}
-
 // How one computation is limited and watched.
 struct Watch {
     double seconds_left;  // negative: no limit
     nb::object on_tick;   // called as on_tick(phase, done, total, best, bound), says whether to stop; or None
 };
 
-inline std::optional<double> known(double value) { return std::isnan(value) ? std::nullopt : std::optional(value); }
-
-// Whether somebody asked to stop.
-inline bool tick(Limits& limits, const nb::object& on_tick) {
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (on_tick.is_none()) return false;
-    const nb::object stops = on_tick(phase_name(limits.phase.load()), limits.done.load(), limits.total.load(),
-                                     known(limits.best.load()), known(limits.bound.load()));
-    return nb::cast<bool>(nb::bool_(stops));
-}
-
-// Memory errors become topdag's own here: other extension modules in the process may translate C++'s in their way.
-[[noreturn]] inline void raise_in_python(const std::exception_ptr& failure, Phase phase) {
-    try {
-        std::rethrow_exception(failure);
-    } catch (const std::bad_alloc& refused) {
-        const auto* array = dynamic_cast<const NoRoom*>(&refused);
-        const nb::object error = nb::module_::import_("topdag._util.memory")
-                                     .attr("out_of_memory")(phase_name(phase), array == nullptr ? 0 : array->bytes);
-        PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(error.ptr())), error.ptr());
-        throw nb::python_error();
-    }
-}
-
 // Runs work(limits) in a thread of its own; every 50 ms the interpreter may handle signals and report progress.
 // When on_tick says so the work stops as when its time is up; an exception stops it and is raised in place of its result.
+void run_watched(const Watch& watch, const std::function<void(Limits&)>& work);
+
 template <class Work>
 auto watched(const Watch& watch, Work&& work) {
-    Limits limits;
-    if (watch.seconds_left >= 0)
-        limits.deadline = Limits::Clock::now() + std::chrono::duration_cast<Limits::Clock::duration>(
-                                                     std::chrono::duration<double>(std::min(watch.seconds_left, 1e9)));
-    std::optional<decltype(work(limits))> result;
-    std::exception_ptr failure;
-    std::mutex lock;
-    std::condition_variable ended;
-    bool is_done = false;
-    std::thread worker([&] {
-        try {
-            result.emplace(work(limits));
-        } catch (...) {
-            failure = std::current_exception();
-        }
-        const std::lock_guard guard(lock);
-        is_done = true;
-        ended.notify_one();
-    });
-    std::exception_ptr raised;
-    {
-        nb::gil_scoped_release released;
-        std::unique_lock guard(lock);
-        while (!ended.wait_for(guard, std::chrono::milliseconds(50), [&] { return is_done; })) {
-            if (raised) continue;
-            guard.unlock();
-            {
-                nb::gil_scoped_acquire acquired;
-                try {
-                    if (tick(limits, watch.on_tick)) limits.stop.store(true);
-                } catch (nb::python_error&) {
-                    limits.stop.store(true);
-                    raised = std::current_exception();
-                }
-            }
-            guard.lock();
-        }
-        guard.unlock();
-        worker.join();
-    }
-    if (raised) std::rethrow_exception(raised);
-    if (failure) raise_in_python(failure, limits.phase.load());
+    std::optional<std::invoke_result_t<Work&, Limits&>> result;
+    run_watched(watch, [&](Limits& limits) { result.emplace(work(limits)); });
     return std::move(*result);
 }
 

@@ -10,7 +10,7 @@ namespace topdag {
 
 namespace {
 
-using NetworkOut = std::pair<double, std::vector<std::uint64_t>>;
+using CostedNetwork = std::pair<double, std::vector<std::uint64_t>>;
 using MarksOut = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
 using FactsOut = std::vector<std::tuple<int, std::string, std::uint64_t>>;
 using CaseOut = std::pair<MarksOut, FactsOut>;
@@ -67,7 +67,7 @@ BranchingResult branch(const Candidates& candidates, const PyCaseRules& own, dou
         [&](Limits& limits) { return branch_on_cycles(candidates, rules, question, limits); });
 }
 
-NetworkOut sample(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, bool climbs,
+CostedNetwork sample(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, bool climbs,
                   std::optional<double> seconds, nb::object on_tick) {
     require(orders >= 0, "orders");
     const OrderedNetwork found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
@@ -77,7 +77,7 @@ NetworkOut sample(const Candidates& candidates, std::int64_t orders, std::uint64
     return {found.cost, found.parents};
 }
 
-NetworkOut sample_that_obey(const Candidates& candidates, const PyCaseRules& own, std::int64_t orders,
+CostedNetwork sample_that_obey(const Candidates& candidates, const PyCaseRules& own, std::int64_t orders,
                             std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,
                             nb::object on_tick) {
     require(orders >= 0 && climbs >= 0, "orders and climbs");

@@ -8,64 +8,12 @@
 
 #include "binding.h"
 #include "listing/best_lists.h"
-#include "listing/listing.h"
+#include "listing/network_stream.h"
 
 namespace topdag {
 
 inline const Lattice& lattice_of(const PyLattice& held) { return *held.lattice; }
 inline double offset_of(const PyLattice&) { return 0.0; }
-
-struct Batch {
-    bool finished = false;  // none is left
-    std::vector<double> scores;
-    std::vector<VarSet> parents;
-};
-
-// A walk that waits in between, for streams.
-class NetworkStream {
-public:
-    virtual ~NetworkStream() = default;
-    virtual Batch next(std::size_t most, Limits& limits) = 0;
-    virtual std::size_t n_variables() const = 0;
-};
-
-template <class AnyLattice>
-class StreamFrom final : public NetworkStream {
-public:
-    StreamFrom(const AnyLattice& lattice, FamilyTable families, double lowest, double offset)
-        : families_(std::move(families)),
-          rule_(lattice, families_, best_order(lattice)),
-          walk_(lattice, families_, rule_, lowest),
-          n_(static_cast<std::size_t>(lattice.n_variables())),
-          offset_(offset) {
-        walk_.begin({typename NetworkRule<AnyLattice>::State{}, std::vector<VarSet>(n_, 0)});
-    }
-
-    Batch next(std::size_t most, Limits& limits) override {
-        Batch batch;
-        limits.begin(Phase::listing, 0);
-        while (batch.scores.size() < most) {
-            const Walked step = walk_.next();
-            if (step == Walked::found) {
-                batch.scores.push_back(walk_.score + offset_);
-                batch.parents.insert(batch.parents.end(), walk_.parents.begin(), walk_.parents.end());
-            } else if (step == Walked::ended || limits.reached()) {
-                batch.finished = step == Walked::ended;
-                break;
-            }
-        }
-        return batch;
-    }
-
-    std::size_t n_variables() const override { return n_; }
-
-private:
-    FamilyTable families_;
-    NetworkRule<AnyLattice> rule_;
-    Walk<AnyLattice, NetworkRule<AnyLattice>> walk_;
-    std::size_t n_;
-    double offset_;
-};
 
 template <class Held>
 void bind_listing_from(nb::module_& m) {
@@ -104,8 +52,7 @@ void bind_listing_from(nb::module_& m) {
                 return families_reaching(lattice, threshold, threads, limits);
             });
             if (families.empty()) return nullptr;
-            using Stream = StreamFrom<std::remove_cvref_t<decltype(lattice)>>;
-            return std::make_unique<Stream>(lattice, std::move(families), threshold, offset_of(held));
+            return open_stream(lattice, std::move(families), threshold, offset_of(held));
         },
         "lattice"_a, "lowest"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), nb::keep_alive<0, 1>(),
         "None when stopped.");

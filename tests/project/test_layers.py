@@ -120,6 +120,18 @@ def test_a_folder_of_the_core_includes_what_is_drawn(folder: str) -> None:
     assert set(re.findall(r"\w+", drawn[1])) & set(CORE_FOLDERS) == set(CORE_FOLDERS[folder].split())
 
 
+def test_a_class_of_the_core_is_defined_in_one_place() -> None:
+    """Two of one name would be one to the linker, which keeps the functions of either."""
+    headers = [file for file in CORE_FILES if file.suffix == ".h"]
+    places = [
+        (name, file)
+        for file in headers
+        for name in re.findall(r"^(?:struct|class) (\w+)[^;{]*\{", file.read_text(), re.M)
+    ]
+    names = [name for name, _ in places]
+    assert [(name, file.name) for name, file in places if names.count(name) > 1] == []
+
+
 STANDARD = re.compile(r"[a-z_0-9]+|sys/mman\.h")
 NOT_IN_THE_CORE = re.compile(
     r"\b(iostream|cstdio|fstream|stdio\.h|Python\.h|nanobind|pybind11)\b|"

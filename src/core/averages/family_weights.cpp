@@ -34,7 +34,7 @@ void sum_over(Real* values, Exponent* exponents, int bits, bool halves_first, Jo
 
 }  // namespace
 
-Split weight_of(double local) {
+Weight weight_of(double local) {
     if (local == -std::numeric_limits<double>::infinity()) return {0.0, zero_exponent};
     if (!(std::abs(local) <= largest_local_score))
         throw std::invalid_argument("A log weight is further than 5,000,000 from zero: sums cannot hold it.");
@@ -49,7 +49,7 @@ void fill_weights(const LocalScores& scores, int v, ScaledTable<Real>& weights) 
     for (std::size_t begin = 0; begin < weights.size(); begin += step) {
         scores.fill(v, begin, step, locals.data());
         for (std::size_t i = 0; i < step; ++i) {
-            const Split weight = weight_of(locals[i]);
+            const Weight weight = weight_of(locals[i]);
             weights.mantissas[begin + i] = weight.mantissa;
             weights.exponents[begin + i] = weight.exponent;
         }

@@ -17,9 +17,9 @@ namespace topdag {
 // Local scores further from zero than this do not fit the exponents.
 constexpr double largest_local_score = 5e6;
 
-struct Split { double mantissa; Exponent exponent; };
+struct Weight { double mantissa; Exponent exponent; };
 // exp(local) with a mantissa from 1 up to 2. Throws std::invalid_argument beyond largest_local_score.
-Split weight_of(double local);
+Weight weight_of(double local);
 
 // w_v by slot.
 template <class Real>

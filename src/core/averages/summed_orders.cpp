@@ -48,7 +48,7 @@ ScaledTable<double> SummedOrders::order_weights(int v) const {
     ScaledTable<double> weights(size);
     const double* logs = log_weights_ == nullptr ? nullptr : log_weights_ + static_cast<std::size_t>(v) * size;
     for (std::size_t slot = 0; slot < size; ++slot) {
-        const Split weight = logs == nullptr ? Split{1.0, 0} : weight_of(logs[slot]);
+        const Weight weight = logs == nullptr ? Weight{1.0, 0} : weight_of(logs[slot]);
         weights.mantissas[slot] = weight.mantissa;
         weights.exponents[slot] = weight.exponent;
     }

@@ -14,9 +14,9 @@ constexpr std::size_t sets_per_task = 4096;
 // ---- One thread's counting: the cells of the shared part of the last set, from its highest variable down.
 
 template <class Counter, class Set>
-class Walk {
+class SetWalk {
 public:
-    Walk(const CountingRows& rows, const FixedFunction& function)
+    SetWalk(const CountingRows& rows, const FixedFunction& function)
         : rows_(rows), counter_(rows), tables_(rows, function), is_spread_(function.spread),
           levels_(rows.n_variables() + 1) {
         counter_.begin(levels_[0]);
@@ -66,9 +66,9 @@ private:
 template <class Counter, class Set>
 bool walk_sets(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets, int threads,
                Limits& limits, std::vector<std::int64_t>& sums) {
-    std::vector<std::unique_ptr<Walk<Counter, Set>>> walks(threads);
+    std::vector<std::unique_ptr<SetWalk<Counter, Set>>> walks(threads);
     parallel_for((sets.size() + sets_per_task - 1) / sets_per_task, threads, limits, [&](std::size_t task, int worker) {
-        if (!walks[worker]) walks[worker] = std::make_unique<Walk<Counter, Set>>(rows, function);
+        if (!walks[worker]) walks[worker] = std::make_unique<SetWalk<Counter, Set>>(rows, function);
         const std::size_t begin = task * sets_per_task;
         const std::size_t end = std::min(sets.size(), begin + sets_per_task);
         for (std::size_t i = begin; i < end; ++i)

@@ -2,7 +2,6 @@
 #include "cuts/clusters.h"
 
 #include <algorithm>
-#include <limits>
 
 namespace topdag {
 

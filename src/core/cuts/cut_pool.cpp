@@ -92,7 +92,7 @@ ReducedCosts CutPoolOf<Set>::reduced_costs(std::span<const double> costs, std::s
 
 namespace {
 
-constexpr double tiny_weight = 1e-7;
+constexpr double least_weight = 1e-7;
 constexpr int orders_tried = 8;
 
 using Bits = std::vector<std::uint64_t>;
@@ -150,10 +150,10 @@ public:
         const FamilyViewOf<Set>& families = pool.families();
         column_of_.assign(weights.size(), -1);
         for (std::size_t i = 0; i < weights.size(); ++i)
-            if (weights[i] > tiny_weight) column_of_[i] = static_cast<int>(n_columns_++);
+            if (weights[i] > least_weight) column_of_[i] = static_cast<int>(n_columns_++);
         for (std::size_t c = 0; c < pool.size(); ++c)
             if (pool.cut(c).is_cluster() &&
-                weight_of(pool.row(c)) < pool.cut(c).limit() + tiny_weight)
+                weight_of(pool.row(c)) < pool.cut(c).limit() + least_weight)
                 tight_.push_back(c);
         n_variables_ = static_cast<std::size_t>(families.n_variables());
     }
@@ -194,7 +194,7 @@ public:
         const FamilyViewOf<Set>& families = pool_.families();
         for (int v = 0; v < families.n_variables(); ++v)
             for (std::int64_t i = families.offsets[v]; i < families.offsets[v + 1]; ++i)
-                if (weights_[i] > tiny_weight) left += weights_[i] * cut.coefficient(v, families.parents[i]);
+                if (weights_[i] > least_weight) left += weights_[i] * cut.coefficient(v, families.parents[i]);
         return cut.limit() - left;
     }
 

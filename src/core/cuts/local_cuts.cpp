@@ -16,7 +16,7 @@ namespace {
 constexpr int size_step = 2;
 constexpr int most_scale = 16;
 constexpr int rough_scale = 60;
-constexpr double tiny = 1e-6;
+constexpr double tiny_share = 1e-6;
 
 // What a solution looks like on a few variables.
 template <class Set>
@@ -62,7 +62,7 @@ private:
 std::vector<double> whole(const std::vector<double>& coefficients, int& scale) {
     const auto fits = [&coefficients](int by) {
         return std::all_of(coefficients.begin(), coefficients.end(),
-                           [by](double c) { return std::abs(by * c - std::round(by * c)) < tiny * by; });
+                           [by](double c) { return std::abs(by * c - std::round(by * c)) < tiny_share * by; });
     };
     for (scale = 1; scale <= most_scale && !fits(scale);) ++scale;
     if (scale > most_scale) scale = rough_scale;
@@ -131,7 +131,7 @@ Set tied_set(const std::vector<double>& ties, int n, int first, Set others, int 
         int next = -1;
         for (int v = 0; v < n; ++v) {
             pull[v] += ties[static_cast<std::size_t>(last * n + v)];
-            if (has(others & ~members, v) && pull[v] > tiny && (next < 0 || pull[v] > pull[next])) next = v;
+            if (has(others & ~members, v) && pull[v] > tiny_share && (next < 0 || pull[v] > pull[next])) next = v;
         }
         if (next < 0) break;
         members |= only<Set>(next);

@@ -6,7 +6,7 @@ namespace topdag {
 
 namespace {
 
-constexpr double tiny = 1e-9;
+constexpr double tiny_flow = 1e-9;
 constexpr double least_step = 1e-6;  // so that no walk goes round in circles
 constexpr double unlimited = 1e300;
 
@@ -85,16 +85,16 @@ private:
     void from_variable(int v) {
         for (std::size_t f = 0; f < used_.size(); ++f) {
             const Used& used = used_[f];
-            const bool leads = has(used.family.parents, v) || (used.family.child == v && used.flow > tiny);
+            const bool leads = has(used.family.parents, v) || (used.family.child == v && used.flow > tiny_flow);
             if (leads) visit(n_ + static_cast<int>(f), v);
         }
     }
 
     void from_family(int place) {
         const Used& used = used_[place - n_];
-        if (used.family.weight - used.flow > tiny) visit(used.family.child, place);
+        if (used.family.weight - used.flow > tiny_flow) visit(used.family.child, place);
         for (Set rest = used.family.parents; rest != 0; rest &= rest - 1)
-            if (used.from[first_of(rest)] > tiny) visit(first_of(rest), place);
+            if (used.from[first_of(rest)] > tiny_flow) visit(first_of(rest), place);
     }
 
     void visit(int place, int from) {
@@ -143,7 +143,7 @@ Walks shortest_walks(int n, std::vector<double> lengths) {
         for (int from = 0; from < n; ++from)
             for (int to = 0; to < n; ++to) {
                 const double through = lengths[from * n + middle] + lengths[middle * n + to];
-                if (!(through < lengths[from * n + to] - tiny)) continue;
+                if (!(through < lengths[from * n + to] - tiny_flow)) continue;
                 lengths[from * n + to] = through;
                 nexts[from * n + to] = nexts[from * n + middle];
             }

@@ -1,7 +1,6 @@
 #include "families/local_scores.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/simd.h"
 #include "base/slot_runs.h"
@@ -10,7 +9,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double not_allowed = -std::numeric_limits<double>::infinity();
 
 // out = joint - below by slots. Where joint is minus infinity, below may be too; their difference must not become NaN.
 TOPDAG_SIMD void subtract(const double* joint, const double* below, std::size_t run, std::size_t count, double* out) {

@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/var_set.h"
 #include "families/precedence.h"
 
 namespace topdag {
+
+inline constexpr double not_allowed = minus_infinity;
 
 class LocalScores {
 public:

@@ -1,16 +1,14 @@
 #include "families/parent_sets.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "base/big_array.h"
+#include "base/infinity.h"
 
 namespace topdag {
 
 namespace {
 
-constexpr double not_allowed = -std::numeric_limits<double>::infinity();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int piece_bits = 14;
 
 // Calls visit(slot, score) for the allowed families of x.

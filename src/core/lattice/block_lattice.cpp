@@ -1,16 +1,14 @@
 #include "lattice/block_lattice.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "lattice/sweeps.h"
 
 namespace topdag {
 
 namespace {
-
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 std::vector<const double*> pointers_to(const std::vector<BigArray>& tables) {
     std::vector<const double*> pointers;

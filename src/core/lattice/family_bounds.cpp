@@ -4,17 +4,16 @@
 #include <atomic>
 #include <functional>
 #include <iterator>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "base/simd.h"
+#include "lattice/sweeps.h"
 
 namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-constexpr int cache_bits = 15;
 
 TOPDAG_SIMD void raise(double* lower, const double* upper, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) lower[i] = lower[i] < upper[i] ? upper[i] : lower[i];

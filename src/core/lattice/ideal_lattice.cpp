@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "lattice/sweeps.h"
 
@@ -9,7 +10,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr int piece_bits = 12;
 constexpr double least_gain = std::numeric_limits<double>::min();  // any difference on the grid is larger
 constexpr std::size_t ideals_between_looks = 4096;

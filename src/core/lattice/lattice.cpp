@@ -1,8 +1,8 @@
 #include "lattice/lattice.h"
 
 #include <algorithm>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "lattice/sweeps.h"
@@ -11,10 +11,8 @@ namespace topdag {
 
 namespace {
 
-constexpr int cache_bits = 15;     // 2^15 doubles are swept at a time: 256 KiB, inside a core's own cache
 constexpr std::size_t cache_doubles = 1 << 17;  // what a core's own cache holds of a strip across all blocks
 constexpr int block_bits = 12;     // the forward table is filled in blocks of 2^12 sets
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
 TOPDAG_SIMD void raise_to(double* upper, const double* lower, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) upper[i] = upper[i] < lower[i] ? lower[i] : upper[i];

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-constexpr std::size_t chunk = 1024;
+constexpr std::size_t sets_per_task = 1024;
 
 }  // namespace
 
@@ -28,9 +28,9 @@ bool SparseLattice::order_backward(int threads, Limits& limits) {
     for (std::size_t end = sets_.size(); end > 0;) {
         std::size_t begin = end;
         while (begin > 0 && size_of(sets_[begin - 1]) == size_of(sets_[end - 1])) --begin;
-        parallel_for((end - begin + chunk - 1) / chunk, threads, limits, [&](std::size_t part, int) {
-            const std::size_t stop = std::min(end, begin + (part + 1) * chunk);
-            for (std::size_t i = begin + part * chunk; i < stop; ++i) {
+        parallel_for((end - begin + sets_per_task - 1) / sets_per_task, threads, limits, [&](std::size_t part, int) {
+            const std::size_t stop = std::min(end, begin + (part + 1) * sets_per_task);
+            for (std::size_t i = begin + part * sets_per_task; i < stop; ++i) {
                 double& most = backward_[i];
                 if (sets_[i] == everything) most = 0.0;
                 for (VarSet rest = everything & ~sets_[i]; rest != 0; rest &= rest - 1) {
@@ -38,7 +38,7 @@ bool SparseLattice::order_backward(int threads, Limits& limits) {
                     if (after > most) most = std::max(most, best(first_of(rest), sets_[i]) + after);
                 }
             }
-            limits.done += stop - (begin + part * chunk);
+            limits.done += stop - (begin + part * sets_per_task);
         });
         end = begin;
     }

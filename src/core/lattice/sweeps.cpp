@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/simd.h"
 #include "base/slot_runs.h"
 #include "base/var_set.h"
@@ -15,7 +15,6 @@ namespace {
 // Eight neighbours in one register; wider than some processors have, which then take two or four.
 using Eight = double __attribute__((vector_size(64), aligned(8), may_alias));
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr int lane_bits = 3;  // sets that differ in these low bits are handled side by side
 constexpr int register_bits = 6;  // eight registers of eight sets: what is swept without going back to memory
 

@@ -9,6 +9,8 @@
 
 namespace topdag {
 
+inline constexpr int cache_bits = 15;  // 2^15 doubles are swept at a time: 256 KiB, inside a core's own cache
+
 // values[Y] becomes the maximum over all subsets of Y, in a table over all sets of `bits` variables.
 void max_over_subsets(double* values, int bits);
 

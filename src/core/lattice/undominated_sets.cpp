@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/infinity.h"
 #include "base/simd.h"
 #include "lattice/sweeps.h"
 
@@ -10,7 +11,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr double not_new = std::numeric_limits<double>::infinity();  // equals no score
 constexpr std::size_t chunk = 64;
 

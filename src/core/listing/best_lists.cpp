@@ -8,6 +8,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "lattice/ideal_lattice.h"
 #include "lattice/sparse_lattice.h"
@@ -18,8 +19,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double minus_infinity = -infinity;
 constexpr std::size_t first_reach = 1024;
 constexpr std::size_t further_reach = 32;
 constexpr std::size_t enough_starts = 64;  // pieces of work that threads share
@@ -50,18 +49,30 @@ struct Finds {
     }
 };
 
+// Where finds go; not a template, so that walks are compiled once for all kinds.
+class Sink {
+public:
+    virtual ~Sink() = default;
+    virtual bool stores_finds() const = 0;
+    // What a find must reach that stands at this place or behind it.
+    virtual double threshold(Place place) = 0;
+    virtual void add(const Finds& finds) = 0;
+};
+
 // The best finds so far, at most `most`; knows below which score nothing can enter any more.
-class Collector {
+class Collector final : public Sink {
 public:
     Collector(int n, std::size_t most, double threshold) : n_(static_cast<std::size_t>(n)), most_(most), threshold_(threshold) {}
 
-    // What a find must reach that stands at this place or behind it: a full list takes no more ties from there on.
-    double threshold(Place place) {
+    bool stores_finds() const override { return true; }
+
+    // A full list takes no more ties from its last place on.
+    double threshold(Place place) override {
         const std::lock_guard guard(lock_);
         return place > last_ ? std::nextafter(threshold_, infinity) : threshold_;
     }
 
-    void add(const Finds& finds) {
+    void add(const Finds& finds) override {
         const std::lock_guard guard(lock_);
         scores_.insert(scores_.end(), finds.scores.begin(), finds.scores.end());
         places_.insert(places_.end(), finds.places.begin(), finds.places.end());
@@ -128,21 +139,19 @@ private:
 };
 
 // Takes no finds, only counts them.
-class Counter {
+class Counter final : public Sink {
 public:
     explicit Counter(double threshold) : threshold_(threshold) {}
-    double threshold(Place) const { return threshold_; }
-    void add(const Finds&) {}
+    bool stores_finds() const override { return false; }
+    double threshold(Place) override { return threshold_; }
+    void add(const Finds&) override {}
 
 private:
     double threshold_;
 };
 
-template <class Sink>
-constexpr bool stores_finds = requires(Sink& sink, BestList& list) { sink.finish(list); };
-
 // Everything above the sink's threshold goes into the sink; threads share the beginnings.
-template <class AnyLattice, class Rule, class Sink>
+template <class AnyLattice, class Rule>
 WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
                            Limits& limits) {
     using OneWalk = Walk<AnyLattice, Rule>;
@@ -165,7 +174,7 @@ WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& familie
         walk.raise(sink.threshold(finds.next));
         for (Walked step = walk.next(); step != Walked::ended; step = walk.next()) {
             if (step == Walked::found) {
-                if constexpr (stores_finds<Sink>) finds.add(walk.score, walk.parents);
+                if (sink.stores_finds()) finds.add(walk.score, walk.parents);
                 continue;
             }
             sink.add(finds);
@@ -183,7 +192,7 @@ WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& familie
     return counts;
 }
 
-template <class AnyLattice, class Sink>
+template <class AnyLattice>
 WalkCounts walk_all(const AnyLattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
     const std::vector<int> order = best_order(lattice);
     if (what == Listed::classes)

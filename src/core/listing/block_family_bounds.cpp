@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/big_array.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "lattice/sweeps.h"
 #include "lattice/undominated_sets.h"
@@ -15,7 +16,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr double first_depth = 1.0;  // nats below the best where k networks are first looked for
 constexpr double deepest = 1 << 14;  // then all families are taken
 

@@ -10,9 +10,9 @@ namespace {
 
 struct TooManySets {};
 
-class Counter {
+class OrderCounter {
 public:
-    Counter(const std::vector<VarSet>& parents, std::size_t most_sets)
+    OrderCounter(const std::vector<VarSet>& parents, std::size_t most_sets)
         : n_(static_cast<int>(parents.size())), most_sets_(most_sets), above_(parents), below_(parents.size(), 0) {
         close_upwards();
         for (int v = 0; v < n_; ++v)
@@ -86,7 +86,7 @@ private:
 }  // namespace
 
 std::optional<BigCount> linear_extensions(const std::vector<VarSet>& parents, std::size_t most_sets) {
-    Counter counter(parents, most_sets);
+    OrderCounter counter(parents, most_sets);
     try {
         return counter.count(all_of(static_cast<int>(parents.size())));
     } catch (const TooManySets&) {

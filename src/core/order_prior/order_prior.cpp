@@ -5,6 +5,7 @@
 #include <memory>
 #include <queue>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "lattice/lattice.h"
 #include "lattice/sweeps.h"
@@ -18,8 +19,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr int small = 15;                       // up to so many variables a sweep is too short to be shared
 constexpr double share_worth_repeating = 0.25;  // of the families deleted: then sums are made again
 constexpr double few_networks = 32.0;           // are always listed one by one
@@ -90,7 +89,7 @@ BigArray potential_of(const Lattice& lattice, const std::vector<const double*>& 
 
 class PriorSearch {
 public:
-    PriorSearch(const LocalScores& scores, const OrderWeight& weight, const PriorQuestion& question, int threads,
+    PriorSearch(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question, int threads,
                 Limits& limits)
         : n_(scores.n_variables()), scores_(scores), weight_(weight), question_(question),
           threads_(n_ <= small ? 1 : threads), limits_(limits), found_(weight, question.most, question.log_factor) {}
@@ -310,7 +309,7 @@ private:
     int n_;
     const LocalScores& scores_;
     const OrderWeight& weight_;
-    const PriorQuestion& question_;
+    const OrderPriorQuestion& question_;
     int threads_;
     Limits& limits_;
     double log_most_weight_ = 0.0;
@@ -329,7 +328,7 @@ private:
 
 }  // namespace
 
-PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const PriorQuestion& question,
+PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question,
                                int threads, Limits& limits) {
     return PriorSearch(scores, weight, question, threads, limits).run();
 }

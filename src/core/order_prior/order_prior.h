@@ -16,7 +16,7 @@
 namespace topdag {
 
 // The most best networks, of those no more than log_factor behind the best.
-struct PriorQuestion {
+struct OrderPriorQuestion {
     std::size_t most = 1;
     double log_factor = std::numeric_limits<double>::infinity();
     double most_bytes = std::numeric_limits<double>::infinity();
@@ -32,7 +32,7 @@ struct PriorResult {
     std::size_t parts = 0, sweeps = 0, sparse_sweeps = 0, root_families = 0, counted = 0;
 };
 
-PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const PriorQuestion& question,
+PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question,
                                int threads, Limits& limits);
 
 // Bytes of all tables beside the scores.

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "base/slot_runs.h"
+#include "lattice/sweeps.h"
 #include "order_prior/closed_sets.h"
 
 namespace topdag {
@@ -16,7 +17,6 @@ namespace {
 constexpr int block_bits = 12;  // R and B are filled in blocks of 2^12 sets
 constexpr int row_bits = 10;    // steps are made and shared out in rows of 2^10 slots
 constexpr int lane_bits = 3;
-constexpr int cache_bits = 15;
 
 TOPDAG_SIMD void fill_steps(const double* best, const double* before, const double* after, const double* weights,
                             std::size_t run, std::size_t count, double* out) {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "base/exp_of.h"
+#include "base/infinity.h"
 #include "base/parallel.h"
 #include "base/simd.h"
 #include "lattice/sweeps.h"
@@ -14,7 +14,6 @@ namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 // Families are bounded together when their scores differ by less: then nothing that counts underflows.
 constexpr double bucket_nats = 200.0;
 // More than all orders together can lose by underflow, as a share of the best order: 30! exp(bucket_nats - 700).

@@ -1,14 +1,13 @@
 #include "order_prior/sparse_sums.h"
 
-#include <limits>
 
 #include "base/exp_of.h"
+#include "base/infinity.h"
 
 namespace topdag {
 
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr std::size_t sets_between_looks = 1024;
 
 }  // namespace

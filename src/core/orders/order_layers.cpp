@@ -10,7 +10,7 @@ namespace topdag {
 
 namespace {
 
-constexpr std::size_t parts = 32;        // by hash; a part is filled by one thread at a time
+constexpr std::size_t n_parts = 32;      // by hash; a part is filled by one thread at a time
 constexpr std::size_t block_size = 256;  // sets that a thread takes at a time
 constexpr std::size_t round_size = 128;  // blocks between two times that successors are merged
 
@@ -69,7 +69,7 @@ private:
 
 // What one thread finds.
 struct Found {
-    std::vector<std::vector<Step>> steps{parts};  // by part
+    std::vector<std::vector<Step>> steps{n_parts};  // by part
     double least_value = std::numeric_limits<double>::infinity();
 };
 
@@ -98,7 +98,7 @@ void expand(const ParentLookup& lookup, const Bound& bound, const OrderLayer& fr
         const int x = first_of(rest);
         if (forward[x] + after[x] > rule.threshold) continue;
         const VarSet next = placed | only(x);
-        found.steps[scrambled(next) % parts].push_back({next, forward[x], rule.carry_relays ? from.relays[i] : 0});
+        found.steps[scrambled(next) % n_parts].push_back({next, forward[x], rule.carry_relays ? from.relays[i] : 0});
         found.least_value = std::min(found.least_value, forward[x] + after[x]);
     }
 }
@@ -126,7 +126,7 @@ bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& 
     const std::size_t blocks = (from.size() + block_size - 1) / block_size;
     const int threads = blocks < 8 ? 1 : threads_;
     std::vector<Found> found(threads);
-    std::vector<StepTable> tables(parts);
+    std::vector<StepTable> tables(n_parts);
     for (std::size_t round = 0; round < blocks; round += round_size) {
         parallel_for(std::min(round_size, blocks - round), threads, limits, [&](std::size_t block, int worker) {
             const std::size_t begin = (round + block) * block_size;
@@ -134,7 +134,7 @@ bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& 
                 expand(lookup_, bound_, from, i, rule, found[worker]);
         });
         if (limits.reached()) return false;
-        parallel_for(parts, threads, limits, [&](std::size_t part, int) {
+        parallel_for(n_parts, threads, limits, [&](std::size_t part, int) {
             for (Found& one : found) {
                 for (const Step& step : one.steps[part]) tables[part].add(step);
                 one.steps[part].clear();
@@ -146,8 +146,8 @@ bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& 
         for (const StepTable& table : tables) size += table.size();
         if (size > rule.most_sets) return false;
     }
-    std::vector<std::vector<Step>> sorted(parts);
-    parallel_for(parts, threads, limits, [&](std::size_t part, int) { sorted[part] = tables[part].take_sorted(); });
+    std::vector<std::vector<Step>> sorted(n_parts);
+    parallel_for(n_parts, threads, limits, [&](std::size_t part, int) { sorted[part] = tables[part].take_sorted(); });
     const std::vector<Step> steps = merged(std::move(sorted), threads, limits);
     if (limits.reached()) return false;
     to = {};

@@ -6,14 +6,13 @@
 #include <cmath>
 #include <utility>
 
+#include "base/infinity.h"
 #include "listing/best_lists.h"
 #include "partial_networks/path_counting.h"
 
 namespace topdag {
 
 namespace {
-
-constexpr double nothing = -std::numeric_limits<double>::infinity();
 
 double seconds_since(Limits::Clock::time_point begin) {
     return std::chrono::duration<double>(Limits::Clock::now() - begin).count();
@@ -39,9 +38,9 @@ using Unproved = std::vector<std::pair<double, std::vector<VarSet>>>;
 void add_unproved(Unproved met, const Lattice& lattice, NetworkPrior& prior, const PriorQuestion& question,
                   PriorFound& found) {
     const BestNetwork best = lattice.read_back(0.0);
-    const double weight = best.score > nothing ? prior.log_weight(whole(best.parents)) : nothing;
+    const double weight = best.score > minus_infinity ? prior.log_weight(whole(best.parents)) : minus_infinity;
     const bool is_met = std::any_of(met.begin(), met.end(), [&](const auto& own) { return own.second == best.parents; });
-    if (weight > nothing && !is_met && !found.has(best.parents)) met.emplace_back(best.score + weight, best.parents);
+    if (weight > minus_infinity && !is_met && !found.has(best.parents)) met.emplace_back(best.score + weight, best.parents);
     std::sort(met.begin(), met.end(), [](const auto& a, const auto& b) {
         return a.first != b.first ? a.first > b.first : a.second < b.second;
     });

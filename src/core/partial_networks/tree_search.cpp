@@ -6,11 +6,12 @@
 #include <limits>
 #include <utility>
 
+#include "base/infinity.h"
+
 namespace topdag {
 
 namespace {
 
-constexpr double nothing = -std::numeric_limits<double>::infinity();
 constexpr double tolerance = 1e-9;  // of bounds, for each unit
 
 }  // namespace
@@ -69,7 +70,7 @@ bool TreeSearch::next_complete() {
     return false;
 }
 
-double TreeSearch::bound() const { return queue_.empty() ? nothing : queue_.front().most; }
+double TreeSearch::bound() const { return queue_.empty() ? minus_infinity : queue_.front().most; }
 
 void TreeSearch::give(const Entry& entry) {
     parents = parents_of(entry.node);
@@ -87,7 +88,7 @@ bool TreeSearch::is_later(const Entry& a, const Entry& b) const {
 }
 
 void TreeSearch::push(const Entry& entry) {
-    if (entry.most == nothing) return;
+    if (entry.most == minus_infinity) return;
     queue_.push_back(entry);
     std::push_heap(queue_.begin(), queue_.end(), [this](const Entry& a, const Entry& b) { return is_later(a, b); });
 }
@@ -173,7 +174,7 @@ void TreeSearch::weigh(const Entry& entry) {
     ++counts.weighed;
     node.is_weighed = true;
     node.log_weight = log_weight;
-    if (log_weight == nothing) return;
+    if (log_weight == minus_infinity) return;
     if (static_cast<int>(entry.n_placed) == n_) {
         check_bounds(entry.node, log_weight);
         push({node.score + log_weight, entry.node, entry.n_placed});
@@ -181,7 +182,7 @@ void TreeSearch::weigh(const Entry& entry) {
     }
     const double most = node.score + log_weight + prior_.rest(built_.network.placed) + slack_;
     const Entry weighed{std::min(most, entry.most), entry.node, entry.n_placed};
-    if (most == nothing) return;
+    if (most == minus_infinity) return;
     if (queue_.empty() || is_later(queue_.front(), weighed)) {
         expand(weighed);
     } else {

@@ -3,20 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "base/infinity.h"
 #include "base/parallel.h"
 
 namespace topdag {
 
-namespace {
-
-constexpr double nothing = -std::numeric_limits<double>::infinity();
-
-}  // namespace
-
 UniformOrders::UniformOrders(const Lattice& lattice, bool posets)
-    : lattice_(lattice), n_(lattice.n_variables()), posets_(posets), log_up_(n_ + 2, nothing), rest_(n_sets(n_)) {
+    : lattice_(lattice), n_(lattice.n_variables()), posets_(posets), log_up_(n_ + 2, minus_infinity), rest_(n_sets(n_)) {
     // On a grid of 2^-32, so that sums of few of them with scores lose nothing; where scores are finer, TreeSearch's
     // slack covers it.
     for (int k = 1; k <= n_ + 1; ++k) log_up_[k] = std::ldexp(std::ceil(std::ldexp(std::log(k), 32)), -32);
@@ -33,7 +27,7 @@ bool UniformOrders::sweep(const PackedFamilies& families, int threads, Limits& l
         const std::vector<std::uint32_t>& sets = by_size[size];
         parallel_for((sets.size() + share - 1) / share, threads, limits, [&](std::size_t part, int) {
             for (std::size_t i = share * part; i < std::min(sets.size(), share * (part + 1)); ++i) {
-                double most = nothing;
+                double most = minus_infinity;
                 for (VarSet left = all_of(n_) & ~VarSet{sets[i]}; left != 0; left &= left - 1) {
                     const int x = first_of(left);
                     most = std::max(most, best_step(x, sets[i], families) + rest_[sets[i] | only(x)]);
@@ -52,7 +46,7 @@ bool UniformOrders::sweep(const PackedFamilies& families, int threads, Limits& l
 double UniformOrders::best_step(int x, VarSet placed, const PackedFamilies& families) const {
     const PackedFamilies::Parents& own = families.best_first(x);
     const int places = size_of(placed) + 1;
-    double most = nothing;
+    double most = minus_infinity;
     for (auto parents = families.first_within(x, placed); parents != own.end(); ++parents) {
         const double local = families.local(x, *parents);
         if (local + log_up_[places] <= most) break;

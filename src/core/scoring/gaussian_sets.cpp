@@ -11,7 +11,6 @@ namespace topdag {
 namespace {
 
 constexpr int block_variables = 14;  // a block of sets is walked in some milliseconds
-constexpr double not_scored = -std::numeric_limits<double>::infinity();
 
 }  // namespace
 

@@ -4,11 +4,14 @@
 #include <cmath>
 #include <vector>
 
+#include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "scoring/scatter.h"
 
 namespace topdag {
+
+inline constexpr double not_scored = minus_infinity;
 
 // Set score = constants[size] + factors[size] * ln det of the matrix of the set.
 struct MinorFormula {

@@ -22,7 +22,6 @@ namespace {
 constexpr int most_members = 24;  // of a set that is counted
 constexpr std::int32_t not_counted = 1 << 30;
 constexpr std::int32_t slack_units = 8;  // what rounding to the units of a layer can do
-constexpr double slack_steps = 8;        // as in pruned_scores.cpp
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // needed = min(needed, layer + alone), for so many sets that stand one after the other.

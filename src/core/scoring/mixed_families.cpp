@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <limits>
 #include <numbers>
 #include <numeric>
 
@@ -16,7 +15,6 @@ namespace topdag {
 namespace {
 
 using Rows = std::vector<std::uint32_t>;
-constexpr double not_scored = -std::numeric_limits<double>::infinity();
 constexpr int shared_decisions = 10;  // threads share the sets of so many discrete variables
 
 std::vector<VarSet> spread_over(const std::vector<int>& places) {

@@ -24,7 +24,6 @@ constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
 constexpr double most_counted = 2e9;   // sets of the largest size
-constexpr double slack_steps = 8;  // rules hold for exact scores; so many grid steps cover what rounding can do
 
 // Scores of listed sets, on one grid.
 class SetScorer {

@@ -10,6 +10,9 @@
 
 namespace topdag {
 
+// Rules of pruning hold for exact scores; so many grid steps cover what rounding can do.
+inline constexpr double slack_steps = 8;
+
 // Variables with much entropy at the highest places: they are shared by neighbours when sets are counted.
 std::vector<int> places_by_entropy(const Table& table);
 
