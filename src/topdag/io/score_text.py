@@ -185,10 +185,12 @@ class _ScoreFile:
 
 
 def _read_n_variables(file: _ScoreFile) -> int:
-    expected = f"the number of variables, from 1 to {MAX_VARIABLES}"
+    expected = "the number of variables"
     words = file.next_words(expected)
-    if len(words) != 1 or not 1 <= (n_variables := _as_count(words[0])) <= MAX_VARIABLES:
+    if len(words) != 1 or (n_variables := _as_count(words[0])) < 1:
         raise file.error(expected)
+    if n_variables > MAX_VARIABLES:
+        raise file.error_at(file.number, f"{n_variables} variables; at most {MAX_VARIABLES} can be searched")
     return n_variables
 
 
