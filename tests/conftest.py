@@ -7,6 +7,7 @@ ones each time: run it after changing an engine.
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ slow_is_fine = [HealthCheck.too_slow]
 settings.register_profile("topdag", deadline=None, derandomize=True, suppress_health_check=slow_is_fine)
 settings.register_profile("explore", deadline=None, suppress_health_check=slow_is_fine)
 settings.load_profile("topdag")
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script, where tests run too
 
 
 @pytest.fixture
