@@ -33,6 +33,7 @@ def measure(name: str, most: int, threads: int) -> dict[str, Any]:
     import topdag as td
     from topdag import _core
     from topdag._util.run import Run, peak_memory
+    from topdag.answers.results import limit_text
     from topdag.questions.order_prior import search_order_prior
 
     table = td.read_table(DATA / f"{name}.csv")
@@ -50,7 +51,7 @@ def measure(name: str, most: int, threads: int) -> dict[str, Any]:
         "gap": found.bound - float(found.values[0]),
         "orders": _core.linear_extensions(best, 10**9),
         "work": found.work,
-        "limit": found.limit,
+        "limit": limit_text(found.limit),
         "peak": peak_memory(),
     }
 

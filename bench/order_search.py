@@ -28,6 +28,7 @@ def ways_for(name: str) -> list[str]:
 
 def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict[str, Any]:
     from topdag._util.run import Run
+    from topdag.answers.results import limit_text
     from topdag.search.order_search import search_orders
 
     store = listed(name)
@@ -46,7 +47,7 @@ def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict
         "seconds": time.perf_counter() - begin,
         "finished": found.finished,
         "engine": found.engine,
-        "limit": found.limit,
+        "limit": limit_text(found.limit),
         "cost": found.cost + shift,
         "bound": found.bound + shift,
         "work": found.work,

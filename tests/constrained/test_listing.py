@@ -14,6 +14,7 @@ from strategies import sampled_table, stored
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.answers.results import Status
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
@@ -211,7 +212,7 @@ def test_a_list_that_is_stopped_has_what_was_met(monkeypatch: pytest.MonkeyPatch
     scores = costly_path()
     best = td.k_best_networks(scores, 1)
     masks, value = tuple(best.parents[0].tolist()), float(best.scores[0])
-    met = Found({masks: value}, value + 5.0, "time_limit")
+    met = Found({masks: value}, value + 5.0, Stop.TIME_LIMIT)
     monkeypatch.setattr(constrained_best.BestByRows, "go", lambda _: met)
     for found in (td.k_best_networks(scores, 3), td.classes_within(scores, 2), td.classes_within(scores, 2, at_most=1)):
         assert found.proof.status is Status.STOPPED and len(found) == 1

@@ -16,6 +16,7 @@ from strategies import list_scores, sampled_table, tied_lists
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.answers.results import Status
 from topdag.constrained import part_bounds
 from topdag.scoring import score as score_making
@@ -159,7 +160,7 @@ def test_what_stopped_it_and_what_it_counted() -> None:
     assert isinstance(scores.store, ListStore)
     stopped = branch_on_cycles(scores.store, Run(), steps=1)
     whole = branch_on_cycles(scores.store, Run())
-    assert (stopped.finished, stopped.limit) == (False, "steps")
+    assert (stopped.finished, stopped.limit) == (False, Stop.STEPS)
     assert whole.finished and whole.limit is None and whole.work["steps"] > 1
     assert stopped.bound <= whole.bound == whole.cost <= stopped.cost
     first = first_network(scores.store, Run())

@@ -25,6 +25,7 @@ from order_truth import (
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.search.family_lists import FamilyLists
 from topdag.search.order_search import cluster_bound, consecutive_blocks, search_orders
 
@@ -233,13 +234,13 @@ def test_the_sibling_takes_over_when_memory_ends() -> None:
 
 
 @pytest.mark.parametrize(
-    ("limits", "reason"), [({"time_limit": 0}, "time_limit"), ({"memory_limit": 1000}, "memory_limit")]
+    ("limits", "reason"), [({"time_limit": 0}, Stop.TIME_LIMIT), ({"memory_limit": 1000}, Stop.MEMORY_LIMIT)]
 )
 def test_a_search_that_stops_says_why(limits: dict, reason: str) -> None:
     problem = random_problem(13, 11, families=30)
     bound = cluster_bound(problem.candidates, [(0b11, 1), (0b111, 2)], np.array([1.0, 0.5]))
     stopped = search_orders(problem.candidates, bound, Run(**limits))
-    assert not stopped.finished and stopped.limit == reason
+    assert not stopped.finished and stopped.limit is reason
     assert stopped.order == () and stopped.cost == math.inf
     assert bound.at(0) <= stopped.bound <= rest(problem)[0]
 

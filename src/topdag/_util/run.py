@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from topdag._util.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
 from topdag._util.progress import Progress, display_for
+from topdag._util.stop import Stop
 from topdag.errors import Interrupted, OutOfTime, TooLarge
 
 __all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", "parse_bytes", "peak_memory"]
@@ -88,11 +89,11 @@ class Run:
         return self.seconds_left == 0.0
 
     @property
-    def limit(self) -> str:
-        """What a run that is over was stopped by, as answers name it."""
+    def limit(self) -> Stop:
+        """What a run that is over was stopped by."""
         if self.stopped_by is None:
-            return "time_limit"
-        return "Ctrl-C" if isinstance(self.stopped_by, KeyboardInterrupt) else "on_progress"
+            return Stop.TIME_LIMIT
+        return Stop.INTERRUPT if isinstance(self.stopped_by, KeyboardInterrupt) else Stop.ON_PROGRESS
 
     def stop(self, why: BaseException) -> None:
         """From now on it is over; ``why`` is raised when the answer is there."""

@@ -8,9 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from topdag._util.stop import Stop
 from topdag.knowledge.priors import Prior
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+from topdag.scoring.rounding import HOPELESS_NATS
+from topdag.search.reach import LARGEST_REACH
 
 
 class Status(enum.Enum):
@@ -20,6 +23,21 @@ class Status(enum.Enum):
     PROVED = "proved"
     STOPPED = "stopped"
     INFEASIBLE = "infeasible"
+
+
+LIMITS = {
+    Stop.INTERRUPT: "Ctrl-C",
+    Stop.NOTHING_FOUND: "no network that obeys was met",
+    Stop.WEAK_RELAXATION: "the relaxation is weak",
+    Stop.FAR_BEHIND_BEST: f"{LARGEST_REACH:g} nats behind the best",
+    Stop.TOO_FAR: f"{LARGEST_REACH:g} nats behind the best network without constraints",
+    Stop.CUT_OFF: f"the cut-off at {HOPELESS_NATS:g} nats below the best",
+}
+
+
+def limit_text(stop: Stop | None) -> str | None:
+    """What ``proof.limit`` says of it: a sentence, or the name of the argument that set the limit."""
+    return None if stop is None else LIMITS.get(stop, stop.name.lower())
 
 
 @dataclass(frozen=True)
@@ -32,6 +50,11 @@ class Proof:
     gap: float
     limit: str | None
     space: str
+
+    @property
+    def limit_in_words(self) -> str:
+        limit = str(self.limit)
+        return f"the {limit.replace('_', ' ')}" if limit.endswith("_limit") else limit
 
     def __str__(self) -> str:
         if self.status is Status.PROVED:

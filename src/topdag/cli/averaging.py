@@ -109,12 +109,12 @@ def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wa
 
 def limits(run: Run) -> dict[str, Any]:
     """What is left of them."""
-    return {
-        "time_limit": run.seconds_left,
-        "memory_limit": run.memory_limit,
-        "threads": run.threads,
-        "on_progress": run.on_progress,
-    }
+    return dict(
+        time_limit=run.seconds_left,
+        memory_limit=run.memory_limit,
+        threads=run.threads,
+        on_progress=run.on_progress,
+    )
 
 
 def _scores(args: Namespace, wanted: Wanted, run: Run) -> Scores:

@@ -24,7 +24,6 @@ from topdag.cli.output import (
 from topdag.data.table import Table
 from topdag.networks.network import Network
 
-LIMITS = {"time_limit": "the time limit", "memory_limit": "the memory limit"}
 ROWS_SHOWN = 20
 LEAST_WIDTH = 30
 
@@ -121,7 +120,7 @@ def proof_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
 
 
 def _stopped_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
-    stopped = f"Stopped by {LIMITS.get(str(found.proof.limit), found.proof.limit)}"
+    stopped = f"Stopped by {found.proof.limit_in_words}"
     if not math.isfinite(found.floor):
         return f"{stopped} before anything was known"
     floor = rounded_up(found.floor)

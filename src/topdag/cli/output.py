@@ -24,7 +24,6 @@ from topdag.scoring.kinds.discrete import BIC, ScoreKind
 
 WIDTH = 100
 WIDEST_FAMILY = 64
-LIMITS = {"time_limit": "the time limit"}
 
 
 class NotAllPrinted(KeyboardInterrupt):
@@ -128,7 +127,7 @@ def proof_in_words(proof: Proof) -> str:
         return f"Proved: no network scores more, among {proof.space}."
     if proof.status is Status.INFEASIBLE:
         return f"No network is allowed, among {proof.space}."
-    stopped = f"Stopped by {LIMITS.get(str(proof.limit), proof.limit)}: a better network may exist"
+    stopped = f"Stopped by {proof.limit_in_words}: a better network may exist"
     if not math.isfinite(proof.bound):
         return f"{stopped}; no bound is known yet, among {proof.space}."
     bound, gap = rounded_up(proof.bound), rounded_up(proof.gap)

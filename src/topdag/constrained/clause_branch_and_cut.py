@@ -13,6 +13,7 @@ from contextlib import suppress
 from itertools import count
 
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.found import Found, Network
 from topdag.constrained.obeying import Obeying
@@ -120,7 +121,7 @@ class RowSearch:
     def _is_near(self) -> bool:
         return self.known.incumbent is not None and self.known.cost - self.known.bound <= NEAR
 
-    def result(self, limit: str | None, *, is_proved: bool) -> Found:
+    def result(self, limit: Stop | None, *, is_proved: bool) -> Found:
         known, best = self.known, self.known.incumbent
         found = Found(limit=limit, parts=self._parts, rows=self._rows)
         if best is not None:

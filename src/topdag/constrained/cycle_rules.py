@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.constrained.found import Found, Network
 from topdag.knowledge.closure import bits
 from topdag.knowledge.compiled import CompiledConstraints
@@ -94,8 +95,8 @@ def search_by_cycles(
     incumbent = None if start is None else (best - value, start)
     rules = case_rules(store.n, known)
     found = branch_on_cycles(store, run, incumbent, rules=rules, steps=FEW_STEPS if wanted > -math.inf else None)
-    if found.limit == "steps" and found.masks is not None and best - found.cost >= wanted:
+    if found.limit is Stop.STEPS and found.masks is not None and best - found.cost >= wanted:
         found = branch_on_cycles(store, run, (found.cost, found.masks), rules=rules)
     networks = {} if found.masks is None else {found.masks: best - found.cost}
-    limit = None if found.limit == "steps" else found.limit
+    limit = None if found.limit is Stop.STEPS else found.limit
     return Found(networks, min(most, best - found.bound), limit, parts=found.work["steps"], engine=ENGINE)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from topdag._util.stop import Stop
+
 Network = tuple[int, ...]
 
 
@@ -16,7 +18,7 @@ class Found:
 
     networks: dict[Network, float] = field(default_factory=dict)
     bound: float = math.inf
-    limit: str | None = None
+    limit: Stop | None = None
     parts: int = 0
     rows: int = 0
     engine: str | None = None

@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.constrained.clause_branch_and_cut import RowSearch
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.feasibility import nothing_obeys
@@ -21,20 +22,15 @@ from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
 from topdag.search.costs import Families, Marks
+from topdag.search.reach import LARGEST_REACH
 from topdag.search.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.search.stores import ListStore
 
-LARGEST_REACH = 690.0
-"""How far behind the best network without constraints families are looked for, in nats."""
-TOO_FAR = f"{LARGEST_REACH:g} nats behind the best network without constraints"
 NEAR_REACH, FURTHER = 8.0, 4.0
 """Where no network that obeys is known: so far at first, and then so many times further."""
 FEW_CLIMBS = 100
-NOTHING_MET = "no network that obeys was met"
-"""A limit after which tables over all sets can still be searched by splitting."""
-WEAK_RELAXATION = "the relaxation is weak"
-"""A limit like that, after a first look: the relaxation without constraints is so many nats from a network it met."""
 WEAK = 20.0
+"""A relaxation so many nats from a network it found is weak."""
 MOST_SPLIT = 23
 """Up to this many variables; with more, parts on tables over all sets take longer than some seconds each."""
 
@@ -85,7 +81,7 @@ class BestByRows:
         is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
         if is_whole or self.known.rest.is_closed_under_removal:
             if self.may_be_split and not is_whole and self._is_weak(self._without_constraints(short)[0]):
-                return replace(self.found, limit=WEAK_RELAXATION)
+                return replace(self.found, limit=Stop.WEAK_RELAXATION)
             search = RowSearch(short, self.known, self.clauses, self.run)
             found = search.go()
             self.root = search.root
@@ -102,12 +98,12 @@ class BestByRows:
         is_weak = self.may_be_split and self._is_weak(relaxed)
         root = self._first_look(short, relaxed, most, dives=not is_weak)
         if is_weak and self.found.limit is None:
-            return replace(self.found, limit=WEAK_RELAXATION)
+            return replace(self.found, limit=Stop.WEAK_RELAXATION)
         if not self.found.networks and self.found.limit is None:
             if nothing_obeys(self.scores, self.run):
                 return replace(self.found, bound=-math.inf)
             if not self.lists.is_from_table:
-                return replace(self.found, limit=NOTHING_MET)
+                return replace(self.found, limit=Stop.NOTHING_FOUND)
         return self._on_longer_lists(short, root, most)
 
     def _is_weak(self, relaxed: Relaxation) -> bool:
@@ -126,7 +122,7 @@ class BestByRows:
             if self._value >= most - reach:
                 return self.found
             if reach == LARGEST_REACH:
-                return replace(self.found, limit=self.found.limit or TOO_FAR)
+                return replace(self.found, limit=self.found.limit or Stop.TOO_FAR)
         return replace(self.found, limit=self.found.limit or self.run.limit)
 
     @property

@@ -16,8 +16,9 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import LARGEST_REACH, TOO_FAR, BestByRows, families_left
+from topdag.constrained.growing_lists import BestByRows, families_left
 from topdag.constrained.priced_listing import Cheapest, Priced
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -25,7 +26,7 @@ from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.costs import Families, Marks, spread_of
 from topdag.search.linear_program import Solution
-from topdag.search.reach import further_reach
+from topdag.search.reach import LARGEST_REACH, further_reach
 from topdag.search.relaxation import Known, solve_root
 from topdag.search.stores import Floats, ListStore
 
@@ -151,7 +152,7 @@ class _RowListing:
             if is_full or slack == min(self.epsilon, self._spread):
                 return self.found
             if slack == furthest:
-                return replace(self.found, limit=TOO_FAR)
+                return replace(self.found, limit=Stop.TOO_FAR)
             slack = further_reach(slack, len(self.found.networks), self.most)
 
     @property

@@ -10,13 +10,15 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.constrained.feasibility import nothing_obeys
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import FURTHER, LARGEST_REACH, NEAR_REACH, TOO_FAR, can_be_listed
+from topdag.constrained.growing_lists import FURTHER, NEAR_REACH, can_be_listed
 from topdag.scoring.keep import Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL
+from topdag.search.reach import LARGEST_REACH
 from topdag.search.stores import ListStore
 
 FAR_REACH = 128.0
@@ -70,7 +72,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
         if reach == 0 and not found.networks and nothing_obeys(scores, run):
             return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
-            return replace(found, limit=TOO_FAR)
+            return replace(found, limit=Stop.TOO_FAR)
         reach = _next_reach(reach, best - value)
         listed = widened(scores, reach, run, listed=True)
     return replace(found, limit=run.limit)

@@ -15,16 +15,10 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.constrained.feasibility import nothing_obeys
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import (
-    LARGEST_REACH,
-    NOTHING_MET,
-    TOO_FAR,
-    WEAK_RELAXATION,
-    best_by_rows,
-    can_be_listed,
-)
+from topdag.constrained.growing_lists import best_by_rows, can_be_listed
 from topdag.constrained.listing import list_by_rows
 from topdag.constrained.literals import Part, broken_clauses, parts_of
 from topdag.constrained.part_bounds import PartBounds, bounds_of
@@ -34,6 +28,7 @@ from topdag.errors import TooLarge
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL
+from topdag.search.reach import LARGEST_REACH
 from topdag.search.stores import ListStore
 
 FIRST_LISTED = 256
@@ -47,7 +42,6 @@ FIRST_REACH = 2.0
 FIRST_PARTS_OF = 19
 """For the best network with tables over all sets, one part is looked at by splitting before branch and cut is tried,
 twice as many for each variable less than so many: about as much work as branch and cut takes at least."""
-MANY_PARTS = "parts"
 
 
 @dataclass(frozen=True)
@@ -99,7 +93,7 @@ class ConstrainedSearch:
             if self._is_enough(found.bound):
                 return found
             if found.parts >= self.most_parts:
-                found.limit = MANY_PARTS
+                found.limit = Stop.PARTS
                 return found
             _, _, part, size = heapq.heappop(self._waiting)
             if self.run.is_over or not self._dive(part, size):
@@ -234,13 +228,13 @@ def search_constrained(
             return found  # else no list has a network that obeys, but all families are at hand
     elif most == 1 and can_be_listed(scores):
         found = _best(scores, list_part, run)
-        if found.limit == WEAK_RELAXATION:
+        if found.limit is Stop.WEAK_RELAXATION:
             return _best_by_splitting(scores, list_part, run, found)
-        if found.limit != NOTHING_MET:
+        if found.limit is not Stop.NOTHING_FOUND:
             return found
     elif most > 1:
         listed = listed_by_rows(scores, run, most=most, epsilon=epsilon)
-        if listed is not None and listed.limit == WEAK_RELAXATION:
+        if listed is not None and listed.limit is Stop.WEAK_RELAXATION:
             listed = _on_all_sets(scores, list_part, run, listed, most=most, epsilon=epsilon)
         if listed is not None:
             return listed
@@ -286,7 +280,10 @@ def listed_by_rows(
     if scores.store.n <= SMALL or not can_be_listed(scores):
         return None
     found = list_by_rows(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
-    is_whole = isinstance(scores.store, ListStore) or found.limit not in (NOTHING_MET, TOO_FAR)
+    is_whole = isinstance(scores.store, ListStore) or found.limit not in (
+        Stop.NOTHING_FOUND,
+        Stop.TOO_FAR,
+    )
     return found if is_whole else None
 
 
@@ -296,7 +293,7 @@ def _best(scores: Scores, list_part: List, run: Run) -> Found:
         return best_by_rows(scores, run)
     most_parts = 1 << max(0, FIRST_PARTS_OF - scores.store.n)
     found = _split(scores, list_part, run, most=1, most_parts=most_parts)
-    return best_by_rows(scores, run, found) if found.limit == MANY_PARTS else found
+    return best_by_rows(scores, run, found) if found.limit is Stop.PARTS else found
 
 
 def _split(
@@ -317,7 +314,7 @@ def _split(
         search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
     found = search.go()
     if found.limit is None and not search.has_all:
-        found.limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+        found.limit = Stop.CUT_OFF
     return found
 
 
@@ -336,7 +333,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         if found.limit is not None or search.has_all:
             return found
         if reach == LARGEST_REACH:
-            return replace(found, limit=TOO_FAR)
+            return replace(found, limit=Stop.TOO_FAR)
         reach = min(LARGEST_REACH, search.next_reach(best, reach))
 
 

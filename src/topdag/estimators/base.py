@@ -66,7 +66,7 @@ class Learner(Estimator):  # type: ignore[misc]
 
     @property
     def _limits(self) -> dict[str, Any]:
-        return {"memory_limit": self.memory_limit, "threads": self.threads}
+        return dict(memory_limit=self.memory_limit, threads=self.threads)
 
     def _learn(
         self,

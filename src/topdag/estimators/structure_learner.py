@@ -70,7 +70,7 @@ class StructureLearner(Learner):
         options = Options(self.discretize, self.missing, continuous=kind.numbers)
         self.table_ = table_of_columns(columns, options, place_in_frame)
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
-        asked: dict[str, Any] = {**self._limits, "prior": self.prior, "time_limit": self.time_limit}
+        asked: dict[str, Any] = dict(self._limits, prior=self.prior, time_limit=self.time_limit)
         if self.k is not None:
             self.networks_ = k_best_networks(self.scores_, self.k, **asked)
         if self.posteriors:

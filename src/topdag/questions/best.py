@@ -9,7 +9,8 @@ from typing import Any
 
 from topdag import _core
 from topdag._util.run import OnProgress, Run
-from topdag.answers.results import Answer, Proof, Status
+from topdag._util.stop import Stop
+from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.constrained.cycle_rules import search_by_cycles
 from topdag.constrained.rescored_lists import can_be_scored_wider
 from topdag.constrained.splitting import Listed, search_constrained
@@ -300,7 +301,7 @@ def _given_network(asked: Asked) -> Network | None:
     return Network(table.names, start.parents, values)
 
 
-def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: str | None) -> Answer:
+def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: Stop | None) -> Answer:
     value = -math.inf if network is None else asked.worth(network)
     bound = max(upper_bound(asked), value) if status is Status.STOPPED else value
     gap = bound - value if status is Status.STOPPED else 0.0
@@ -309,7 +310,7 @@ def _answer(asked: Asked, run: Run, network: Network | None, status: Status, lim
     return Answer(
         network,
         value,
-        Proof(status, bound, gap, limit, space_of(asked)),
+        Proof(status, bound, gap, limit_text(limit), space_of(asked)),
         stats_of(asked, run),
         asked.kind,
         notes,

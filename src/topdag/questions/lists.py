@@ -12,8 +12,9 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.run import OnProgress, Run, available_memory
+from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList
-from topdag.answers.results import Proof, Status
+from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
@@ -194,11 +195,11 @@ class _Reading(Generic[AnyList]):
         self.make, self.asked, self.wanted, self.run, self.kept_for = make, asked, wanted, run, kept_for
         self.found: AnyList | None = None
 
-    def so_far(self, limit: str) -> AnyList:
+    def so_far(self, limit: Stop) -> AnyList:
         """Complete above its floor, but a limit came before it was whole."""
         if self.found is None:
             return _empty(self.make, self.asked, self.run, limit)
-        return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit))
+        return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit_text(limit)))
 
     def whole(self) -> AnyList | None:
         """None when the time is up first."""
@@ -225,7 +226,7 @@ class _Reading(Generic[AnyList]):
             except TooLarge:
                 if self.found is None:
                     raise
-                return self.so_far("memory_limit")
+                return self.so_far(Stop.MEMORY_LIMIT)
             if prepared is None:
                 return _no_network(self.make, scores, self.run) if source.is_infeasible else None
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
@@ -290,15 +291,15 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     run.timed("listing", begin)
     if finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
         floor = -math.inf  # all there are, however few sets the lattice has
-    limit = None
+    limit: Stop | None = None
     if not finished:
         limit = run.limit
     elif len(values) == most < wanted.most:
-        limit = "memory_limit"
+        limit = Stop.MEMORY_LIMIT
     elif len(values) < wanted.most and scores.cutoff < min(math.log(wanted.factor), prepared.reach):
-        limit = f"the cut-off at {scores.cutoff:g} nats below the best"
+        limit = Stop.CUT_OFF
     status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
-    proof = Proof(status, best, 0.0, limit, scores.describe_space())
+    proof = Proof(status, best, 0.0, limit_text(limit), scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
     return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, work))
@@ -322,10 +323,10 @@ def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyLi
     return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, LISTING, {}))
 
 
-def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: str) -> AnyList:
+def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: Stop | None) -> AnyList:
     """Nothing is known yet but a bound that no network exceeds: complete above that."""
     bound = upper_bound(asked)
-    proof = Proof(Status.STOPPED, bound, math.inf, limit, space_of(asked))
+    proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(asked))
     scores = asked.scores or _without_scores(asked)
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, LISTING, {}))
@@ -415,7 +416,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     source = Lattices(scores, wanted, run)
     with run.hearing():
         stream = _opened(source, wanted, run)
-        maker = _empty(NetworkList, Asked.from_scores(scores), run, "not asked to list")
+        maker = _empty(NetworkList, Asked.from_scores(scores), run, None)
     if source.is_infeasible:
         return
     if stream is None:

@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
-from topdag.answers.results import Proof, Status
+from topdag.answers.results import Proof, Status, limit_text
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
 from topdag.questions.list_sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
@@ -26,12 +27,10 @@ from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL, require_narrow
 from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
-from topdag.search.reach import further_reach
+from topdag.search.reach import LARGEST_REACH, further_reach
 from topdag.search.relaxation import solve_root
 from topdag.search.stores import ListStore
 
-LARGEST_REACH = 690.0
-"""No network is looked for that is further behind the best, in nats, unless all families are there."""
 SHARE_OF_MEMORY = 0.5
 MOST_BLOCK = 10**9
 
@@ -113,7 +112,7 @@ def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> Networ
         drawn = _search_listed(wide, wanted.most, reach, block, run)
         found = len(drawn.scores)
         if reach == LARGEST_REACH and 0 < found < wanted.most and drawn.limit is None:
-            drawn = replace(drawn, limit=f"{LARGEST_REACH:g} nats behind the best")
+            drawn = replace(drawn, limit=Stop.FAR_BEHIND_BEST)
         if found in (0, wanted.most) or drawn.limit is not None or reach == furthest:
             best = float(drawn.scores[0]) if found else drawn.floor
             return _answer(wide, drawn, best, "best-first search over partial networks, orders as its oracle", run)
@@ -146,7 +145,7 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
         run.tick,
     )
     run.timed("searching", begin)
-    limit = None if finished else "memory_limit" if memory_hit else run.limit
+    limit = None if finished else Stop.MEMORY_LIMIT if memory_hit else run.limit
     if len(values):  # of what scores less, networks with other families may be missing
         floor = max(floor, float(values[-1] if len(values) == most else values[0] - epsilon))
     return _Found(values, parents, floor, limit, counts)
@@ -157,7 +156,7 @@ class _Found:
     scores: NDArray[np.float64]
     parents: NDArray[np.uint64]
     floor: float
-    limit: str | None
+    limit: Stop | None
     counts: _core.SearchCounts
 
 
@@ -171,6 +170,6 @@ def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -
     }
     some = best > -math.inf
     status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
-    proof = Proof(status, best, 0.0, found.limit, scores.describe_space())
+    proof = Proof(status, best, 0.0, limit_text(found.limit), scores.describe_space())
     stats = run_stats(scores, run, engine, work)
     return NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import Run, shown_bytes
+from topdag._util.stop import Stop
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.scoring.scores import Scores
@@ -29,7 +30,7 @@ class PriorFound:
 
     ``values``: score on the grid plus log weight, best first, equal ones by growing parents, those of variable 0 first.
     ``parents``: masks over the scored variables, a row for each network. ``bound``: no network is worth more.
-    ``floor``: all networks worth more are here. ``limit``: what stopped it, "memory_limit" or the limit of the run.
+    ``floor``: all networks worth more are here. ``limit``: what stopped it, memory or the limit of the run.
     ``work``: parts of the space looked at, sweeps over sets and how many of
     them over few, families left at the root, networks counted.
 
@@ -41,7 +42,7 @@ class PriorFound:
     parents: Masks
     bound: float
     floor: float
-    limit: str | None
+    limit: Stop | None
     work: dict[str, int]
 
 
@@ -74,7 +75,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
         found.parents.reshape(-1, n),
         found.bound,
         found.floor,
-        None if found.finished else "memory_limit" if found.memory_hit else run.limit,
+        None if found.finished else Stop.MEMORY_LIMIT if found.memory_hit else run.limit,
         {
             "parts": found.parts,
             "sweeps": found.sweeps,

@@ -9,7 +9,7 @@ import numpy as np
 
 from topdag._util.run import Run
 from topdag.answers.lists import NetworkList
-from topdag.answers.results import Answer, Proof, Status
+from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.order_prior import PriorFound, search_order_prior
@@ -35,7 +35,7 @@ def best_by_orders(asked: Asked, run: Run) -> Answer | None:
     value = asked.worth(network)
     status = Status.PROVED if found.limit is None else Status.STOPPED
     bound = value if status is Status.PROVED else max(value, found.bound + added + asked.scores.rounding)
-    proof = Proof(status, bound, bound - value, found.limit, _space(asked))
+    proof = Proof(status, bound, bound - value, limit_text(found.limit), _space(asked))
     notes = asked.table.notes if asked.table is not None else ()
     stats = replace(stats_of(asked, run), work=found.work)
     return Answer(network, value, proof, stats, asked.kind, notes, asked.prior)
@@ -50,7 +50,7 @@ def list_by_orders(asked: Asked, most: int, factor: float, run: Run) -> NetworkL
     status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
     best = float(found.values[0]) + added if some else -math.inf
     bound = best if status is not Status.STOPPED else max(best, found.bound + added + scores.rounding)
-    proof = Proof(status, bound, bound - best if some else math.inf, found.limit, _space(asked))
+    proof = Proof(status, bound, bound - best if some else math.inf, limit_text(found.limit), _space(asked))
     stats = replace(stats_of(asked, run), work=found.work)
     source = replace(scores, prior=asked.prior)
     return NetworkList(source, found.values + added, found.parents, found.floor + added, proof, stats)

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import Run, available_memory
+from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
-from topdag.answers.results import Proof, Status
+from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.list_sources import Wanted
@@ -233,7 +234,7 @@ class _Search:
         finished, memory_hit, floor, values, parents, counts, seconds, _ = drawn
         self.run.phases |= {"bounding": seconds[0], "searching": seconds[1]}
         work = dict(zip(("generated", "expanded", "re-expanded", "weighed"), counts, strict=True))
-        limit = None if finished else "memory_limit" if memory_hit else self.run.limit
+        limit = None if finished else Stop.MEMORY_LIMIT if memory_hit else self.run.limit
         if finished and len(values) == self.most:  # the queue may lack what cannot be the best
             floor = max(floor, float(values[-1]))
         values, floor = values + offset, min(floor, upper) + offset
@@ -242,12 +243,12 @@ class _Search:
         return NetworkList(self.scores, values, parents, floor, proof, stats)
 
 
-def _proof(values: NDArray[np.float64], floor: float, limit: str | None, space: str) -> Proof:
+def _proof(values: NDArray[np.float64], floor: float, limit: Stop | None, space: str) -> Proof:
     """Whatever is worth more than the floor is in the list."""
     best = float(values[0]) if len(values) else -math.inf
     bound = best if limit is None else max(best, floor)
     if limit is not None:
-        return Proof(Status.STOPPED, bound, bound - best, limit, space)
+        return Proof(Status.STOPPED, bound, bound - best, limit_text(limit), space)
     return Proof(Status.PROVED if len(values) else Status.INFEASIBLE, bound, 0.0, None, space)
 
 

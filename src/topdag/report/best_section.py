@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from topdag.answers.results import Answer, Proof, Status
+from topdag._util.stop import Stop
+from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
 from topdag.networks.equivalence import MOST_VARIABLES, EquivalenceClass
 from topdag.networks.network import Network
@@ -26,7 +27,6 @@ from topdag.report.markup import (
 )
 
 TITLE = "The best network"
-LIMITS = {"time_limit": "the time limit", "memory_limit": "the memory limit", "Ctrl-C": "an interruption"}
 
 
 def best_section(found: Gathered, drawing: Drawing | None) -> Html:
@@ -62,7 +62,7 @@ def _proof_in_words(answer: Answer, found: Gathered) -> list[Html]:
 
 
 def _stopped(proof: Proof) -> Html:
-    limit = LIMITS.get(str(proof.limit), str(proof.limit))
+    limit = "an interruption" if proof.limit == limit_text(Stop.INTERRUPT) else proof.limit_in_words
     start = f" The search was ended by {limit}. This is the best network found by then; a better one may exist"
     if not math.isfinite(proof.gap):
         return paragraph(tag("strong", "Not proved."), f"{start}, and no bound is known.")

@@ -17,6 +17,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.bitsets import NARROW, masks_in, set_array
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.search.branch_and_cut import prove_best
 from topdag.search.checkpoints import Checkpoint, State
 from topdag.search.components import Part, parts_of
@@ -47,7 +48,7 @@ class Standing:
     method: str = "climbing over orders"
     work: dict[str, int] = field(default_factory=dict)
     root: Relaxation | None = None
-    limit: str | None = None
+    limit: Stop | None = None
 
     @classmethod
     def begin(cls, store: ListStore, run: Run, start: Sequence[int] | None = None) -> Standing:

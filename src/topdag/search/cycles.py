@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.search.stores import ListStore
 
 ORDERS = 1_000
@@ -35,7 +36,7 @@ class Branched:
     masks: tuple[int, ...] | None
     cost: float
     bound: float
-    limit: str | None
+    limit: Stop | None
     work: dict[str, int]
 
 
@@ -92,7 +93,7 @@ def branch_on_cycles(
     )
     run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
-    limit = None if found.finished else run.limit if run.is_over else "steps"
+    limit = None if found.finished else run.limit if run.is_over else Stop.STEPS
     return Branched(
         found.finished,
         tuple(found.parents) or masks,

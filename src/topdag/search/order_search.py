@@ -13,6 +13,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.search.stores import Floats
 
 SHARE_OF_FREE_MEMORY = 0.8
@@ -23,14 +24,14 @@ class OrderSearch:
     """What a search over orders found.
 
     ``cost``: of the best network, when ``finished``; infinite when none costs up to ``upper``. ``bound``: no network
-    costs less; the same as ``cost`` when finished. ``limit``: what stopped it, "memory_limit" or the limit of
+    costs less; the same as ``cost`` when finished. ``limit``: what stopped it, memory or the limit of
     the run. ``layers``: by number of placed variables, sets expanded and sets found but not expanded.
     """
 
     finished: bool
     cost: float
     bound: float
-    limit: str | None
+    limit: Stop | None
     engine: str
     order: tuple[int, ...]
     parents: tuple[int, ...]
@@ -85,7 +86,7 @@ def search_orders(
         found.finished,
         found.cost,
         max(proved, found.bound),
-        None if found.finished else "memory_limit" if found.memory_hit else run.limit,
+        None if found.finished else Stop.MEMORY_LIMIT if found.memory_hit else run.limit,
         engine,
         tuple(found.order),
         tuple(found.parents),

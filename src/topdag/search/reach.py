@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+LARGEST_REACH = 690.0
+"""No family is looked for that leads further behind the best network; beyond, factors are no numbers any more."""
 FIRST_REACH = 0.5
 """How far behind the best the first lattice for a list of k reaches, in nats."""
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0

@@ -19,6 +19,7 @@ from strategies import ALL_CASES, BDE, CUSTOM, Case, list_scores, sampled_table,
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run, parse_bytes
+from topdag._util.stop import Stop
 from topdag.questions import best as questions
 from topdag.questions.best import best_of
 from topdag.questions.request import Asked
@@ -327,7 +328,7 @@ def test_a_second_ctrl_c_is_raised_at_once() -> None:
     run = Run()
     with run.hearing():
         signal.raise_signal(signal.SIGINT)
-        assert run.is_over and run.limit == "Ctrl-C"
+        assert run.is_over and run.limit is Stop.INTERRUPT
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler

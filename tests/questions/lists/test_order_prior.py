@@ -19,6 +19,7 @@ from strategies import list_scores, sampled_table, tables, tied_lists
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.questions.order_prior import Floats, Masks, PriorFound, order_prior_bytes, search_order_prior
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
@@ -218,9 +219,9 @@ def test_stopped_by_the_clock(most: int) -> None:
     whole = search(scores, most=most)
     for instant in INSTANTS:
         found = search(scores, most=most, time_limit=instant)
-        assert found.limit in {None, "time_limit"}
+        assert found.limit in {None, Stop.TIME_LIMIT}
         assert_sound(found, whole, scores)
-    assert search(scores, most=most, time_limit=0).limit == "time_limit"
+    assert search(scores, most=most, time_limit=0).limit is Stop.TIME_LIMIT
 
 
 @pytest.mark.parametrize("most", [1, 30])
@@ -228,7 +229,7 @@ def test_stopped_by_ctrl_c(most: int) -> None:
     scores = td.score(sampled_table(16, 60, 8), td.BDeu(), keep="all")
     whole = search(scores, most=most)
     stopped = [search(scores, most=most, on_progress=interrupt_after(ticks)) for ticks in (0, 1, 2)]
-    assert stopped[0].limit == "Ctrl-C"
+    assert stopped[0].limit is Stop.INTERRUPT
     for found in stopped:
         assert_sound(found, whole, scores)
 
@@ -244,7 +245,7 @@ def test_stopped_by_memory() -> None:
     held = sum(array.nbytes for array in scores.store.arrays)
     needed = int(order_prior_bytes(10, UNIFORM, 1) + held)
     found = search(scores, most=10**6, threads=1, memory_limit=needed + 200_000)
-    assert found.limit == "memory_limit"
+    assert found.limit is Stop.MEMORY_LIMIT
     assert_sound(found, search(scores, most=200), scores)
 
 
