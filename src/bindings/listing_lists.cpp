@@ -35,13 +35,15 @@ void draw(NetworkSearch& search, std::size_t most, double epsilon, Limits& limit
         ++limits.done;
     }
     list.finished = !limits.stop.load();
-    list.floor = search.bound();
+    // A full list has been given the families that so many need, so of what scores less some may not be in the queue.
+    list.floor = list.scores.size() == most ? list.scores.back() : search.bound();
     result.counts = search.counts();
     result.search_seconds = std::chrono::duration<double>(Limits::Clock::now() - begin).count();
 }
 
 SearchResult search_networks(const Lattice& lattice, std::size_t most, std::size_t block, int threads, Limits& limits) {
     SearchResult result;
+    result.list.floor = lattice.forward(all_of(lattice.n_variables()));
     const auto begin = Limits::Clock::now();
     const KBestFamilies needed = families_for_k_best(lattice, most, false, threads, limits);
     result.bound_seconds = std::chrono::duration<double>(Limits::Clock::now() - begin).count();

@@ -18,7 +18,8 @@ Ranked = tuple[NDArray[np.float64], NDArray[np.uint64]]
 @cache
 def networks(n: int) -> NDArray[np.uint64]:
     """One row of parent masks per network, sorted by them variable by variable."""
-    masks = np.array(reference.all_networks(n), dtype=np.uint64).reshape(-1, n)
+    found = reference.all_networks(n)
+    masks = np.array(found, dtype=np.uint64).reshape(len(found), n)
     return masks[np.lexsort(masks.T[::-1])] if n else masks
 
 

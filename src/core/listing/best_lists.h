@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/run_limits.h"
@@ -21,7 +22,7 @@ struct ListRequest {
 
 struct BestList {
     bool finished = false;
-    double floor = 0.0;                  // everything that scores above is in the list
+    double floor = std::numeric_limits<double>::infinity();  // everything that scores above is in the list
     std::vector<double> scores;          // best first; ties in the order of the walk, see listing.h
     std::vector<VarSet> parents;  // n masks each: of a network, or of one member of a class
     WalkCounts counts;                   // over all passes

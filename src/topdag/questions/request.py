@@ -152,11 +152,12 @@ def run_stats(
 
 
 def upper_bound(asked: Asked) -> float:
-    """No network is worth more. The sum over variables of the best each could reach with any parents at all.
+    """No network is worth more, on the grid or in full. The sum over variables of the best each could reach with any
+    parents at all.
 
-    Values on the grid may lie below the scores in full precision that answers report, by a step each.
+    Values on the grid and scores in full precision lie apart by a step for each variable.
     """
-    slack = 0.0 if asked.scores is None else asked.scores.rounding
+    slack = _largest_rounding(len(asked.scored_names)) if asked.scores is None else asked.scores.rounding
     if asked.most < math.inf:
         return asked.most + slack
     if asked.standing is not None:
@@ -168,8 +169,13 @@ def upper_bound(asked: Asked) -> float:
         prior = 0.0 if scores.prior is asked.prior else _most_by_prior(asked)
         return math.fsum((*scores.store.best_scores, slack, prior))
     if asked.table is not None and asked.kind is not None:
-        return math.fsum(_likelihood_bounds(asked.table, asked.kind)) + _most_by_prior(asked)
+        return math.fsum((*_likelihood_bounds(asked.table, asked.kind), slack, _most_by_prior(asked)))
     return math.inf
+
+
+def _largest_rounding(n: int) -> float:
+    """On the coarsest grid that scores of n variables may get."""
+    return math.ldexp(n, -_core.coarsest_exponent(n)) if n else 0.0
 
 
 def _most_by_prior(asked: Asked) -> float:
@@ -194,10 +200,13 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)
     everything = list(range(table.n_variables))
     full = _core.score_set(view, formula, everything)
+    # Equal counts are added as one, and there are at most sqrt(2 N) different ones: so many terms, none negative, and so
+    # many roundings, four times that for both sums of a difference here and in what is scored.
+    error = 4 * (math.sqrt(2 * table.n_rows) + 4) * math.ldexp(full, -53)
 
     def log_likelihood(x: int) -> float:
         if last_look.is_over:
             return 0.0  # no log likelihood is more
-        return full - _core.score_set(view, formula, [v for v in everything if v != x])
+        return full - _core.score_set(view, formula, [v for v in everything if v != x]) + error
 
     return [log_likelihood(x) - kind.least_penalty(table.n_rows, int(table.arities[x])) for x in everything]

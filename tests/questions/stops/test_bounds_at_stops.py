@@ -6,10 +6,11 @@ Seeds are fixed; ``tests/slow/compare.py`` tries others for as long as it is giv
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
-from counted_stops import answer_at, counted_clock, readings_of
+from counted_stops import CLOSE, all_ranked, answer_at, check_list, counted_clock, readings_of
 from random_inputs import rounded_families
 from stop_cases import STOP_KINDS, scores_of
 
@@ -22,6 +23,7 @@ from topdag.search.branch_and_cut import PartSearch
 from topdag.search.relaxation import Known, solve_root
 
 SEEDS = 4
+EDGES = "EdgePrior({('V0', 'V1'): 0.7, ('V1', 'V0'): -1.5})"
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -29,6 +31,34 @@ SEEDS = 4
 def test_what_is_said_at_a_stop_holds(kind: str, seed: int) -> None:
     make, check = STOP_KINDS[kind]
     check(**make(np.random.default_rng(seed)))
+
+
+@pytest.mark.parametrize("kind", ["BIC()", "BDeu(1.0)"])
+@pytest.mark.parametrize("keep_constant", [True, False])
+@pytest.mark.parametrize("states", [[1, 1], [3, 3], [3, 2, 3]])
+def test_a_floor_holds_where_columns_are_constant(states: list[int], keep_constant: bool, kind: str) -> None:
+    """What the likelihood allows is then what networks score: nothing is left for rounding, nor for what a prior adds."""
+    rng = np.random.default_rng(len(states))
+    made = {"codes": [[0]] * len(states), "arities": states, "weights": [4096], "keep_constant": keep_constant}
+    for name in ("classes", "priors"):
+        make, check = STOP_KINDS[f"stops: {name}"]
+        check(**make(rng) | {"table": made, "kind": kind} | ({"prior": EDGES} if name == "priors" else {}))
+
+
+def test_a_floor_holds_where_scores_are_above_zero() -> None:
+    """Nothing found yet is no reason to say that nothing scores more than 0."""
+    families = [(x, parents, 5.0 + len(parents)) for x in range(3) for parents in ((), ((x + 1) % 3,))]
+    scores = scores_of(3, families, keep="all")
+    ranked = all_ranked(scores)
+    for ask in (td.k_best_networks, td.search_networks):
+
+        def asked(limit: float, ask: Any = ask) -> Any:
+            return ask(scores, 4, time_limit=limit, threads=1)
+
+        for stop in range(readings_of(asked) + 1):
+            found = answer_at(asked, stop)
+            if not isinstance(found, td.OutOfTime):
+                check_list(found, ranked, 4, close=CLOSE)
 
 
 def test_the_clock_counts_its_readings_and_goes_back_to_seconds() -> None:
