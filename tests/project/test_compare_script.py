@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-SLOW = Path(__file__).parent / "slow"
+SLOW = Path(__file__).parents[1] / "slow"
 sys.path.insert(0, str(SLOW))
 
 import compare  # noqa: E402
