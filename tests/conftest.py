@@ -10,12 +10,13 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from cli_runs import Ran, Start, Topdag
+from ctrl_c import only_a_person_ends_the_run
 from hypothesis import HealthCheck, settings
 
 import topdag as td
@@ -27,6 +28,18 @@ settings.register_profile("topdag", deadline=None, derandomize=True, suppress_he
 settings.register_profile("explore", deadline=None, suppress_health_check=slow_is_fine)
 settings.load_profile("topdag")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script, where tests run too
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call() -> Generator[None, object, object]:
+    with only_a_person_ends_the_run():
+        return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup() -> Generator[None, object, object]:
+    with only_a_person_ends_the_run():
+        return (yield)
 
 
 @pytest.fixture

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 from pathlib import Path
 
 import numpy as np
 import pytest
+from ctrl_c import press_ctrl_c
 
 import topdag as td
 from topdag._util.run import Run
@@ -251,7 +251,7 @@ def test_no_memory(scores: td.Scores) -> None:
 
 def test_ctrl_c_stops_it(scores: td.Scores, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it comes, for example while Python asks for memory."""
-    monkeypatch.setattr(Run, "require_memory", lambda run, *_, **__: run.is_over or signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(Run, "require_memory", lambda run, *_, **__: run.is_over or press_ctrl_c())
     with pytest.raises(td.Interrupted, match="no partial answer"):
         td.edge_posteriors(scores)
 

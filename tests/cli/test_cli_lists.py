@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import re
-import signal
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 from cli_runs import Topdag
+from ctrl_c import press_ctrl_c
 
 import topdag as td
 from topdag.cli import list_runs as listing
@@ -265,7 +265,7 @@ def test_interrupted_before_anything_was_listed(
     topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
-        signal.raise_signal(signal.SIGINT)
+        press_ctrl_c()
 
     with monkeypatch.context() as patch:
         patch.setattr(list_questions, "score_within", interrupted)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import random
-import signal
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ctrl_c import press_ctrl_c
 from published import DATA
 from strategies import sampled_table
 
@@ -28,10 +28,10 @@ from topdag.search.stores import ListStore
 KILLED = """
 import sys
 import topdag as td
-from topdag.search import best as searching, checkpoints, linear_program as family_program
+from topdag.search import best, checkpoints, linear_program
 checkpoints.SECONDS_BETWEEN = 0.0
-family_program.HALVES_A_ROUND = family_program.LOCAL_CUTS_A_ROUND = 0
-searching.FIRST_SETS = 0
+linear_program.HALVES_A_ROUND = linear_program.LOCAL_CUTS_A_ROUND = 0
+best.FIRST_SETS = 0
 scores = td.read_scores(sys.argv[1])
 td.best_network(scores, engine="search", checkpoint=sys.argv[2])
 """
@@ -64,7 +64,7 @@ def test_a_search_stopped_at_any_part_goes_on(tmp_path: Path, monkeypatch: pytes
         write(self, state, seconds)
         if not pressed:  # a second Ctrl-C would not wait for the answer
             pressed.append(True)
-            signal.raise_signal(signal.SIGINT)
+            press_ctrl_c()
 
     monkeypatch.setattr(checkpoints.Checkpoint, "write", write_and_stop)
     stops, done = 0, None
@@ -150,7 +150,7 @@ def stopping_after(times: int, write: Callable[..., None]) -> Callable[..., None
         write(*given)
         left[0] -= 1
         if not left[0]:
-            signal.raise_signal(signal.SIGINT)
+            press_ctrl_c()
 
     return write_and_stop
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-import signal
 
 import numpy as np
 import pytest
 from brute_force import networks
+from ctrl_c import press_ctrl_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling_truth import FIT, misfit, posterior, row_numbers
@@ -226,7 +226,7 @@ def test_nothing_is_given_when_time_is_up() -> None:
 def test_control_c_gives_nothing(phase: str) -> None:
     def press(progress: td.Progress) -> None:
         if progress.phase == phase:
-            signal.raise_signal(signal.SIGINT)
+            press_ctrl_c()
 
     scores = td.score(sampled_table(15, 200, seed=1), td.BDeu())
     with pytest.raises(td.Interrupted, match="not typical"):

@@ -12,6 +12,7 @@ import threading
 
 import numpy as np
 import pytest
+from ctrl_c import press_ctrl_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import ALL_CASES, BDE, CUSTOM, Case, list_scores, sampled_table, table_of, tables, tied_lists
@@ -295,15 +296,10 @@ def test_an_exception_while_reporting_stops_the_work() -> None:
 # ---- Ctrl-C
 
 
-def press(_: td.Progress) -> None:
-    """Ctrl-C, as the terminal sends it, once there is something to tell."""
-    os.kill(os.getpid(), signal.SIGINT)
-
-
 def test_ctrl_c_carries_the_answer_so_far() -> None:
     table = long_table()
     with pytest.raises(td.Interrupted, match=r"Interrupted after .* s; stopped by Ctrl-C") as caught:
-        td.best_network(table, on_progress=press)
+        td.best_network(table, on_progress=press_ctrl_c)
     answer = caught.value.answer
     assert isinstance(caught.value, KeyboardInterrupt)
     assert answer.proof.status is td.Status.STOPPED
@@ -314,31 +310,31 @@ def test_ctrl_c_carries_the_answer_so_far() -> None:
 def test_ctrl_c_during_the_lattice() -> None:
     scores = long_scores()
     with pytest.raises(td.Interrupted) as caught:
-        td.best_network(scores, on_progress=lambda told: told.phase in ("sweeping", "ordering") and press(told))
+        td.best_network(scores, on_progress=lambda told: told.phase in ("sweeping", "ordering") and press_ctrl_c())
     assert_stopped(caught.value.answer, td.best_network(scores), "Ctrl-C")
 
 
 def test_ctrl_c_while_scoring_alone() -> None:
     with pytest.raises(td.Interrupted, match="nothing is known yet") as caught:
-        td.score(long_table(), td.BDeu(), on_progress=press)
+        td.score(long_table(), td.BDeu(), on_progress=press_ctrl_c)
     assert caught.value.answer is None
 
 
 def test_a_second_ctrl_c_is_raised_at_once() -> None:
-    run = Run()
+    run, before = Run(), signal.getsignal(signal.SIGINT)
     with run.hearing():
-        signal.raise_signal(signal.SIGINT)
+        press_ctrl_c()
         assert run.is_over and run.limit is Stop.INTERRUPT
         with pytest.raises(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+            press_ctrl_c()
+    assert signal.getsignal(signal.SIGINT) is before
 
 
 def test_ctrl_c_stops_a_question_inside_another() -> None:
     outer, inner = Run(), Run()
     with outer.hearing():
         with inner.hearing():
-            signal.raise_signal(signal.SIGINT)
+            press_ctrl_c()
         assert inner.is_over and outer.is_over
 
 
@@ -349,7 +345,7 @@ def test_a_handler_of_ones_own_decides_what_ctrl_c_raises() -> None:
     before = signal.signal(signal.SIGINT, own)
     try:
         with pytest.raises(EnoughError, match="by a signal") as caught:
-            td.best_network(long_scores(), on_progress=press)
+            td.best_network(long_scores(), on_progress=press_ctrl_c)
         assert caught.value.answer.proof.status is td.Status.STOPPED
         assert signal.getsignal(signal.SIGINT) is own
     finally:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
-import signal
-import threading
 from dataclasses import dataclass, field
 
 import brute_force
 import numpy as np
 import pytest
+from ctrl_c import press_ctrl_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import EVERY, ORDERS, assert_first, ranked
@@ -185,17 +183,16 @@ def test_pruned_scores_are_refused() -> None:
 def test_ctrl_c_gives_what_there_is() -> None:
     scores = td.score(sampled_table(9, 60, 1), td.BDeu(1.0))
 
-    class Interrupting(ManyOrders):
+    class Counted(ManyOrders):
         asked = 0
 
         def log_weight(self, network: PartialNetwork) -> float:
             self.asked += 1
-            if self.asked == 200:
-                threading.Timer(0.0, os.kill, (os.getpid(), signal.SIGINT)).start()
             return super().log_weight(network)
 
+    prior = Counted()
     with pytest.raises(Interrupted) as caught:
-        search_networks(scores, EVERY, prior=Interrupting())
+        search_networks(scores, EVERY, prior=prior, on_progress=lambda _: prior.asked >= 200 and press_ctrl_c())
     stopped = caught.value.answer
     best = search_networks(scores, 1, prior=ORDERS).scores[0]
     assert stopped.proof.limit == "Ctrl-C"

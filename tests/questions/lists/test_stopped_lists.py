@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Callable
 from functools import cache
 from types import SimpleNamespace
@@ -10,6 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from brute_force import ranked
+from ctrl_c import press_ctrl_c
 from hypothesis import given, settings
 from list_checks import (
     INSTANTS,
@@ -209,7 +209,7 @@ def test_stopped_edge_bounds_are_none() -> None:
 def test_a_count_interrupted_before_it_begins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """While the lattice is made nothing has been counted."""
 
-    monkeypatch.setattr(list_lattices, "lattice_of_all_sets", lambda *_: signal.raise_signal(signal.SIGINT))
+    monkeypatch.setattr(list_lattices, "lattice_of_all_sets", press_ctrl_c)
     for count in (td.count_networks_within, td.count_classes_within):
         with pytest.raises(td.Interrupted, match="nothing is known yet") as caught:
             count(one_row(3), 3)

@@ -6,7 +6,6 @@ comes, or the run is told to stop.
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable
 from functools import cache
@@ -14,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from ctrl_c import only_a_person_ends_the_run, press_ctrl_c
 from strategies import sampled_table
 
 import topdag as td
@@ -148,11 +148,6 @@ def noted_runs(patch: pytest.MonkeyPatch) -> list[Run]:
     return made
 
 
-def press_ctrl_c() -> float:
-    signal.raise_signal(signal.SIGINT)
-    return 0.0
-
-
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_every_stop_carries_the_same_answer(question: str, monkeypatch: pytest.MonkeyPatch) -> None:
     check_stops(QUESTIONS[question], monkeypatch)
@@ -174,11 +169,22 @@ def check_stops(ask: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> Non
         made[0].stop(EnoughError())
         return 0.0
 
+    def interrupted() -> float:
+        press_ctrl_c()
+        return 0.0
+
     for at in sorted({2, *np.linspace(2, last, POINTS).astype(int).tolist()}):  # the first reading is the begin
         raised, limited = stopped_at(ask, Clock(at, lambda: 2 * LIMIT), monkeypatch)
         assert raised in (None, td.OutOfTime)
-        for error, happens in ((td.Interrupted, press_ctrl_c), (EnoughError, told_to_stop)):
+        for error, happens in ((td.Interrupted, interrupted), (EnoughError, told_to_stop)):
             made.clear()
             by, stopped = stopped_at(ask, Clock(at, happens), monkeypatch)
             assert by is error or at == last, f"reading {at} of {last}"
             assert told(stopped) == told(limited), f"reading {at} of {last}, {error.__name__}"
+
+
+def test_ctrl_c_that_no_question_hears_fails_the_test_and_ends_nothing() -> None:
+    with pytest.raises(pytest.fail.Exception, match="KeyboardInterrupt left the test"), only_a_person_ends_the_run():
+        press_ctrl_c()
+    with pytest.raises(pytest.fail.Exception, match="Interrupted left the test"), only_a_person_ends_the_run():
+        raise td.Interrupted("", None)
