@@ -21,7 +21,7 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing
-from topdag.search.engines import Engine
+from topdag.search.engines import Engine, OrderBound
 from topdag.search.precedence_lists import PlacedLists
 from topdag.search.stores import ListStore
 
@@ -44,6 +44,7 @@ class Asked:
     prior: Prior | None = None
     start: Network | None = None
     wanted_engine: Engine | None = None
+    wanted_bound: OrderBound | None = None
     checkpoint: Path | None = None
     engine: str = "none"
     reason: str = ""
