@@ -36,6 +36,14 @@ def test_best_shows_bic_in_bits_too(topdag: Topdag, asia: Path) -> None:
     assert f"MDL    {-value / math.log(2):.3f} bits" in topdag("best", asia, "--score", "bic").out
 
 
+def test_order_search_by_a_bound_of_the_papers(topdag: Topdag, asia: Path) -> None:
+    ran = topdag("best", asia, "--engine", "order search", "--bound", "static")
+    assert ran.code == 0 and f"score  {td.best_network(asia).score:.6f}" in ran.out
+    assert "order search: best-first search over orders" in ran.out
+    refused = topdag("best", asia, "--bound", "static")
+    assert refused.code == Exit.BAD_INPUT and "ask for that, too" in refused.err
+
+
 def test_quiet_leaves_out_table_notes_and_time(topdag: Topdag, tmp_path: Path) -> None:
     path = tmp_path / "constant.csv"
     path.write_text("a,b,c\n0,1,5\n1,0,5\n")

@@ -232,6 +232,18 @@ CALLS = [
     ("td.best_network(scores, prior=td.FairPrior)", "prior must be an object: write FairPrior() with brackets."),
     ("td.best_network(scores, start=5)", "start must be a Network, not int."),
     ("td.best_network(scores, engine='fast')", "There is no engine 'fast'; there are 'dense lattice', 'block lattice'"),
+    (
+        "td.best_network(scores, engine='order search', bound='loose')",
+        "There is no bound 'loose'; there are 'simple', 'static', 'dynamic', 'cluster'.",
+    ),
+    (
+        "td.best_network(scores, bound='static')",
+        "The bound 'static' is for the engine 'order search': ask for that, too.",
+    ),
+    (
+        "td.best_network(pruned, engine='order search', bound='static', checkpoint='state')",
+        "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one.",
+    ),
     ("td.best_network(scores, checkpoint=5)", "checkpoint must be the name of a file, not 5."),
     ("td.k_best_networks(scores, 0)", "How many to list must be a whole number from 1 to 1,000,000,000, not 0."),
     ("td.networks_within(scores, 0.5)", "A Bayes factor is a number from 1 on, at most 1e+300, not 0.5."),

@@ -23,6 +23,7 @@ from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
 NAMES = [f"V{v}" for v in range(64)]
+ORDER_BOUNDS = ("simple", "static", "dynamic", "cluster")
 
 
 def as_scores(lists: FamilyLists) -> Scores:
@@ -40,6 +41,52 @@ def test_the_best_network_is_that_of_the_lattice(lists: FamilyLists, engine: str
     assert found.proof.gap == 0.0
     if found.network is not None:
         assert scores.of(found.network) == found.score
+
+
+@settings(max_examples=100, deadline=None)
+@given(tied_lists(), st.booleans())
+def test_every_bound_of_order_search_proves_the_same(lists: FamilyLists, limited: bool) -> None:
+    scores = as_scores(lists)
+    truth = td.best_network(scores, engine="dense lattice")
+    for bound in ORDER_BOUNDS:
+        found = td.best_network(scores, engine="order search", bound=bound, memory_limit="1kB" if limited else None)
+        if limited and found.proof.limit == "memory_limit":
+            assert found.score <= truth.score <= found.proof.bound
+            continue
+        assert found.proof.status is truth.proof.status
+        assert found.score == truth.score
+        if found.network is not None:
+            assert scores.of(found.network) == found.score
+
+
+def test_patterns_leave_out_sets_that_the_simple_bound_expands() -> None:
+    """Twelve variables with random parents, so that many cycles must be broken."""
+    rng = np.random.default_rng(1)
+    families: list[tuple[int, tuple[int, ...], float]] = [(x, (), -100.0) for x in range(12)]
+    for x in range(12):
+        threes = {tuple(sorted({*rng.choice(12, 3).tolist()} - {x})) for _ in range(12)} - {()}
+        families += [(x, own, -float(rng.integers(0, 90))) for own in sorted(threes)]
+    scores = as_scores(FamilyLists.build(NAMES[:12], families))
+    found = {bound: td.best_network(scores, engine="order search", bound=bound) for bound in ORDER_BOUNDS}
+    assert len({answer.score for answer in found.values()}) == 1
+    assert all(answer.stats.engine.startswith("order search: best-first") for answer in found.values())
+    expanded = {bound: answer.stats.work["sets expanded"] for bound, answer in found.items()}
+    assert expanded["cluster"] < expanded["static"] < expanded["simple"] and expanded["dynamic"] < expanded["simple"]
+    assert [bound for bound, answer in found.items() if "rounds" in answer.stats.work] == ["cluster"]
+
+
+@pytest.mark.parametrize("bound", ["simple", "static", "dynamic", "cluster"])
+def test_bounds_are_asked_for_of_tables_and_under_constraints(bound: str) -> None:
+    table = sampled_table(6, 80, seed=2)
+    answers = [
+        td.best_network(table, engine=engine, bound=own) for engine, own in ((None, None), ("order search", bound))
+    ]
+    assert answers[0].network is not None and answers[1].score == answers[0].score
+    child, parents = next((x, own) for x, own in answers[0].network.parents.items() if own)
+    known = td.Constraints(not_ancestors=[(parents[0], child)])
+    scores = td.score(table, td.BDeu(), keep="best", constraints=known)
+    wanted = td.best_network(td.score(table, td.BDeu(), constraints=known))
+    assert td.best_network(scores, engine="order search", bound=bound).score == wanted.score
 
 
 @settings(max_examples=60, deadline=None)
@@ -65,9 +112,7 @@ def test_components_are_searched_one_after_another(monkeypatch: pytest.MonkeyPat
     scores = as_scores(FamilyLists.build(NAMES[:7], circle))
     calls: list[int] = []
     whole = searching._search_whole
-    monkeypatch.setattr(
-        searching, "_search_whole", lambda s, run, engine: calls.append(s.store.n) or whole(s, run, engine)
-    )
+    monkeypatch.setattr(searching, "_search_whole", lambda s, *how: calls.append(s.store.n) or whole(s, *how))
     found = td.best_network(scores, engine="search")
     assert sorted(calls) == [1, 3, 3]
     assert found.score == td.best_network(scores, engine="dense lattice").score

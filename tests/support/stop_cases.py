@@ -192,6 +192,7 @@ def _families_of(lists: FamilyLists) -> Iterator[tuple[int, int, float]]:
 
 
 BEST_ENGINES = ("dense lattice", "block lattice", "search", "order search", "branch and cut", "branching")
+ORDER_BOUNDS = ("simple", "static", "dynamic", "cluster")
 
 
 LUCK = ("as ever", "near", "none")
@@ -209,9 +210,10 @@ def make_best(engine: str, rng: np.random.Generator) -> Inputs:
 def check_best(engine: str, n: int, families: Families, seed: int, luck: str) -> None:
     scores = scores_of(n, families)
     truth = best_of_families(scores)
+    bound = ORDER_BOUNDS[seed % 4] if engine == "order search" else None
 
     def ask(limit: float) -> td.Answer:
-        return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
+        return td.best_network(scores, engine=engine, bound=bound, time_limit=limit, threads=1)
 
     with ExitStack() as stack:
         if luck != "as ever":

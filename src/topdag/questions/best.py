@@ -31,7 +31,9 @@ from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
     Engine,
+    OrderBound,
     engine_for_best,
+    named_bound,
     named_engine,
     plan_lattice,
     require_takes,
@@ -48,6 +50,7 @@ def best_network(
     prior: Prior | None = None,
     start: Network | None = None,
     engine: str | None = None,
+    bound: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
@@ -65,6 +68,7 @@ def best_network(
     log weight of the prior, and ``answer.network.score`` stays the data's. Without one all networks weigh the same.
     ``start``: a network to begin with; a search never answers with a worse one. ``engine``: one of "dense lattice",
     "block lattice", "search", "order search", "branch and cut" and "branching", in place of the one chosen.
+    ``bound``, of "order search": "simple", "static" or "dynamic", as published, or "cluster", as without it.
     ``checkpoint``: a file in which a search leaves how it stands every few seconds, and from which it goes on when
     asked the same again.
     """
@@ -72,6 +76,7 @@ def best_network(
     asked = Asked.about(source, prior)
     asked.start = _checked_start(start, asked)
     asked.wanted_engine = None if engine is None else named_engine(engine)
+    asked.wanted_bound = None if bound is None else named_bound(bound, asked.wanted_engine)
     asked.checkpoint = _checked_path(checkpoint)
     return best_of(asked, run)
 
@@ -170,7 +175,8 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
         own = Asked.from_scores(part)
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
-        own.wanted_engine = wanted if is_part_of_lists else None
+        if is_part_of_lists:
+            own.wanted_engine, own.wanted_bound = wanted, asked.wanted_bound
         answer = _proved(own, run)
         asked.engine = own.engine
         if answer is None or answer.network is None:
@@ -202,6 +208,10 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     """The best network of listed families; None when the time is up."""
     if not isinstance(scores.store, ListStore):
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
+    if asked.wanted_bound is not None and asked.checkpoint is not None:
+        raise ScoreError(
+            "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one."
+        )
     start = None if asked.start is None else scores.masks_of(asked.start)
     store = scores.store
     if scores.rest is not None and scores.compiled is not None:
@@ -209,7 +219,8 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
         obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
         store, start = asked.placed.store, asked.placed.within(start) if start is not None and obeys else None
     standing = asked.standing = Standing.begin(store, run, start)
-    finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine)
+    bound = asked.wanted_bound or OrderBound.CLUSTER
+    finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine, bound=bound)
     asked.engine = f"{asked.engine}: {standing.method}"
     if not finished:
         return None

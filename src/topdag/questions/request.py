@@ -21,7 +21,7 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing
-from topdag.search.engines import Engine
+from topdag.search.engines import Engine, OrderBound
 from topdag.search.precedence_lists import PlacedLists
 from topdag.search.stores import ListStore
 
@@ -44,6 +44,7 @@ class Asked:
     prior: Prior | None = None
     start: Network | None = None
     wanted_engine: Engine | None = None
+    wanted_bound: OrderBound | None = None
     checkpoint: Path | None = None
     engine: str = "none"
     reason: str = ""
@@ -200,8 +201,8 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)
     everything = list(range(table.n_variables))
     full = _core.score_set(view, formula, everything)
-    # Equal counts are added as one, and there are at most sqrt(2 N) different ones: so many terms, none negative, and so
-    # many roundings, four times that for both sums of a difference here and in what is scored.
+    # Equal counts are added as one, and there are at most sqrt(2 N) different ones: so many terms, none negative, and
+    # so many roundings, four times that for both sums of a difference here and in what is scored.
     error = 4 * (math.sqrt(2 * table.n_rows) + 4) * math.ldexp(full, -53)
 
     def log_likelihood(x: int) -> float:

@@ -23,9 +23,9 @@ from topdag.search.checkpoints import Checkpoint, State
 from topdag.search.components import Part, parts_of
 from topdag.search.costs import Families
 from topdag.search.cycles import branch_on_cycles
-from topdag.search.engines import Engine
+from topdag.search.engines import Engine, OrderBound
 from topdag.search.open_nodes import OpenParts
-from topdag.search.order_search import cluster_bound, search_orders
+from topdag.search.order_search import OrderSearch, cluster_bound, pattern_bound, search_orders
 from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore
 
@@ -95,16 +95,23 @@ def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:
 
 
 def search_best(
-    standing: Standing, run: Run, *, checkpoint: Path | None = None, engine: Engine = Engine.SEARCH
+    standing: Standing,
+    run: Run,
+    *,
+    checkpoint: Path | None = None,
+    engine: Engine = Engine.SEARCH,
+    bound: OrderBound = OrderBound.CLUSTER,
 ) -> bool:
     """Whether the best network is proved, or that there is none; False when a limit came first.
 
-    With a checkpoint the variables are searched all together, so that one state is enough.
+    With a checkpoint the variables are searched all together, so that one state is enough. ``bound``: of order search.
     """
     if checkpoint is not None:
         return _search_from(standing, run, Checkpoint(checkpoint, standing.store))
     parts = parts_of(standing.store.any_candidates)
-    return _search_whole(standing, run, engine) if len(parts) == 1 else _search_parts(standing, parts, run, engine)
+    if len(parts) == 1:
+        return _search_whole(standing, run, engine, bound)
+    return _search_parts(standing, parts, run, engine, bound)
 
 
 def best_score_of(store: ListStore) -> float:
@@ -114,7 +121,7 @@ def best_score_of(store: ListStore) -> float:
     return standing.known.best_score - standing.known.cost
 
 
-def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: Engine) -> bool:
+def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: Engine, bound: OrderBound) -> bool:
     """One after another; the cost of the best network is the sum of theirs."""
     store, known = standing.store, standing.known
     known.climb()
@@ -123,7 +130,7 @@ def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: E
     for part in parts:
         own = Standing.begin(part.store(store.lists.names), run)
         own.known.elsewhere = known.best_score - own.known.best_score - proved
-        finished = search_best(own, run, engine=engine)
+        finished = search_best(own, run, engine=engine, bound=bound)
         for what, number in own.work.items():
             standing.work[what] = standing.work.get(what, 0) + number
         standing.method, standing.limit = own.method, own.limit
@@ -143,17 +150,17 @@ def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: E
     return True
 
 
-def _search_whole(standing: Standing, run: Run, engine: Engine = Engine.SEARCH) -> bool:
+def _search_whole(standing: Standing, run: Run, engine: Engine, bound: OrderBound) -> bool:
     if engine is Engine.CYCLES:
         return _by_cycles(standing, run)
+    if engine is Engine.ORDERS and bound is not OrderBound.CLUSTER:
+        return _by_patterns(standing, run, bound)
     standing.root = root = solve_root(standing.store, run, known=standing.known)
     standing.method = "relaxation"
     standing.counted(rounds=root.rounds, cuts=root.cuts)
     standing.known.raise_bound(root.bound)
-    if standing.is_proved:
-        return True
-    if run.is_over:
-        return False
+    if standing.is_proved or run.is_over:
+        return standing.is_proved
     if engine is Engine.ORDERS:
         return _by_orders(standing, root, run, None)
     if engine is Engine.SEARCH and standing.store.n <= NARROW and _by_orders(standing, root, run, FIRST_SETS):
@@ -203,13 +210,31 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | 
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = None if most_sets is None else min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * run.allowed_memory))
     found = search_orders(candidates, bound, run, upper=known.cost - shift, memory=memory)
+    if most_sets is None:
+        standing.limit = found.limit or standing.limit
+    return _learned(standing, found, shift)
+
+
+def _by_patterns(standing: Standing, run: Run, kind: OrderBound) -> bool:
+    """As published in 2013, with a network found by climbing to prune with."""
+    known = standing.known
+    known.climb()
+    if run.is_over:
+        return False
+    candidates = standing.store.candidates
+    found = search_orders(candidates, pattern_bound(candidates, kind), run, upper=known.cost)
+    standing.limit = found.limit or standing.limit
+    return _learned(standing, found, 0.0)
+
+
+def _learned(standing: Standing, found: OrderSearch, shift: float) -> bool:
+    """Whether a search is finished, whose costs are less by so much."""
+    known = standing.known
     standing.method = found.engine
     standing.counted(sets_expanded=found.work["expanded"], sets_met=found.work["generated"])
     known.raise_bound(found.bound + shift)
     if found.finished and found.parents:
         known.offer(found.cost + shift, list(found.parents))
-    if most_sets is None:
-        standing.limit = found.limit or standing.limit
     if found.finished:
         known.raise_bound(known.cost)
     return found.finished

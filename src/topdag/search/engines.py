@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
+from typing import TypeVar
 
 from topdag import _core
 from topdag._util.run import Run, shown_bytes
@@ -22,6 +23,8 @@ SMALL = 20
 """Up to this many variables the dense lattice answers in a fraction of a second, whatever the score; beyond, the block
 lattice is faster and takes less memory, where all sets are needed."""
 
+Named = TypeVar("Named", bound=enum.Enum)
+
 
 class Engine(enum.Enum):
     """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
@@ -35,6 +38,16 @@ class Engine(enum.Enum):
     ORDERS = "order search"
     CUTS = "branch and cut"
     CYCLES = "branching"
+
+
+class OrderBound(enum.Enum):
+    """What tells order search how much placing the other variables costs at least (docs/explanation/papers.md). SIMPLE,
+    STATIC, DYNAMIC: as published in 2013, without the relaxation. CLUSTER: the multipliers of the relaxation."""
+
+    SIMPLE = "simple"
+    STATIC = "static"
+    DYNAMIC = "dynamic"
+    CLUSTER = "cluster"
 
 
 @dataclass(frozen=True)
@@ -66,11 +79,23 @@ def require_takes(engine: Engine, n: int) -> None:
 
 
 def named_engine(name: str) -> Engine:
-    for engine in Engine:
-        if name == engine.value:
-            return engine
-    names = ", ".join(repr(engine.value) for engine in Engine)
-    raise ScoreError(f"There is no engine {name!r}; there are {names}.")
+    return _named(name, Engine, "engine")
+
+
+def named_bound(name: str, engine: Engine | None) -> OrderBound:
+    """The bound of order search that was asked for, with this engine."""
+    found = _named(name, OrderBound, "bound")
+    if engine is not Engine.ORDERS:
+        raise ScoreError(f"The bound {name!r} is for the engine {Engine.ORDERS.value!r}: ask for that, too.")
+    return found
+
+
+def _named(name: str, kinds: type[Named], what: str) -> Named:
+    for kind in kinds:
+        if name == kind.value:
+            return kind
+    names = ", ".join(repr(kind.value) for kind in kinds)
+    raise ScoreError(f"There is no {what} {name!r}; there are {names}.")
 
 
 def require_searchable(n: int) -> None:

@@ -14,9 +14,14 @@ import numpy as np
 from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
+from topdag.search.engines import OrderBound
 from topdag.search.stores import Floats
 
 SHARE_OF_FREE_MEMORY = 0.8
+LARGEST_GROUP = 15
+"""Of static patterns, each with a number for every subset: the largest of the paper."""
+LARGEST_CYCLE = 3
+"""Of dynamic patterns: those of 4 are chosen worse."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +51,17 @@ def cluster_bound(
     members = np.array([mask for mask, _ in clusters], dtype=np.uint64)
     ks = np.array([k for _, k in clusters], dtype=np.int64)
     return _core.cluster_bound(candidates, members, ks, np.ascontiguousarray(multipliers, dtype=np.float64))
+
+
+def pattern_bound(candidates: _core.Candidates, kind: OrderBound) -> _core.Bound:
+    """The bound that needs nothing but the families [Yuan & Malone 2013, sections 5.2 to 5.4]."""
+    if kind is OrderBound.SIMPLE:
+        return _core.simple_bound(candidates)
+    if kind is OrderBound.DYNAMIC:
+        return _core.cycle_bound(candidates, LARGEST_CYCLE, optimal=False)
+    half = (candidates.n_variables + 1) // 2
+    groups = _core.groups_by_strongest_parents(candidates, min(half, LARGEST_GROUP))
+    return _core.group_bound(candidates, groups)
 
 
 def consecutive_blocks(sizes: Sequence[int]) -> list[int]:

@@ -75,6 +75,9 @@ QUESTIONS: dict[str, Callable[..., Any]] = {
     "best, block lattice": lambda **limits: td.best_network(scored(7), engine="block lattice", **limits),
     "best, search": lambda **limits: td.best_network(scored(9, "best"), engine="search", **limits),
     "best, order search": lambda **limits: td.best_network(scored(9, "best"), engine="order search", **limits),
+    "best, patterns": lambda **limits: td.best_network(
+        scored(9, "best"), engine="order search", bound="dynamic", **limits
+    ),
     "best, branch and cut": lambda **limits: td.best_network(scored(9, "best"), engine="branch and cut", **limits),
     "best, branching": lambda **limits: td.best_network(scored(9, "best"), engine="branching", **limits),
     "best, ideals": lambda **limits: td.best_network(scored(7, "all", ORDER), **limits),

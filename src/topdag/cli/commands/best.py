@@ -42,7 +42,7 @@ from topdag.io.networks import WRITTEN, read_network, write_network
 from topdag.networks.fit import fit_network
 from topdag.questions.best import best_of
 from topdag.questions.request import Asked
-from topdag.search.engines import Engine, named_engine
+from topdag.search.engines import Engine, OrderBound, named_bound, named_engine
 
 PAGE = """\
 Prints the network with the highest score, and the proof that none scores more.
@@ -75,6 +75,7 @@ examples:
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
 ENGINES = " or ".join(f'"{engine.value}"' for engine in Engine)
+BOUNDS = " or ".join(bound.value for bound in OrderBound)
 EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
 
 
@@ -94,6 +95,12 @@ def add_options(parser: ArgumentParser) -> None:
         choices=[engine.value for engine in Engine],
         metavar="NAME",
         help=f"instead of the one chosen: {ENGINES}",
+    )
+    group.add_argument(
+        "--bound",
+        choices=[bound.value for bound in OrderBound],
+        metavar="NAME",
+        help=f'of "order search", as published or (cluster) as without it: {BOUNDS}',
     )
     group.add_argument(
         "--checkpoint",
@@ -146,6 +153,7 @@ def _asked(args: Namespace, run: Run) -> Asked:
     asked.prior = prior_from(args)
     asked.start = None if args.start is None else read_network(args.start)
     asked.wanted_engine = None if args.engine is None else named_engine(args.engine)
+    asked.wanted_bound = None if args.bound is None else named_bound(args.bound, asked.wanted_engine)
     asked.checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
     run.timed("reading", 0.0)
     return asked
