@@ -16,10 +16,10 @@ from ctrl_c import press_ctrl_c
 import topdag as td
 from topdag.cli import list_runs as listing
 from topdag.cli.command import Exit
-from topdag.cli.list_text import Request, factor_text, proof_in_words, share_text, table_lines
+from topdag.cli.list_text import ListRequest, factor_text, proof_in_words, share_text, table_lines
 from topdag.questions import lists as list_questions
 from topdag.questions.plan import bytes_for_all_sets
-from topdag.questions.request import Asked
+from topdag.questions.request import Request
 
 
 def rows_in(text: str) -> list[list[str]]:
@@ -231,8 +231,8 @@ def test_time_limit_zero_gives_a_floor(topdag: Topdag, asia: Path, tmp_path: Pat
 def stopped_after(n: int, limit: str) -> Callable[..., td.NetworkList]:
     """A question that is stopped when it has found n."""
 
-    def k_best(_make: object, asked: Asked, *_: object) -> td.NetworkList:
-        found = td.k_best_networks(asked.table, n)
+    def k_best(_make: object, request: Request, *_: object) -> td.NetworkList:
+        found = td.k_best_networks(request.table, n)
         proof = td.Proof(td.Status.STOPPED, found.proof.bound, 0.0, limit, found.proof.space)
         stopped = td.NetworkList(found.source, found.scores, found.parents, found.floor, proof, found.stats)
         if limit == "Ctrl-C":
@@ -268,7 +268,7 @@ def test_interrupted_before_anything_was_listed(
         press_ctrl_c()
 
     with monkeypatch.context() as patch:
-        patch.setattr(list_questions, "score_within", interrupted)
+        patch.setattr(list_questions, "scores_of", interrupted)
         ran = topdag("list", asia, "--classes", "--json", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
         assert "Stopped by Ctrl-C before anything was listed; no class scores above" in ran.words
@@ -377,9 +377,9 @@ def test_long_changes_go_on_below(asia: Path) -> None:
 
 
 def test_proof_of_a_single_best(asia: Path) -> None:
-    assert proof_in_words(td.k_best_networks(asia, 1), Request(False, most=1)).startswith(
+    assert proof_in_words(td.k_best_networks(asia, 1), ListRequest(False, most=1)).startswith(
         "Proved: the best network is listed; no other scores more than the last, though some may tie, among all"
     )
     unknown = td.k_best_networks(td.score(asia, td.BDeu()), 1, time_limit=0)
     object.__setattr__(unknown, "floor", math.inf)
-    assert "before anything was known" in proof_in_words(unknown, Request(False, most=1))
+    assert "before anything was known" in proof_in_words(unknown, ListRequest(False, most=1))

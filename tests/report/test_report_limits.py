@@ -13,7 +13,7 @@ from report_pages import SECTIONS, Page, page_of
 import topdag as td
 from topdag._util.run import Run
 from topdag.questions import request as asking
-from topdag.questions.request import Asked
+from topdag.questions.request import Request
 from topdag.report import gathering
 from topdag.report.gathering import Missing, gather
 from topdag.report.write import write_page
@@ -61,7 +61,7 @@ def test_time_goes_to_questions_that_can_use_it(
     monkeypatch.setattr(gathering, "best_of", lambda _, run: refused("best", run))
     monkeypatch.setattr(gathering, "list_of", lambda *arguments: refused("list", arguments[-1]))
     table = td.Table(np.random.default_rng(1).integers(0, 2, (20, n)))
-    found = gather(Asked(table, td.BIC(), 2), 5, Run(time_limit=1000))
+    found = gather(Request(table, td.BIC(), 2), 5, Run(time_limit=1000))
     assert given == {"best": pytest.approx(best, rel=0.1), "list": pytest.approx(listed, rel=0.1)}
     assert isinstance(found.edges, Missing) == (n > 26)
 
@@ -87,7 +87,7 @@ def test_an_interruption_keeps_what_is_known(
         raise td.Interrupted("", td.k_best_classes(scores, 3, time_limit=0 if is_empty else None))
 
     monkeypatch.setattr(gathering, "list_of", interrupted)
-    found = gather(Asked.about(td.example_table()), 5, Run())
+    found = gather(Request.about(td.example_table()), 5, Run())
     assert found.is_interrupted and not isinstance(found.best, Missing)
     write_page(tmp_path / "page.html", found, "asia")
     page = Page((tmp_path / "page.html").read_text())

@@ -370,11 +370,12 @@ def check_table(table: Inputs, kind: str, engine: str, seed: int) -> None:
     def ask(limit: float) -> td.Answer:
         run = Run(time_limit=limit, threads=1)
         from topdag.questions.best import best_of
-        from topdag.questions.request import Asked
+        from topdag.questions.request import Request, Trail
 
-        asked = Asked(made, kind_of(kind)) if every is None or seed % 2 else Asked.from_scores(every)
-        asked.wanted_engine = None if wanted is None else engines.named_engine(wanted)
-        return best_of(asked, run)
+        own = None if wanted is None else engines.named_engine(wanted)
+        is_scored = every is not None and not seed % 2
+        request = Request.from_scores(every, engine=own) if is_scored else Request(made, kind_of(kind), engine=own)
+        return best_of(Trail(request), run)
 
     with ExitStack() as stack:
         if engine == "lists":

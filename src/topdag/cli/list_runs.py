@@ -14,7 +14,7 @@ from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.cli.command import Exit, UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
-from topdag.cli.list_text import Request, count_text, list_text
+from topdag.cli.list_text import ListRequest, count_text, list_text
 from topdag.cli.options import (
     ABOUT_TABLES,
     is_score_file,
@@ -31,7 +31,7 @@ from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import SUFFIXES, list_lines, write_list
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import count_of, list_of, require_score_equivalent
-from topdag.questions.request import Asked, space_of
+from topdag.questions.request import Request, Trail, space_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 
@@ -39,7 +39,7 @@ LINES_AT_ONCE = 1000
 Found = NetworkList | ClassList
 
 
-def answer_list(args: Namespace, wanted: Request) -> Exit:
+def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
     target = _target(args)
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
@@ -57,13 +57,13 @@ def answer_list(args: Namespace, wanted: Request) -> Exit:
     return code
 
 
-def answer_count(args: Namespace, wanted: Request) -> Exit:
+def answer_count(args: Namespace, wanted: ListRequest) -> Exit:
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        asked = _asked(args, wanted, run)
-        found, code = _count_and_exit(asked, wanted, run)
+        trail = Trail(_asked(args, wanted, run))
+        found, code = _count_and_exit(trail, wanted, run)
     at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))
-    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(asked), at_least))
+    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(trail), at_least))
     return code
 
 
@@ -75,14 +75,14 @@ def _target(args: Namespace) -> Path | None:
     return writable(args.json, inputs=(args.file,))
 
 
-def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
+def _asked(args: Namespace, wanted: ListRequest, run: Run) -> Request:
     if wanted.classes and prior_from(args) is not None:
         raise UsageError(
             f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
         )
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        asked = Asked.from_scores(_scores_in(args.file, args, wanted))
+        request = Request.from_scores(_scores_in(args.file, args, wanted), prior=prior_from(args))
     else:
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
         kind = kind_from(args)
@@ -91,13 +91,14 @@ def _asked(args: Namespace, wanted: Request, run: Run) -> Asked:
                 f"--classes: {kind} does not give all networks of a class one score; "
                 "bdeu, bic, aic, qnml, bge and gaussian-bic do"
             )
-        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
-    asked.prior = prior_from(args)
+        request = Request(
+            table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args)
+        )
     run.timed("reading", 0.0)
-    return asked
+    return request
 
 
-def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
+def _scores_in(path: str, args: Namespace, wanted: ListRequest) -> Scores:
     scores = scores_from(args)
     try:
         _wanted(wanted).require_kept(scores)
@@ -112,11 +113,11 @@ def _scores_in(path: str, args: Namespace, wanted: Request) -> Scores:
     return scores
 
 
-def _list_and_exit(asked: Asked, request: Request, run: Run) -> tuple[Found, Exit]:
+def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[Found, Exit]:
     """The list, or what was known of it when a limit or Ctrl-C came."""
-    make: Callable[..., Found] = ClassList if request.classes else NetworkList
+    make: Callable[..., Found] = ClassList if wanted.classes else NetworkList
     try:
-        found = list_of(make, asked, _wanted(request), run)
+        found = list_of(make, request, _wanted(wanted), run)
     except Interrupted as interrupted:
         return interrupted.answer, Exit.INTERRUPTED
     if found.proof.status is Status.STOPPED:
@@ -124,11 +125,11 @@ def _list_and_exit(asked: Asked, request: Request, run: Run) -> tuple[Found, Exi
     return found, Exit.FINE if len(found) else Exit.FAILED
 
 
-def _count_and_exit(asked: Asked, request: Request, run: Run) -> tuple[int, Exit]:
+def _count_and_exit(trail: Trail, wanted: ListRequest, run: Run) -> tuple[int, Exit]:
     """The count, or how many there are at least when a limit or Ctrl-C came."""
-    what = Listed.CLASSES if request.classes else Listed.NETWORKS
+    what = Listed.CLASSES if wanted.classes else Listed.NETWORKS
     try:
-        found = count_of(what, asked, _wanted(request), run)
+        found = count_of(what, trail, _wanted(wanted), run)
     except OutOfTime as stopped:
         return stopped.answer, Exit.STOPPED
     except KeyboardInterrupt as interrupted:
@@ -136,7 +137,7 @@ def _count_and_exit(asked: Asked, request: Request, run: Run) -> tuple[int, Exit
     return found, Exit.FINE if found else Exit.FAILED
 
 
-def _wanted(request: Request) -> Wanted:
+def _wanted(request: ListRequest) -> Wanted:
     most = MOST_IN_A_LIST if request.most is None else request.most
     return Wanted("A list", most, math.inf if request.factor is None else request.factor)
 

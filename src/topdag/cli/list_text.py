@@ -29,7 +29,7 @@ LEAST_WIDTH = 30
 
 
 @dataclass(frozen=True)
-class Request:
+class ListRequest:
     """What was asked for: at most so many, none further behind the best than this factor."""
 
     classes: bool
@@ -46,7 +46,7 @@ class Request:
 
 
 def list_text(
-    found: NetworkList | ClassList, wanted: Request, table: Table | None, run: Run, *, show: int | None, quiet: bool
+    found: NetworkList | ClassList, wanted: ListRequest, table: Table | None, run: Run, *, show: int | None, quiet: bool
 ) -> str:
     """The list in words; unless quiet, also what is to be said about table and time."""
     paragraphs = []
@@ -106,7 +106,7 @@ def share_text(share: float) -> str:
     return f"{share:.2%}" if share >= 1e-4 else "<0.01%"
 
 
-def proof_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
+def proof_in_words(found: NetworkList | ClassList, wanted: ListRequest) -> str:
     space = f"among {found.proof.space}"
     if found.proof.status is Status.STOPPED:
         return f"{_stopped_in_words(found, wanted)}, {space}."
@@ -119,7 +119,7 @@ def proof_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
     return f"Proved: the {best} listed; no other{within} scores more than the last, though some may tie, {space}."
 
 
-def _stopped_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
+def _stopped_in_words(found: NetworkList | ClassList, wanted: ListRequest) -> str:
     stopped = f"Stopped by {found.proof.limit_in_words}"
     if not math.isfinite(found.floor):
         return f"{stopped} before anything was known"
@@ -133,7 +133,7 @@ def _stopped_in_words(found: NetworkList | ClassList, wanted: Request) -> str:
     )
 
 
-def count_text(count: int, wanted: Request, space: str, at_least: str = "") -> str:
+def count_text(count: int, wanted: ListRequest, space: str, at_least: str = "") -> str:
     counted = f"{at_least.capitalize()}{count:,} {wanted.noun if count == 1 else wanted.nouns}"
     return textwrap.fill(f"{counted} within a Bayes factor of {wanted.factor:g} of the best, among {space}.", WIDTH)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +20,10 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.order_prior import require_few
 from topdag.questions.order_questions import best_by_orders
-from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
+from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
 from topdag.scoring.choice import scores_by_lists
-from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.base import NotAllowed
-from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
 from topdag.search.best import Standing, listed_network, search_best
@@ -73,12 +73,16 @@ def best_network(
     asked the same again.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    asked = Asked.about(source, prior)
-    asked.start = _checked_start(start, asked)
-    asked.wanted_engine = None if engine is None else named_engine(engine)
-    asked.wanted_bound = None if bound is None else named_bound(bound, asked.wanted_engine)
-    asked.checkpoint = _checked_path(checkpoint)
-    return best_of(asked, run)
+    request = Request.about(source, prior)
+    named = None if engine is None else named_engine(engine)
+    request = replace(
+        request,
+        start=_checked_start(start, request),
+        engine=named,
+        bound=None if bound is None else named_bound(bound, named),
+        checkpoint=_checked_path(checkpoint),
+    )
+    return best_of(Trail(request), run)
 
 
 def _checked_path(checkpoint: object) -> Path | None:
@@ -87,98 +91,96 @@ def _checked_path(checkpoint: object) -> Path | None:
     return None if checkpoint is None else Path(checkpoint)
 
 
-def _checked_start(start: object, asked: Asked) -> Network | None:
+def _checked_start(start: object, request: Request) -> Network | None:
     if start is None:
         return None
     if not isinstance(start, Network):
         raise ScoreError(f"start must be a Network, not {type(start).__name__}.")
-    known = asked.scores if asked.scores is not None else asked.table
-    if known is not None and set(start.names) != set(known.names):
-        raise ScoreError("start must have the variables of the scores: " + ", ".join(known.names) + ".")
+    if set(start.names) != set(request.known_names):
+        raise ScoreError("start must have the variables of the scores: " + ", ".join(request.known_names) + ".")
     return start
 
 
-def best_of(asked: Asked, run: Run) -> Answer:
+def best_of(trail: Trail, run: Run) -> Answer:
     """Answers within the run's limits; on Ctrl-C raises Interrupted with what is known."""
-    return run.answer(lambda: _proved(asked, run) or _stopped(asked, run), lambda answer: str(answer.proof))
+    return run.answer(lambda: _proved(trail, run) or _stopped(trail, run), lambda answer: str(answer.proof))
 
 
-def _proved(asked: Asked, run: Run) -> Answer | None:
+def _proved(trail: Trail, run: Run) -> Answer | None:
     """The full search; None when the time is up before it ends."""
-    if asked.scores is None:
-        asked.scores = _scored(asked, run)
-    if asked.scores is None or run.is_over:
+    prior = trail.request.prior
+    if trail.scores is None:
+        trail.scores = _scored(trail.request, run)
+    if trail.scores is None or run.is_over:
         return None
-    if asked.prior is not None and asked.scores.prior is None and not isinstance(asked.prior, OrderModular):
-        asked.scores = scores_with(asked.scores, asked.prior, run)
-    if isinstance(asked.prior, OrderModular):
-        asked.scores.require_local("An order-modular prior", order=True)
-        return best_by_orders(asked, run)
-    if _needs_splitting(asked, asked.scores):
-        return _by_splitting(asked, asked.scores, run)
-    return _by_families(asked, asked.scores, run)
+    if isinstance(prior, OrderModular):
+        trail.scores.require_local("An order-modular prior", order=True)
+        return best_by_orders(trail, run)
+    if prior is not None and trail.scores.prior is None:
+        trail.scores = scores_with(trail.scores, prior, run)
+    if _needs_splitting(trail, trail.scores):
+        return _by_splitting(trail, trail.scores, run)
+    return _by_families(trail, trail.scores, run)
 
 
-def _needs_splitting(asked: Asked, scores: Scores) -> bool:
+def _needs_splitting(trail: Trail, scores: Scores) -> bool:
     """Whether constraints speak of more than families and an order; branching sees to orders by itself."""
-    return scores.beyond_order is not None or (scores.rest is not None and asked.wanted_engine is Engine.CYCLES)
+    return scores.beyond_order is not None or (scores.rest is not None and trail.request.engine is Engine.CYCLES)
 
 
-def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+def _by_families(trail: Trail, scores: Scores, run: Run) -> Answer | None:
     """The best of all networks of families that have a score; None when the time is up."""
     n = len(scores.columns)
     if n == 0:
-        return _answer(asked, run, scores.network([]), Status.PROVED, None)
-    choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=asked.wanted_engine)
-    asked.engine, asked.reason = choice.engine.value, choice.reason
+        return _answer(trail, run, scores.network([]), Status.PROVED, None)
+    choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=trail.request.engine)
+    trail.engine, trail.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
-        return _searched(asked, scores, run, choice.engine)
-    n_ideals = n_ideals_if_few(scores.store, scores.before) if asked.wanted_engine is None else None
+        return _searched(trail, scores, run, choice.engine)
+    n_ideals = n_ideals_if_few(scores.store, scores.before) if trail.request.engine is None else None
     if n_ideals is not None:
-        return _by_ideals(asked, scores, n_ideals, run)
+        return _by_ideals(trail, scores, n_ideals, run)
     if choice.engine is Engine.BLOCKS:
-        return _by_blocks(asked, scores, run)
-    return _by_lattice(asked, scores, run)
+        return _by_blocks(trail, scores, run)
+    return _by_lattice(trail, scores, run)
 
 
-def _scored(asked: Asked, run: Run) -> Scores | None:
-    table, kind = asked.table, asked.kind
+def _scored(request: Request, run: Run) -> Scores | None:
+    table, kind, prior = request.table, request.kind, request.prior
     assert table is not None and kind is not None
     n = len(scored_columns(table))
-    everything = asked.prior is not None and not asked.prior.favours_fewer_parents
-    choice = scores_by_lists(n, table.n_rows, kind, asked.max_parents, everything=everything)
+    everything = prior is not None and not prior.favours_fewer_parents
+    choice = scores_by_lists(n, table.n_rows, kind, request.max_parents, everything=everything)
     # What cannot be answered is not scored either.
-    if isinstance(asked.prior, OrderModular):
-        require_few(n, asked.prior)
-    engine = asked.wanted_engine or choice.engine
+    if isinstance(prior, OrderModular):
+        require_few(n, prior)
+    engine = request.engine or choice.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
-    keep: Keep | None = "all" if everything else "best" if asked.wanted_engine in ON_LISTS else None
-    return score_within(table, kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints)
+    return scores_of(request, run, "all" if everything else "best" if request.engine in ON_LISTS else None)
 
 
-def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
+def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once."""
-    wanted = asked.wanted_engine
+    wanted = trail.request.engine
     if wanted is not None:
         require_takes(wanted, len(scores.columns))
     for what, is_given in (
         ("engine", wanted is not None and not _takes_constraints(wanted, scores)),
-        ("checkpoint", asked.checkpoint is not None),
+        ("checkpoint", trail.request.checkpoint is not None),
     ):
         if is_given:
             raise ScoreError(f"{what} does not go with constraints on several variables at once.")
 
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
-        own = Asked.from_scores(part)
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
-        if is_part_of_lists:
-            own.wanted_engine, own.wanted_bound = wanted, asked.wanted_bound
+        asked = {"engine": wanted, "bound": trail.request.bound} if is_part_of_lists else {}
+        own = Trail(Request.from_scores(part, **asked))
         answer = _proved(own, run)
-        asked.engine = own.engine
+        trail.engine = own.engine
         if answer is None or answer.network is None:
             return None if answer is None else Listed((), (), is_whole=True)
         masks = tuple(part.masks_of(answer.network))
@@ -187,15 +189,15 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
-    is_by_rows = found.rows > 0 or (found.engine is None and asked.engine == "none")  # no part was searched by itself
-    asked.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {asked.engine}"
-    asked.reason = "constraints speak of several variables at once"
-    asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
+    is_by_rows = found.rows > 0 or (found.engine is None and trail.engine == "none")  # no part was searched by itself
+    trail.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {trail.engine}"
+    trail.reason = "constraints speak of several variables at once"
+    trail.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
-        return _answer(asked, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)
-    asked.most = found.bound
-    return _answer(asked, run, _better(asked, network), Status.STOPPED, found.limit)
+        return _answer(trail, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)
+    trail.most = found.bound
+    return _answer(trail, run, _better(trail, network), Status.STOPPED, found.limit)
 
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
@@ -204,93 +206,94 @@ def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
 
 
-def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:
+def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
     if not isinstance(scores.store, ListStore):
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
-    if asked.wanted_bound is not None and asked.checkpoint is not None:
+    request = trail.request
+    if request.bound is not None and request.checkpoint is not None:
         raise ScoreError(
             "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one."
         )
-    start = None if asked.start is None else scores.masks_of(asked.start)
+    start = None if request.start is None else scores.masks_of(request.start)
     store = scores.store
     if scores.rest is not None and scores.compiled is not None:
-        asked.placed = placed_lists(store, scores.order)
+        trail.placed = placed_lists(store, scores.order)
         obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
-        store, start = asked.placed.store, asked.placed.within(start) if start is not None and obeys else None
-    standing = asked.standing = Standing.begin(store, run, start)
-    bound = asked.wanted_bound or OrderBound.CLUSTER
-    finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine, bound=bound)
-    asked.engine = f"{asked.engine}: {standing.method}"
+        store, start = trail.placed.store, trail.placed.within(start) if start is not None and obeys else None
+    standing = trail.standing = Standing.begin(store, run, start)
+    bound = request.bound or OrderBound.CLUSTER
+    finished = search_best(standing, run, checkpoint=request.checkpoint, engine=engine, bound=bound)
+    trail.engine = f"{trail.engine}: {standing.method}"
     if not finished:
         return None
-    if asked.standing_masks is None:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(asked.standing_masks), Status.PROVED, None)
+    if trail.standing_masks is None:
+        return _answer(trail, run, None, Status.INFEASIBLE, None)
+    return _answer(trail, run, scores.network(trail.standing_masks), Status.PROVED, None)
 
 
-def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
+def _by_ideals(trail: Trail, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
     """By the few sets that can come first."""
-    asked.engine, asked.reason = (
+    trail.engine, trail.reason = (
         "lattice of ideals",
         f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
     )
-    asked.counted = {"sets visited": n_ideals}
+    trail.counted = {"sets visited": n_ideals}
     lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=False)
     if lattice is None:
         return None
-    asked.best_alone = lattice.best_alone
+    trail.best_alone = lattice.best_alone
     value, parents = lattice.read_back(scores.slack)
     if value == -math.inf:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
+        return _answer(trail, run, None, Status.INFEASIBLE, None)
+    return _answer(trail, run, scores.network(parents), Status.PROVED, None)
 
 
-def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+def _by_blocks(trail: Trail, scores: Scores, run: Run) -> Answer | None:
     plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
     lattice = build_block_lattice(scores.store.core(scores.before), run, backward=False)
     if lattice is None:
         return None
     value, parents = lattice.read_back(scores.slack)
     if value == -math.inf:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
+        return _answer(trail, run, None, Status.INFEASIBLE, None)
+    return _answer(trail, run, scores.network(parents), Status.PROVED, None)
 
 
-def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
+def _by_lattice(trail: Trail, scores: Scores, run: Run) -> Answer | None:
     n = len(scores.columns)
     plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
     core = scores.store.core(scores.before)
     found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
-    asked.best_alone = found.best_alone
+    trail.best_alone = found.best_alone
     if not found.finished:
         return None
     if found.score == -math.inf:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(found.parents), Status.PROVED, None)
+        return _answer(trail, run, None, Status.INFEASIBLE, None)
+    return _answer(trail, run, scores.network(found.parents), Status.PROVED, None)
 
 
-def _stopped(asked: Asked, run: Run) -> Answer:
+def _stopped(trail: Trail, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
-    limit = run.limit if asked.standing is None else asked.standing.limit or run.limit
-    met = asked.standing_masks
-    if met is not None and asked.scores is not None:
-        return _answer(asked, run, asked.scores.network(met), Status.STOPPED, limit)
-    return _answer(asked, run, _better(asked, _quick_network(asked)), Status.STOPPED, limit)
+    limit = run.limit if trail.standing is None else trail.standing.limit or run.limit
+    met = trail.standing_masks
+    if met is not None and trail.scores is not None:
+        return _answer(trail, run, trail.scores.network(met), Status.STOPPED, limit)
+    return _answer(trail, run, _better(trail, _quick_network(trail)), Status.STOPPED, limit)
 
 
-def _better(asked: Asked, quick: Network | None) -> Network | None:
+def _better(trail: Trail, quick: Network | None) -> Network | None:
     """The better of the network given to begin with and one found quickly."""
-    given = _given_network(asked)
+    given = _given_network(trail)
     if given is None or quick is None:
         return given or quick
-    return given if asked.worth(given) > asked.worth(quick) else quick
+    return given if trail.score_of(given) > trail.score_of(quick) else quick
 
 
-def _given_network(asked: Asked) -> Network | None:
-    start, scores, table, kind = asked.start, asked.scores, asked.table, asked.kind
-    if start is None or (asked.constraints is not None and not asked.constraints.allows(start)):
+def _given_network(trail: Trail) -> Network | None:
+    start, scores, table, kind = trail.request.start, trail.scores, trail.request.table, trail.request.kind
+    if start is None or (trail.request.constraints is not None and not trail.request.constraints.allows(start)):
         return None
     if scores is not None and isinstance(scores.store, ListStore):
         listed = listed_network(scores.store, scores.masks_of(start))
@@ -303,7 +306,8 @@ def _given_network(asked: Asked) -> Network | None:
         return scores.network(masks) if is_allowed else None
     if table is None or kind is None:
         return None
-    if asked.max_parents is not None and any(len(own) > asked.max_parents for own in start.parents.values()):
+    most = trail.request.max_parents
+    if most is not None and any(len(own) > most for own in start.parents.values()):
         return None
     values = {
         name: kind.local(table, table.index(name), sorted(table.index(p) for p in start.parents[name]))
@@ -312,35 +316,35 @@ def _given_network(asked: Asked) -> Network | None:
     return Network(table.names, start.parents, values)
 
 
-def _answer(asked: Asked, run: Run, network: Network | None, status: Status, limit: Stop | None) -> Answer:
-    value = -math.inf if network is None else asked.worth(network)
-    bound = max(upper_bound(asked), value) if status is Status.STOPPED else value
+def _answer(trail: Trail, run: Run, network: Network | None, status: Status, limit: Stop | None) -> Answer:
+    value = -math.inf if network is None else trail.score_of(network)
+    bound = max(upper_bound(trail), value) if status is Status.STOPPED else value
     gap = bound - value if status is Status.STOPPED else 0.0
-    known = asked.scores or asked.table
+    known = trail.scores or trail.request.table
     notes = known.notes if known is not None else ()
     return Answer(
         network,
         value,
-        Proof(status, bound, gap, limit_text(limit), space_of(asked)),
-        stats_of(asked, run),
-        asked.kind,
+        Proof(status, bound, gap, limit_text(limit), space_of(trail)),
+        stats_of(trail, run),
+        trail.request.kind,
         notes,
-        asked.prior,
+        trail.request.prior,
     )
 
 
-def _quick_network(asked: Asked) -> Network | None:
+def _quick_network(trail: Trail) -> Network | None:
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
-    scores, table, kind = asked.scores, asked.table, asked.kind
+    scores, table, kind = trail.scores, trail.request.table, trail.request.kind
     if scores is not None:
         n = len(scores.columns)
         start = [own.must for own in scores.compiled.families] if scores.compiled is not None else None
-        most = n if asked.max_parents is None else asked.max_parents
+        most = n if trail.request.max_parents is None else trail.request.max_parents
         masks = climb(scores.store.value, n, most, lambda: last_look.is_over, start)
         is_allowed = masks is not None and (scores.compiled is None or scores.compiled.allows(masks))
         return scores.network(masks) if masks is not None and is_allowed else None
     assert table is not None and kind is not None
-    if asked.constraints:
+    if trail.request.constraints:
         return None  # nothing is known of families yet
 
     values: dict[tuple[int, int], float] = {}
@@ -354,7 +358,7 @@ def _quick_network(asked: Asked) -> Network | None:
             return -math.inf
         return values[x, mask]
 
-    limit = table.n_variables if asked.max_parents is None else asked.max_parents
+    limit = table.n_variables if trail.request.max_parents is None else trail.request.max_parents
     masks = climb(local, table.n_variables, limit, lambda: last_look.is_over)
     assert masks is not None  # the empty network is always allowed
     scores_by_name = {name: values[x, masks[x]] for x, name in enumerate(table.names)}

@@ -29,9 +29,9 @@ from topdag.questions.list_sources import (
 )
 from topdag.questions.order_prior import require_few
 from topdag.questions.order_questions import list_by_orders
-from topdag.questions.request import Asked, run_stats, space_of, upper_bound
-from topdag.scoring.keep import MOST_IN_A_LIST, Keep
-from topdag.scoring.score import score_within, scored_columns, scores_from_lists
+from topdag.questions.request import Request, Trail, run_stats, scores_of, space_of, upper_bound
+from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.score import scored_columns, scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
 from topdag.search.engines import require_narrow
@@ -60,7 +60,7 @@ def k_best_networks(
     several networks are best, the first need not be the one that ``best_network`` gives (docs/method.md).
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(NetworkList, Asked.about(source, prior), Wanted("k_best_networks", most=checked_k(k)), run)
+    return list_of(NetworkList, Request.about(source, prior), Wanted("k_best_networks", most=checked_k(k)), run)
 
 
 def networks_within(
@@ -80,7 +80,7 @@ def networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(NetworkList, Asked.about(source, prior), wanted, run)
+    return list_of(NetworkList, Request.about(source, prior), wanted, run)
 
 
 def k_best_classes(
@@ -94,7 +94,7 @@ def k_best_classes(
 ) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(ClassList, Asked.about(source), Wanted("k_best_classes", most=checked_k(k)), run)
+    return list_of(ClassList, Request.about(source), Wanted("k_best_classes", most=checked_k(k)), run)
 
 
 def classes_within(
@@ -110,7 +110,7 @@ def classes_within(
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(ClassList, Asked.about(source), wanted, run)
+    return list_of(ClassList, Request.about(source), wanted, run)
 
 
 def count_networks_within(
@@ -129,7 +129,7 @@ def count_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.NETWORKS, Asked.about(source), wanted, run)
+    return count_of(_core.Listed.NETWORKS, Trail(Request.about(source)), wanted, run)
 
 
 def count_classes_within(
@@ -144,7 +144,7 @@ def count_classes_within(
     """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.CLASSES, Asked.about(source), wanted, run)
+    return count_of(_core.Listed.CLASSES, Trail(Request.about(source)), wanted, run)
 
 
 def iter_networks_within(
@@ -163,15 +163,15 @@ def iter_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    asked = Asked.about(source)
+    request = Request.about(source)
     with run.hearing():
-        scores = scores_for(asked, wanted, run)
+        scores = scores_for(request, wanted, run)
     return _streamed(scores, wanted, run)
 
 
-def list_of(make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run) -> AnyList:
+def list_of(make: Callable[..., AnyList], request: Request, wanted: Wanted, run: Run) -> AnyList:
     """The list, or when the time is up what there is of it; on Ctrl-C raises Interrupted with the same."""
-    return run.answer(lambda: _listed(make, asked, wanted, run), in_words)
+    return run.answer(lambda: _listed(make, request, wanted, run), in_words)
 
 
 def in_words(found: BestList[Any]) -> str:
@@ -179,11 +179,11 @@ def in_words(found: BestList[Any]) -> str:
 
 
 def _listed(
-    make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, *, kept_for: Wanted | None = None
+    make: Callable[..., AnyList], request: Request, wanted: Wanted, run: Run, *, kept_for: Wanted | None = None
 ) -> AnyList:
     """The list, or when the run is over what there is of it. ``kept_for``: what scores must have been kept for, where
     that is less than the list."""
-    reading = _Reading(make, asked, wanted, run, kept_for or wanted)
+    reading = _Reading(make, request, wanted, run, kept_for or wanted)
     found = reading.whole()
     return reading.so_far(run.limit) if found is None else found
 
@@ -191,23 +191,26 @@ def _listed(
 class _Reading(Generic[AnyList]):
     """A list while it is read from one lattice after another."""
 
-    def __init__(self, make: Callable[..., AnyList], asked: Asked, wanted: Wanted, run: Run, kept_for: Wanted) -> None:
-        self.make, self.asked, self.wanted, self.run, self.kept_for = make, asked, wanted, run, kept_for
+    def __init__(
+        self, make: Callable[..., AnyList], request: Request, wanted: Wanted, run: Run, kept_for: Wanted
+    ) -> None:
+        self.make, self.request, self.wanted, self.run, self.kept_for = make, request, wanted, run, kept_for
+        self.trail = Trail(request)
         self.found: AnyList | None = None
 
     def so_far(self, limit: Stop) -> AnyList:
         """Complete above its floor, but a limit came before it was whole."""
         if self.found is None:
-            return _empty(self.make, self.asked, self.run, limit)
+            return _empty(self.make, self.trail, self.run, limit)
         return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit_text(limit)))
 
     def whole(self) -> AnyList | None:
         """None when the time is up first."""
-        scores = self.asked.scores = _scored(self.asked, self.run)
+        scores = self.trail.scores = _scored(self.request, self.run)
         if scores is None:
             return None
         self.kept_for.require_kept(scores)
-        if isinstance(self.asked.prior, OrderModular):
+        if isinstance(self.request.prior, OrderModular):
             scores.require_local("An order-modular prior", order=True)
             return self._by_orders()
         if self.make is ClassList:
@@ -241,34 +244,32 @@ class _Reading(Generic[AnyList]):
 
         def list_networks(wanted: Wanted) -> NetworkList:
             # Scores kept for so many classes have all networks of these, however many they are.
-            return _listed(NetworkList, self.asked, wanted, self.run, kept_for=self.wanted)
+            request = replace(self.request, scores=scores)
+            return _listed(NetworkList, request, wanted, self.run, kept_for=self.wanted)
 
         return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
 
     def _by_orders(self) -> AnyList:
         if self.make is not NetworkList:
             raise ScoreError("Under an order-modular prior networks of a class weigh differently; ask for networks.")
-        return cast(AnyList, list_by_orders(self.asked, self.wanted.most, self.wanted.factor, self.run))
+        return cast(AnyList, list_by_orders(self.trail, self.wanted.most, self.wanted.factor, self.run))
 
 
-def _scored(asked: Asked, run: Run) -> Scores | None:
+def _scored(request: Request, run: Run) -> Scores | None:
     """None when the time is up before all families are scored."""
-    scores = asked.scores if asked.scores is not None else _scored_table(asked, run)
-    if scores is None or asked.prior is None or scores.prior is not None or isinstance(asked.prior, OrderModular):
+    scores = request.scores if request.scores is not None else _scored_table(request, run)
+    if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
-    return scores_with(scores, asked.prior, run)
+    return scores_with(scores, request.prior, run)
 
 
-def _scored_table(asked: Asked, run: Run) -> Scores | None:
-    assert asked.table is not None and asked.kind is not None
-    n = len(scored_columns(asked.table))
-    if isinstance(asked.prior, OrderModular):
-        require_few(n, asked.prior)
-    plan_lists(n, asked.table.n_rows, asked.kind, asked.max_parents, run)
-    keep: Keep | None = None if asked.prior is None else "all"
-    return score_within(
-        asked.table, asked.kind, run, max_parents=asked.max_parents, keep=keep, constraints=asked.constraints
-    )
+def _scored_table(request: Request, run: Run) -> Scores | None:
+    assert request.table is not None and request.kind is not None
+    n = len(scored_columns(request.table))
+    if isinstance(request.prior, OrderModular):
+        require_few(n, request.prior)
+    plan_lists(n, request.table.n_rows, request.kind, request.max_parents, run)
+    return scores_of(request, run, None if request.prior is None else "all")
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -323,29 +324,29 @@ def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyLi
     return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, LISTING, {}))
 
 
-def _empty(make: Callable[..., AnyList], asked: Asked, run: Run, limit: Stop | None) -> AnyList:
+def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
     """Nothing is known yet but a bound that no network exceeds: complete above that."""
-    bound = upper_bound(asked)
-    proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(asked))
-    scores = asked.scores or _without_scores(asked)
+    bound = upper_bound(trail)
+    proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail))
+    scores = trail.scores or _without_scores(trail.request)
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, LISTING, {}))
 
 
-def _without_scores(asked: Asked) -> Scores:
+def _without_scores(request: Request) -> Scores:
     """What an empty list looks into when scoring was stopped: no families but those without parents."""
-    table, kind = asked.table, asked.kind
+    table, kind = request.table, request.kind
     assert table is not None and kind is not None
     columns = scored_columns(table)
     families = [(x, (), kind.local(table, v, [])) for x, v in enumerate(columns)]
     lists = FamilyLists.build([table.names[v] for v in columns], families)
-    few = scores_from_lists(lists, kind=kind, table=table, max_parents=asked.max_parents, notes=table.notes)
+    few = scores_from_lists(lists, kind=kind, table=table, max_parents=request.max_parents, notes=table.notes)
     return replace(few, names=table.names, columns=columns)
 
 
-def scores_for(asked: Asked, wanted: Wanted, run: Run) -> Scores:
+def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
-    scores = asked.scores = _scored(asked, run)
+    scores = _scored(request, run)
     if scores is None:
         raise out_of_time(wanted, run)
     wanted.require_kept(scores)
@@ -365,19 +366,19 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
         )
 
 
-def count_of(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
+def count_of(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
     """The count, or OutOfTime or Interrupted with how many there are at least."""
-    return run.answer(lambda: _counted(what, asked, wanted, run), lambda found: f"there are {found:,}")
+    return run.answer(lambda: _counted(what, trail, wanted, run), lambda found: f"there are {found:,}")
 
 
-def _counted(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
-    scores = scores_for(asked, wanted, run)
+def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
+    scores = trail.scores = scores_for(trail.request, wanted, run)
     if what is _core.Listed.CLASSES:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
     if needs_splitting(scores) or (what is _core.Listed.CLASSES and scores.constraints is not None):
-        return _count_listed(what, asked, wanted, run)
+        return _count_listed(what, replace(trail.request, scores=scores), wanted, run)
     source = Lattices(scores, wanted, run)
     prepared = source.next()
     if source.is_infeasible:
@@ -393,10 +394,10 @@ def _counted(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
     return counts.found
 
 
-def _count_listed(what: _core.Listed, asked: Asked, wanted: Wanted, run: Run) -> int:
+def _count_listed(what: _core.Listed, request: Request, wanted: Wanted, run: Run) -> int:
     """What can only be counted by listing."""
     make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
-    found = _listed(make, asked, wanted, run)
+    found = _listed(make, request, wanted, run)
     if found.proof.status is Status.STOPPED:
         raise out_of_time(wanted, run, len(found))
     return len(found)
@@ -408,7 +409,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
         return
     if needs_splitting(scores):
         with run.hearing():
-            whole = _listed(NetworkList, Asked.from_scores(scores), wanted, run)
+            whole = _listed(NetworkList, Request.from_scores(scores), wanted, run)
         yield from whole
         if whole.proof.status is Status.STOPPED:
             raise out_of_time(wanted, run, len(whole))
@@ -416,7 +417,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     source = Lattices(scores, wanted, run)
     with run.hearing():
         stream = _opened(source, wanted, run)
-        maker = _empty(NetworkList, Asked.from_scores(scores), run, None)
+        maker = _empty(NetworkList, Trail(Request.from_scores(scores)), run, None)
     if source.is_infeasible:
         return
     if stream is None:

@@ -22,7 +22,7 @@ from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
 from topdag.questions.list_sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
-from topdag.questions.request import Asked, run_stats
+from topdag.questions.request import Request, run_stats
 from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL, require_narrow
 from topdag.search.lattice import lattice_of
@@ -67,16 +67,16 @@ def search_networks(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
     if prior is None or isinstance(prior, EdgePrior | FairPrior):
-        return run.answer(lambda: _searched(Asked.about(source, prior), wanted, block, run), in_words)
+        return run.answer(lambda: _searched(Request.about(source, prior), wanted, block, run), in_words)
 
     def find() -> NetworkList:
-        return search_with_prior(scores_for(Asked.about(source), wanted, run), wanted, prior, block, published, run)
+        return search_with_prior(scores_for(Request.about(source), wanted, run), wanted, prior, block, published, run)
 
     return run.answer(find, in_words)
 
 
-def _searched(asked: Asked, wanted: Wanted, block: int | None, run: Run) -> NetworkList:
-    scores = scores_for(asked, wanted, run)
+def _searched(request: Request, wanted: Wanted, block: int | None, run: Run) -> NetworkList:
+    scores = scores_for(request, wanted, run)
     scores.require_local("search_networks")
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)

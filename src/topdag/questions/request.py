@@ -1,4 +1,4 @@
-"""A question while it is being answered: what was given, what is known so far, and what that says of any answer."""
+"""What was asked, what is known on the way to the answer, and what that says of any answer."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from topdag.data.table import Table
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
+from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
-from topdag.scoring.score import scored_columns
+from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing
 from topdag.search.engines import Engine, OrderBound
@@ -29,78 +30,39 @@ SECONDS_FOR_A_LAST_LOOK = 0.5
 """How long a stopped search may still take to find a network to show, and again for a bound."""
 
 
-@dataclass
-class Asked:
-    """What was given and what is known so far. Under a prior that factors over families, ``scores`` hold both.
-
-    ``most``: no network is worth more, on the grid; ``counted``: what was counted on the way; ``placed``: what
-    ``standing`` speaks of, where some variables come before others in any case.
-    """
+@dataclass(frozen=True)
+class Request:
+    """What was asked, and of what: scores, or a table to be scored. It never changes."""
 
     table: Table | None
     kind: ScoreKind | None
     max_parents: int | None = None
     scores: Scores | None = None
     prior: Prior | None = None
-    start: Network | None = None
-    wanted_engine: Engine | None = None
-    wanted_bound: OrderBound | None = None
-    checkpoint: Path | None = None
-    engine: str = "none"
-    reason: str = ""
-    best_alone: Sequence[float] = ()
-    standing: Standing | None = None
     constraints: Constraints | None = None
-    counted: Mapping[str, int] | None = None
-    most: float = math.inf
-    placed: PlacedLists | None = None
+    start: Network | None = None
+    engine: Engine | None = None
+    bound: OrderBound | None = None
+    checkpoint: Path | None = None
 
     @classmethod
-    def about(cls, source: Any, prior: Prior | None = None) -> Asked:
+    def about(cls, source: Any, prior: Prior | None = None) -> Request:
         """About scores, or about a table, frame, array or path, to be scored with BDeu(1)."""
         check_prior(prior)
         if isinstance(source, Scores):
             source.require_no_prior()
-        asked = cls.from_scores(source) if isinstance(source, Scores) else cls(as_table(source), BDeu())
-        if asked.kind is not None and asked.table is not None:
-            asked.kind.require_columns(asked.table)
-        asked.prior = prior
+            request = cls.from_scores(source, prior=prior)
+        else:
+            request = cls(as_table(source), BDeu(), prior=prior)
+        if request.kind is not None and request.table is not None:
+            request.kind.require_columns(request.table)
         if isinstance(prior, EdgePrior):
-            prior.require_names(asked.known_names)
-        return asked
+            prior.require_names(request.known_names)
+        return request
 
     @classmethod
-    def from_scores(cls, scores: Scores) -> Asked:
-        return cls(scores.table, scores.kind, scores.max_parents, scores, constraints=scores.constraints)
-
-    def worth(self, network: Network) -> float:
-        """The data's score and the log weight of the prior."""
-        assert network.score is not None
-        return network.score + self.log_weight(network)
-
-    def log_weight(self, network: Network) -> float:
-        if self.prior is None:
-            return 0.0
-        return log_weight_of(self.prior, network, self.scored_names, self._earlier)
-
-    @property
-    def _earlier(self) -> dict[str, list[str]]:
-        """By variable those that come before it by what is known, in the orders that the prior counts."""
-        if self.scores is None or not self.scores.orders_are_limited:
-            return {}
-        counts_all = isinstance(self.prior, OrderModular) and self.prior.is_uniform
-        known = self.scores.known_of_orders if counts_all else self.scores.compiled
-        assert known is not None
-        return {
-            name: [known.names[v] for v in range(len(known.names)) if early >> v & 1]
-            for name, early in zip(known.names, known.before, strict=True)
-        }
-
-    @property
-    def standing_masks(self) -> list[int] | None:
-        """The best network that the search has met, as masks over the scored variables."""
-        masks = None if self.standing is None else self.standing.masks
-        return masks if masks is None or self.placed is None else self.placed.without(masks)
+    def from_scores(cls, scores: Scores, **asked: Any) -> Request:
+        return cls(scores.table, scores.kind, scores.max_parents, scores, constraints=scores.constraints, **asked)
 
     @property
     def known_names(self) -> tuple[str, ...]:
@@ -117,20 +79,78 @@ class Asked:
         return tuple(self.table.names[v] for v in scored_columns(self.table))
 
 
-def space_of(asked: Asked) -> str:
+def scores_of(request: Request, run: Run, keep: Keep | None = None) -> Scores | None:
+    """The table scored, within a longer run; None when its time is up."""
+    table, kind, known = request.table, request.kind, request.constraints
+    assert table is not None and kind is not None
+    return score_within(table, kind, run, max_parents=request.max_parents, keep=keep, constraints=known)
+
+
+@dataclass
+class Trail:
+    """What is known on the way to an answer. Under a prior that factors over families, ``scores`` hold both.
+
+    ``most``: no network scores more, on the grid; ``counted``: what was counted on the way; ``placed``: what
+    ``standing`` speaks of, where some variables always come before others.
+    """
+
+    request: Request
+    scores: Scores | None = None
+    engine: str = "none"
+    reason: str = ""
+    best_alone: Sequence[float] = ()
+    standing: Standing | None = None
+    counted: Mapping[str, int] | None = None
+    most: float = math.inf
+    placed: PlacedLists | None = None
+
+    def __post_init__(self) -> None:
+        self.scores = self.scores or self.request.scores
+
+    def score_of(self, network: Network) -> float:
+        """The data's score and the log weight of the prior."""
+        assert network.score is not None
+        request = self.request
+        if request.prior is None:
+            return network.score
+        return network.score + log_weight_of(request.prior, network, request.scored_names, self._earlier)
+
+    @property
+    def _earlier(self) -> dict[str, list[str]]:
+        """By variable those that come before it by what is known, in the orders that the prior counts."""
+        if self.scores is None or not self.scores.orders_are_limited:
+            return {}
+        prior = self.request.prior
+        counts_all = isinstance(prior, OrderModular) and prior.is_uniform
+        known = self.scores.known_of_orders if counts_all else self.scores.compiled
+        assert known is not None
+        return {
+            name: [known.names[v] for v in range(len(known.names)) if early >> v & 1]
+            for name, early in zip(known.names, known.before, strict=True)
+        }
+
+    @property
+    def standing_masks(self) -> list[int] | None:
+        """The best network that the search has found, as masks over the scored variables."""
+        masks = None if self.standing is None else self.standing.masks
+        return masks if masks is None or self.placed is None else self.placed.without(masks)
+
+
+def space_of(trail: Trail) -> str:
     """The networks a question is about, in words."""
-    if asked.scores is not None:
-        return asked.scores.describe_space()
+    if trail.scores is not None:
+        return trail.scores.describe_space()
+    asked = trail.request
     assert asked.table is not None
     limit = "any number of parents" if asked.max_parents is None else f"at most {asked.max_parents} parents each"
     known = "" if not asked.constraints else f", that obey: {asked.constraints.summary}"
     return f"all networks on {asked.table.n_variables} variables with {limit}{known}"
 
 
-def stats_of(asked: Asked, run: Run) -> Stats:
+def stats_of(trail: Trail, run: Run) -> Stats:
     """What a question about the best network cost so far."""
-    work = asked.counted if asked.standing is None else asked.standing.work
-    return run_stats(asked.scores, run, asked.engine, work, asked.reason)
+    work = trail.counted if trail.standing is None else trail.standing.work
+    return run_stats(trail.scores, run, trail.engine, work, trail.reason)
 
 
 def run_stats(
@@ -152,25 +172,24 @@ def run_stats(
     )
 
 
-def upper_bound(asked: Asked) -> float:
-    """No network is worth more, on the grid or in full. The sum over variables of the best each could reach with any
-    parents at all.
+def upper_bound(trail: Trail) -> float:
+    """No network scores more, on the grid or in full. The sum over variables of the best each could reach with any parents at all.
 
     Values on the grid and scores in full precision lie apart by a step for each variable.
     """
-    slack = _largest_rounding(len(asked.scored_names)) if asked.scores is None else asked.scores.rounding
-    if asked.most < math.inf:
-        return asked.most + slack
-    if asked.standing is not None:
-        return asked.standing.bound + slack
-    if asked.best_alone:
-        return math.fsum((*asked.best_alone, slack))
-    scores = asked.scores
+    request, scores = trail.request, trail.scores
+    slack = _largest_rounding(len(request.scored_names)) if scores is None else scores.rounding
+    if trail.most < math.inf:
+        return trail.most + slack
+    if trail.standing is not None:
+        return trail.standing.bound + slack
+    if trail.best_alone:
+        return math.fsum((*trail.best_alone, slack))
     if scores is not None and isinstance(scores.store, ListStore):
-        prior = 0.0 if scores.prior is asked.prior else _most_by_prior(asked)
+        prior = 0.0 if scores.prior is request.prior else _most_by_prior(request)
         return math.fsum((*scores.store.best_scores, slack, prior))
-    if asked.table is not None and asked.kind is not None:
-        return math.fsum((*_likelihood_bounds(asked.table, asked.kind), slack, _most_by_prior(asked)))
+    if request.table is not None and request.kind is not None:
+        return math.fsum((*_likelihood_bounds(request.table, request.kind), slack, _most_by_prior(request)))
     return math.inf
 
 
@@ -179,11 +198,11 @@ def _largest_rounding(n: int) -> float:
     return math.ldexp(n, -_core.coarsest_exponent(n)) if n else 0.0
 
 
-def _most_by_prior(asked: Asked) -> float:
+def _most_by_prior(request: Request) -> float:
     """No network has a larger log weight; constant columns, which are not scored, have orders too."""
-    if asked.prior is None:
+    if request.prior is None:
         return 0.0
-    return asked.prior.most_log_weight(asked.known_names)
+    return request.prior.most_log_weight(request.known_names)
 
 
 def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior, check_prior
-from topdag.questions.request import Asked, run_stats
+from topdag.questions.request import Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
-from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
 
@@ -44,18 +45,19 @@ def sample_networks(
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    asked = Asked.about(source)
-    if asked.scores is not None and asked.scores.automatic and asked.table is not None and not asked.scores.is_kept():
-        asked.scores = None  # the table is scored again
-    return sample_of(asked, n_samples, seed, prior, run)
+    request = Request.about(source)
+    scores = request.scores
+    if scores is not None and scores.automatic and request.table is not None and not scores.is_kept():
+        request = replace(request, scores=None)  # the table is scored again
+    return sample_of(request, n_samples, seed, prior, run)
 
 
-def sample_of(asked: Asked, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
+def sample_of(request: Request, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
     """Draws within the run's limits; OutOfTime or Interrupted when they come first."""
     _check(n_samples, seed, prior)
 
     def draw() -> NetworkSample:
-        return _drawn(_scored(asked, prior, n_samples, run), int(n_samples), int(seed), prior, run)
+        return _drawn(_scored(request, prior, n_samples, run), int(n_samples), int(seed), prior, run)
 
     return run.answer(draw, lambda drawn: f"{len(drawn):,} samples were drawn")
 
@@ -68,22 +70,21 @@ def _check(n_samples: object, seed: object, prior: object) -> None:
     check_prior(prior)
 
 
-def _scored(asked: Asked, prior: Prior | None, n_samples: int, run: Run) -> Scores:
-    if asked.scores is not None:
-        asked.scores.require_local("sample_networks", order=True)
-        asked.scores.require_kept("sample_networks")
-        asked.scores.require_no_prior()
-        _require_room(len(asked.scores.columns), prior, n_samples, run)
-        return asked.scores
-    assert asked.table is not None and asked.kind is not None
-    _require_room(len(scored_columns(asked.table)), prior, n_samples, run)
-    asked.scores = score_within(
-        asked.table, asked.kind, run, max_parents=asked.max_parents, keep="all", constraints=asked.constraints
-    )
-    if asked.scores is None:
+def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> Scores:
+    scores = request.scores
+    if scores is not None:
+        scores.require_local("sample_networks", order=True)
+        scores.require_kept("sample_networks")
+        scores.require_no_prior()
+        _require_room(len(scores.columns), prior, n_samples, run)
+        return scores
+    assert request.table is not None
+    _require_room(len(scored_columns(request.table)), prior, n_samples, run)
+    scores = scores_of(request, run, "all")
+    if scores is None:
         raise _out_of_time(run)
-    asked.scores.require_local("sample_networks", order=True)
-    return asked.scores
+    scores.require_local("sample_networks", order=True)
+    return scores
 
 
 def _require_room(n: int, prior: Prior | None, n_samples: int, run: Run) -> None:

@@ -21,10 +21,10 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.best import best_of
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Asked
+from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sums import network_posteriors, require_summable
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.scoring.score import compiled_for, score_within, scored_columns
+from topdag.scoring.score import compiled_for, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
@@ -81,12 +81,12 @@ class Gathered:
         return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
 
 
-def gather(asked: Asked, k: int, run: Run, *, known: Gathered | None = None) -> Gathered:
+def gather(request: Request, k: int, run: Run, *, known: Gathered | None = None) -> Gathered:
     """Asks what is not ``known`` yet, within the limits of the run. Knowledge that cannot be used raises."""
-    if asked.table is not None:
-        compiled_for(asked.table, scored_columns(asked.table), asked.constraints)
-    found = _about(asked) if known is None else known
-    gathering = _Gathering(asked, k, run, found)
+    if request.table is not None:
+        compiled_for(request.table, scored_columns(request.table), request.constraints)
+    found = _about(request) if known is None else known
+    gathering = _Gathering(request, k, run, found)
     if isinstance(found.best, Missing):
         found.best = gathering.ask(gathering.best, SHARE_OF_TIME if gathering.n_variables <= SEARCH_LIMIT else 1.0)
     if isinstance(found.listed, Missing):
@@ -102,23 +102,24 @@ def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Cons
     return prior is None and kind is not None and kind.score_equivalent and not constraints
 
 
-def _about(asked: Asked) -> Gathered:
-    return Gathered(asked.known_names, asked.table, asked.kind, asked.max_parents, asked.constraints, asked.prior)
+def _about(request: Request) -> Gathered:
+    names, constraints, prior = request.known_names, request.constraints, request.prior
+    return Gathered(names, request.table, request.kind, request.max_parents, constraints, prior)
 
 
 class _Gathering:
     """Asks one question after the other, each with its share of the time that is left."""
 
-    def __init__(self, asked: Asked, k: int, run: Run, found: Gathered) -> None:
-        self.asked, self.k, self.run, self.found = asked, k, run, found
+    def __init__(self, request: Request, k: int, run: Run, found: Gathered) -> None:
+        self.request, self.k, self.run, self.found = request, k, run, found
 
     @property
     def n_variables(self) -> int:
         """Those that take part."""
-        asked = self.asked
-        if asked.scores is not None:
-            return len(asked.scores.columns)
-        return len(self.found.names) if asked.table is None else len(scored_columns(asked.table))
+        request = self.request
+        if request.scores is not None:
+            return len(request.scores.columns)
+        return len(self.found.names) if request.table is None else len(scored_columns(request.table))
 
     def ask(self, question: Callable[[Run], Result], share: float) -> Result | Missing:
         """The answer, or why there is none. Ctrl-C, or what ``on_progress`` raises, stops the whole run."""
@@ -145,16 +146,16 @@ class _Gathering:
             return answer or Missing(INTERRUPTED)  # an empty list tells nothing
 
     def best(self, run: Run) -> Answer:
-        asked = self._fresh()
-        answer = best_of(asked, run)
-        if asked.prior is None and asked.scores is not None:
-            self.asked = replace(self.asked, scores=asked.scores)  # need not be scored again
+        trail = Trail(self.request)
+        answer = best_of(trail, run)
+        if self.request.prior is None:
+            self.request = replace(self.request, scores=trail.scores)  # need not be scored again
         return answer
 
     def listed(self, run: Run) -> BestList[Any]:
-        asked = self.asked
-        make: Any = ClassList if lists_classes(asked.kind, asked.prior, asked.constraints) else NetworkList
-        found: BestList[Any] = list_of(make, self._fresh(), Wanted("The list", most=self.k), run)
+        request = self.request
+        make: Any = ClassList if lists_classes(request.kind, request.prior, request.constraints) else NetworkList
+        found: BestList[Any] = list_of(make, request, Wanted("The list", most=self.k), run)
         if not len(found) and found.proof.status is Status.STOPPED:
             raise ScoreError("the limit came before the first of them was certain")
         return found
@@ -162,7 +163,7 @@ class _Gathering:
     def sum_up(self) -> None:
         """Edges and paths from one sum; where that cannot be, averages over the list."""
         found = self.ask(self._sums, 1.0)
-        if isinstance(found, Missing) and not self.run.stopped_by and isinstance(self.asked.prior, OrderModular):
+        if isinstance(found, Missing) and not self.run.stopped_by and isinstance(self.request.prior, OrderModular):
             found = self.ask(lambda run: self._sums(run, paths=False), 1.0)
         if isinstance(found, Missing):
             average_over_list(self.found, found)
@@ -172,7 +173,7 @@ class _Gathering:
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
         n, most = self.n_variables, MOST_TO_SUM
         require_summable(n)
-        if isinstance(self.asked.prior, OrderModular):
+        if isinstance(self.request.prior, OrderModular):
             most = MOST_ORDER_PATHS if paths else MOST_TO_SUM_ORDERS
         if run.time_limit is None and n > most:
             raise TooLarge(
@@ -181,7 +182,7 @@ class _Gathering:
             )
         return network_posteriors(
             self._scores(run),
-            prior=self.asked.prior,
+            prior=self.request.prior,
             paths=paths,
             parent_sets_of=(),
             time_limit=run.seconds_left,
@@ -191,23 +192,13 @@ class _Gathering:
         )
 
     def _scores(self, run: Run) -> Scores:
-        if self.asked.scores is not None:
-            return self.asked.scores
-        table, kind = self.asked.table, self.asked.kind
-        assert table is not None and kind is not None
-        limit, known = self.asked.max_parents, self.asked.constraints
+        if self.request.scores is not None:
+            return self.request.scores
         with run.hearing():
-            scores = score_within(table, kind, run, max_parents=limit, constraints=known)
+            scores = scores_of(self.request, run)
         if scores is None:
             raise run.cut_short("The report", "nothing is known yet")
         return scores
-
-    def _fresh(self) -> Asked:
-        """The same question, without what an earlier answer left in it."""
-        known = self.asked
-        asked = Asked(known.table, known.kind, known.max_parents, known.scores, constraints=known.constraints)
-        asked.prior = known.prior
-        return asked
 
 
 def note_sums(found: Gathered, sums: NetworkPosteriors | EdgePosteriors | PathPosteriors) -> None:

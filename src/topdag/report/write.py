@@ -12,7 +12,7 @@ from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPos
 from topdag.answers.results import Answer
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
-from topdag.questions.request import Asked
+from topdag.questions.request import Request
 from topdag.report.gathering import Gathered, gather, note_sums
 from topdag.scoring.scores import Scores
 
@@ -53,10 +53,10 @@ def write_report(
     sources = [part for part in content if not isinstance(part, PARTS)]
     if len(sources) > 1 or not content:
         raise ScoreError("Give one table or scores, or answers, or both, after the name of the page.")
-    asked = Asked.about(sources[0], prior) if sources else None
-    found = _known(parts, asked)
-    if asked is not None:
-        gather(asked, k, run, known=found)
+    request = Request.about(sources[0], prior) if sources else None
+    found = _known(parts, request)
+    if request is not None:
+        gather(request, k, run, known=found)
     write_page(path, found, title or title_of(sources[0] if sources else None))
     if run.stopped_by is not None and not isinstance(run.stopped_by, KeyboardInterrupt):
         raise run.stopped_by  # the page has what was known when on_progress raised it
@@ -77,16 +77,16 @@ def title_of(source: Any) -> str:
     )
 
 
-def _known(parts: list[Part], asked: Asked | None) -> Gathered:
+def _known(parts: list[Part], request: Request | None) -> Gathered:
     """What the answers given say, of one and the same table."""
     names = {
         part.network.names if isinstance(part, Answer) and part.network is not None else _names(part) for part in parts
     }
-    names |= set() if asked is None else {asked.known_names}
+    names |= set() if request is None else {request.known_names}
     names.discard(())
     if len(names) != 1:
         raise ScoreError("All parts of a report must be about the same variables in the same order.")
-    found = _about(next(iter(names)), parts, asked)
+    found = _about(next(iter(names)), parts, request)
     for part in parts:
         if isinstance(part, Answer):
             found.best = part
@@ -101,10 +101,10 @@ def _names(part: Part) -> tuple[str, ...]:
     return () if isinstance(part, Answer) else part.names
 
 
-def _about(names: tuple[str, ...], parts: list[Part], asked: Asked | None) -> Gathered:
+def _about(names: tuple[str, ...], parts: list[Part], request: Request | None) -> Gathered:
     listed = next((part for part in parts if isinstance(part, BestList)), None)
     answer = next((part for part in parts if isinstance(part, Answer)), None)
-    known: Asked | Scores | None = asked if asked is not None else None if listed is None else listed.source
+    known: Request | Scores | None = request if request is not None else None if listed is None else listed.source
     kind = answer.kind if known is None and answer is not None else None if known is None else known.kind
     if known is None:
         return Gathered(names, None, kind, prior=None if answer is None else answer.prior)

@@ -23,7 +23,7 @@ from topdag._util.run import Run, parse_bytes
 from topdag._util.stop import Stop
 from topdag.questions import best as questions
 from topdag.questions.best import best_of
-from topdag.questions.request import Asked
+from topdag.questions.request import Request, Trail
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.search.family_lists import FamilyLists
 
@@ -57,7 +57,7 @@ def test_stopped_while_scoring(case: Case, data: st.DataObject) -> None:
     kind = case.make(table)
     limit = data.draw(st.none() | st.integers(0, 3))
     scores = td.score(table, kind, max_parents=limit)
-    answer = best_of(Asked(table, kind, limit), Run(time_limit=0))
+    answer = best_of(Trail(Request(table, kind, limit)), Run(time_limit=0))
     assert_stopped(answer, td.best_network(scores))
     for name, parents in answer.network.parents.items():
         assert answer.network.local_scores[name] == pytest.approx(scores.local(name, parents), rel=1e-12)

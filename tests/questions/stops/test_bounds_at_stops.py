@@ -17,7 +17,7 @@ from stop_cases import STOP_KINDS, scores_of
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.questions.request import Asked, upper_bound
+from topdag.questions.request import Request, Trail, upper_bound
 from topdag.search.best import Standing
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.relaxation import Known, solve_root
@@ -83,15 +83,15 @@ def test_counted_stops_come_at_the_same_place_every_time() -> None:
 @pytest.mark.parametrize("known", ["most", "standing", "best_alone", "lists"])
 def test_every_bound_from_the_grid_has_slack_for_the_rounding(known: str) -> None:
     scores = scores_of(5, rounded_families(np.random.default_rng(1), 5))
-    asked, on_grid = Asked.from_scores(scores), float(scores.store.best_scores.sum())
+    trail, on_grid = Trail(Request.from_scores(scores)), float(scores.store.best_scores.sum())
     assert scores.rounding > 0.0
     if known == "most":
-        asked.most = on_grid
+        trail.most = on_grid
     if known == "standing":
-        asked.standing = Standing.begin(scores.store, Run())
+        trail.standing = Standing.begin(scores.store, Run())
     if known == "best_alone":
-        asked.best_alone = scores.store.best_scores.tolist()
-    assert math.isclose(upper_bound(asked) - on_grid, scores.rounding, rel_tol=0.1)
+        trail.best_alone = scores.store.best_scores.tolist()
+    assert math.isclose(upper_bound(trail) - on_grid, scores.rounding, rel_tol=0.1)
 
 
 def test_families_in_a_circle_are_no_network() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from dataclasses import replace
 from pathlib import Path
 
 from topdag._util.atomic_write import ending_of
@@ -41,7 +42,7 @@ from topdag.errors import Interrupted
 from topdag.io.networks import WRITTEN, read_network, write_network
 from topdag.networks.fit import fit_network
 from topdag.questions.best import best_of
-from topdag.questions.request import Asked
+from topdag.questions.request import Request, Trail
 from topdag.search.engines import Engine, OrderBound, named_bound, named_engine
 
 PAGE = """\
@@ -142,27 +143,31 @@ def _outputs(args: Namespace) -> dict[str, Path]:
     return outputs
 
 
-def _asked(args: Namespace, run: Run) -> Asked:
+def _asked(args: Namespace, run: Run) -> Request:
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS, "fit"), "this is for tables, and FILE holds scores already")
-        asked = Asked.from_scores(scores_from(args))
+        request = Request.from_scores(scores_from(args))
     else:
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
         kind = kind_from(args)
-        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
-    asked.prior = prior_from(args)
-    asked.start = None if args.start is None else read_network(args.start)
-    asked.wanted_engine = None if args.engine is None else named_engine(args.engine)
-    asked.wanted_bound = None if args.bound is None else named_bound(args.bound, asked.wanted_engine)
-    asked.checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
+        request = Request(table_from(args), kind, args.max_parents, constraints=known_from(args))
+    engine = None if args.engine is None else named_engine(args.engine)
+    request = replace(
+        request,
+        prior=prior_from(args),
+        start=None if args.start is None else read_network(args.start),
+        engine=engine,
+        bound=None if args.bound is None else named_bound(args.bound, engine),
+        checkpoint=None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,)),
+    )
     run.timed("reading", 0.0)
-    return asked
+    return request
 
 
-def answer_and_exit(asked: Asked, run: Run) -> tuple[Answer, Exit]:
+def answer_and_exit(request: Request, run: Run) -> tuple[Answer, Exit]:
     """The answer, or what was known of it at Ctrl-C."""
     try:
-        answer = best_of(asked, run)
+        answer = best_of(Trail(request), run)
     except Interrupted as interrupted:
         if interrupted.answer is None:
             raise

@@ -16,7 +16,7 @@ from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.networks.example import example_network, example_table
 from topdag.networks.network import Network
-from topdag.questions.request import Asked
+from topdag.questions.request import Request
 from topdag.scoring.kinds.discrete import BDeu
 
 PAGE = """\
@@ -58,7 +58,7 @@ def show_demo(args: Namespace) -> Exit:
     if target is not None:
         write_text(target, csv_text(table))
     say(f"The chest clinic: {table_in_words(table)}, drawn with seed {args.seed}.\n")
-    answer, code = answer_and_exit(Asked(table, BDeu()), Run())
+    answer, code = answer_and_exit(Request(table, BDeu()), Run())
     say(answer_text(answer, None))
     if answer.network is not None:
         say("\n" + comparison(answer.network, example_network().network))

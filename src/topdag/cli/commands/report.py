@@ -28,7 +28,7 @@ from topdag.cli.options import (
 from topdag.cli.output import labelled, mention, progress_line, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
-from topdag.questions.request import Asked
+from topdag.questions.request import Request
 from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
@@ -109,16 +109,13 @@ def _target(args: Namespace) -> Path:
     return writable(args.output, inputs=(args.file,))
 
 
-def _asked(args: Namespace) -> Asked:
+def _asked(args: Namespace) -> Request:
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        asked = Asked.from_scores(scores_from(args))
-    else:
-        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-        kind = kind_from(args)
-        asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
-    asked.prior = prior_from(args)
-    return asked
+        return Request.from_scores(scores_from(args), prior=prior_from(args))
+    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+    kind = kind_from(args)
+    return Request(table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
 
 
 def _said(page: str, found: Gathered) -> str:

@@ -44,7 +44,7 @@ from topdag.cli.output import (
 from topdag.cli.values import seconds, whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
-from topdag.questions.request import Asked
+from topdag.questions.request import Request
 from topdag.questions.sampling import MOST_SEEDS, sample_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 
@@ -124,14 +124,14 @@ def _target(args: Namespace) -> Path | None:
     return writable(args.output, inputs=(args.file,))
 
 
-def _asked(args: Namespace) -> Asked:
+def _asked(args: Namespace) -> Request:
     if not is_score_file(args.file):
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-        return Asked(table_from(args), kind_from(args), args.max_parents, constraints=known_from(args))
+        return Request(table_from(args), kind_from(args), args.max_parents, constraints=known_from(args))
     refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
     scores = scores_from(args)
     require_all_families(scores, args.file, "samples")
-    return Asked.from_scores(scores)
+    return Request.from_scores(scores)
 
 
 def _content(drawn: NetworkSample, prior: str) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from topdag.cli.list_options import (
     list_costs,
 )
 from topdag.cli.list_runs import answer_count, answer_list
-from topdag.cli.list_text import Request
+from topdag.cli.list_text import ListRequest
 from topdag.cli.options import refuse
 from topdag.cli.values import whole
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -62,7 +62,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def list_within(args: Namespace) -> Exit:
-    wanted = Request(args.classes, most=args.at_most, factor=args.factor)
+    wanted = ListRequest(args.classes, most=args.at_most, factor=args.factor)
     if not args.count:
         return answer_list(args, wanted)
     refuse(args, NOT_WITH_COUNT, "this is for lists, and --count makes none")
