@@ -145,7 +145,7 @@ class BestByRows:
         relaxed = solve_root(short, self.run, known=known)
         self.found.parts += 1
         best = known.incumbent
-        if best is not None and self.known.rest.allows(best.masks, self.known.names):
+        if best is not None and self.known.rest.allows(best.masks):
             self.found.networks[best.masks] = known.best_score - best.cost
         return relaxed, known.best_score - known.bound
 

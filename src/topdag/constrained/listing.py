@@ -66,7 +66,7 @@ class ObeyingList(Known):
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         own = tuple(masks)
-        if cost > self.most or own in self.networks or not self._known.rest.allows(own, self._known.names):
+        if cost > self.most or own in self.networks or not self._known.rest.allows(own):
             return False
         self.networks[own] = cost
         self._count(_class_of(own) if self._of_classes else own, cost)

@@ -47,7 +47,7 @@ def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Ru
     if relaxed is None:
         return nothing(run)
     best, masks = relaxed
-    if scores.compiled.rest.allows(masks, scores.compiled.names):
+    if scores.compiled.rest.allows(masks):
         return Found({masks: best}, best, parts=1)
     return _ever_wider(scores, listed, best, run, on_lists)
 

@@ -81,7 +81,7 @@ class ConstrainedSearch:
     ) -> None:
         assert scores.compiled is not None
         self.scores, self.list_part, self.run = scores, list_part, run
-        self.rest, self.names = scores.compiled.rest, scores.compiled.names
+        self.rest = scores.compiled.rest
         self.most, self.epsilon, self.most_parts = most, epsilon, most_parts
         self.lowest, self.cutoff = lowest, cutoff
         self.found = Found()
@@ -175,7 +175,7 @@ class ConstrainedSearch:
         broken: Network | None = None
         left = -math.inf  # what is not listed, or not yet taken, is worth no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
-            if self.rest.allows(masks, self.names):
+            if self.rest.allows(masks):
                 self.offer(masks, value)
             elif broken is None:
                 broken, left = masks, value
@@ -194,7 +194,7 @@ class ConstrainedSearch:
     def _split(self, masks: Network, bounds: PartBounds) -> list[tuple[float, Part]]:
         """By what the network breaks: of several such things the one whose parts can reach least."""
         choices = []
-        for clause in broken_clauses(self.rest, masks, self.names):
+        for clause in broken_clauses(self.rest, masks):
             promising = sorted(clause, key=lambda literal: -bounds.most_with(literal))
             parts = [(min(map(bounds.most_with, part)), part) for part in parts_of(promising)]
             choices.append(sorted(parts, key=lambda item: -item[0]))
@@ -256,7 +256,7 @@ def _best_by_splitting(scores: Scores, list_part: List, run: Run, first: Found) 
     relaxed = _relaxed(scores, list_part)
     if relaxed is not None:
         value, masks = relaxed
-        if scores.compiled.rest.allows(masks, scores.compiled.names):
+        if scores.compiled.rest.allows(masks):
             first.networks[masks] = value
         if max(first.networks.values(), default=-math.inf) >= value:
             return replace(first, bound=value, limit=None)

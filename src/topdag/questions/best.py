@@ -205,7 +205,7 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     store = scores.store
     if scores.rest is not None and scores.compiled is not None:
         asked.placed = placed_lists(store, scores.order)
-        obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
+        obeys = start is not None and scores.rest.allows(start)
         store, start = asked.placed.store, asked.placed.within(start) if start is not None and obeys else None
     standing = asked.standing = Standing.begin(store, run, start)
     finished = search_best(standing, run, checkpoint=asked.checkpoint, engine=engine)
