@@ -21,14 +21,11 @@ from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
 from topdag.search.costs import Families, Marks
+from topdag.search.reach import LARGEST_REACH, reach_to
 from topdag.search.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.search.stores import ListStore
 
-LARGEST_REACH = 690.0
-"""How far behind the best network without constraints families are looked for, in nats."""
 TOO_FAR = f"{LARGEST_REACH:g} nats behind the best network without constraints"
-NEAR_REACH, FURTHER = 8.0, 4.0
-"""Where no network that obeys is known: so far at first, and then so many times further."""
 FEW_CLIMBS = 100
 NOTHING_MET = "no network that obeys was met"
 """A limit after which tables over all sets can still be searched by splitting."""
@@ -118,7 +115,7 @@ class BestByRows:
         """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""
         reach = 0.0
         while not self.run.is_over and self.found.limit is None:
-            reach = self._next_reach(most, reach)
+            reach = reach_to(most - self._value, reach)
             wide = self.lists.within(reach, short)
             if wide is None:
                 break
@@ -132,12 +129,6 @@ class BestByRows:
     @property
     def _value(self) -> float:
         return max(self.found.networks.values(), default=-math.inf)
-
-    def _next_reach(self, most: float, reach: float) -> float:
-        """As far as the best network that was met; ever further while there is none."""
-        if self.found.networks:
-            return min(LARGEST_REACH, most - self._value)
-        return min(LARGEST_REACH, max(NEAR_REACH, FURTHER * reach))
 
     def _without_constraints(self, short: ListStore) -> tuple[Relaxation, float]:
         """The relaxation of all networks, and a bound on their scores."""

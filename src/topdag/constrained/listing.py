@@ -17,7 +17,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.run import Run
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import LARGEST_REACH, TOO_FAR, BestByRows, families_left
+from topdag.constrained.growing_lists import TOO_FAR, BestByRows, families_left
 from topdag.constrained.priced_listing import Cheapest, Priced
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -25,7 +25,7 @@ from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.costs import Families, Marks, spread_of
 from topdag.search.linear_program import Solution
-from topdag.search.reach import further_reach
+from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
 from topdag.search.relaxation import Known, solve_root
 from topdag.search.stores import Floats, ListStore
 
@@ -142,7 +142,7 @@ class _RowListing:
         self.value = max(self.found.networks.values())
         self.behind = self.best.most - self.value if self.best.most < math.inf else 0.0
         furthest = min(self.epsilon, self._spread, LARGEST_REACH - self.behind)
-        slack = furthest if self.most >= MOST_IN_A_LIST else 1.0 + math.log(self.most) / 2
+        slack = furthest if self.most >= MOST_IN_A_LIST else first_slack(self.most)
         while True:
             slack = min(slack, furthest)
             is_full = self._list(slack)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,13 @@ def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[i
             if isinstance(literal, ParentCount):
                 useful[literal.child] |= (1 << n) - 1
     return [own & known.families[v].may for v, own in enumerate(useful)]
+
+
+def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
+    """Scores with all families of networks so far behind the best one without constraints on several variables."""
+    keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
+    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
+    return None if wide is None else replace(wide, compiled=scores.compiled)
 
 
 @dataclass(frozen=True)
@@ -169,8 +176,7 @@ class RowLists:
         return np.split(values[places], np.cumsum([len(own) for own in sets])[:-1])
 
     def _anew(self, reach: float) -> ListStore | None:
-        keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-        wide = scored_again(self.scores, self.run, keep, relaxed=True, listed=True)
+        wide = widened(self.scores, reach, self.run, listed=True)
         if wide is None:
             return None
         assert isinstance(wide.store, ListStore)

@@ -18,7 +18,6 @@ from topdag._util.run import Run
 from topdag.constrained.feasibility import nothing_obeys
 from topdag.constrained.found import Found, Network
 from topdag.constrained.growing_lists import (
-    LARGEST_REACH,
     NOTHING_MET,
     TOO_FAR,
     WEAK_RELAXATION,
@@ -27,13 +26,15 @@ from topdag.constrained.growing_lists import (
 )
 from topdag.constrained.listing import list_by_rows
 from topdag.constrained.literals import Part, broken_clauses, parts_of
+from topdag.constrained.needed_families import widened
 from topdag.constrained.part_bounds import PartBounds, bounds_of
 from topdag.constrained.parts import restricted
-from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing, widened
+from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing
 from topdag.errors import TooLarge
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL
+from topdag.search.reach import FIRST_OF_A_SPLIT, LARGEST_REACH, doubled_reach
 from topdag.search.stores import ListStore
 
 FIRST_LISTED = 256
@@ -42,8 +43,6 @@ MORE_LISTED = 4
 """So many times more when all of them obey."""
 MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
-FIRST_REACH = 2.0
-"""How far behind the best network without constraints the first look goes, in nats."""
 FIRST_PARTS_OF = 19
 """For the best network with tables over all sets, one part is looked at by splitting before branch and cut is tried,
 twice as many for each variable less than so many: about as much work as branch and cut takes at least."""
@@ -128,12 +127,9 @@ class ConstrainedSearch:
             return True
         return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
 
-    def next_reach(self, best: float, reach: float) -> float:
-        """How far behind ``best`` to look next: twice as far, but no further than what is known already asks for."""
-        if self.most > 1 and self.epsilon == math.inf:
-            return 2 * reach
-        needed = best - self._best + (self.epsilon if self.most > 1 else 0.0)
-        return needed if reach < needed <= 2 * reach else 2 * reach
+    def needed_reach(self, best: float) -> float:
+        """How far behind ``best`` to look at most, by what is known already."""
+        return best - self._best + (self.epsilon if self.most > 1 else 0.0)
 
     @property
     def threshold(self) -> float:
@@ -323,7 +319,7 @@ def _split(
 
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
-    best, reach = _relaxed_best(scores, list_part), FIRST_REACH
+    best, reach = _relaxed_best(scores, list_part), FIRST_OF_A_SPLIT
     if best == -math.inf or nothing_obeys(scores, run):
         return nothing(run)
     while True:
@@ -337,7 +333,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
             return found
         if reach == LARGEST_REACH:
             return replace(found, limit=TOO_FAR)
-        reach = min(LARGEST_REACH, search.next_reach(best, reach))
+        reach = doubled_reach(reach, search.needed_reach(best))
 
 
 def _relaxed_best(scores: Scores, list_part: List) -> float:

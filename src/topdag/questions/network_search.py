@@ -26,11 +26,10 @@ from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL, require_narrow
 from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
-from topdag.search.reach import further_reach
+from topdag.search.reach import LARGEST_REACH, further_reach
 from topdag.search.relaxation import solve_root
 from topdag.search.stores import ListStore
 
-LARGEST_REACH = 690.0
 """No network is looked for that is further behind the best, in nats, unless all families are there."""
 SHARE_OF_MEMORY = 0.5
 MOST_BLOCK = 10**9
