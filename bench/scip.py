@@ -81,7 +81,7 @@ def constrained(network: str, wanted: int, unwanted: int, rules: int) -> Questio
     """On lists that reach as far behind the best network as the best that obeys."""
     import topdag as td
     from topdag._util.run import Run
-    from topdag.constrained.splitting import widened
+    from topdag.constrained.needed_families import widened
 
     truth = Sampled(network)
     names, drawn = list(truth.states), truth.draw(ROWS, 1)

@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Set
+
+import numpy as np
 import pytest
+import reference
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import topdag as td
+from topdag.constrained.literals import broken_clauses
+from topdag.knowledge.compiled import Rest
+from topdag.knowledge.facts import Satisfies
+from topdag.knowledge.normal_form import holds, normal_form
 from topdag.knowledge.rule_builders import adjacent, edge, n_parents
 from topdag.knowledge.rules import (
+    COMPARISONS,
     MOST_PARENTS,
     Adjacent,
     AllOf,
@@ -119,7 +128,7 @@ def test_text_and_functions_say_the_same(text: str, rule: Rule) -> None:
 
 def test_what_rules_mean() -> None:
     parents = {"a": set(), "b": {"a"}, "c": {"a", "b"}}
-    for text, holds in {
+    for text, is_so in {
         "a->b": True,
         "b->a": False,
         "b--a": True,
@@ -130,7 +139,70 @@ def test_what_rules_mean() -> None:
         "if b->a then c->a": True,
         "b->a or not c->b": True,
     }.items():
-        assert td.parse_rule(text).holds(parents) is holds, text
+        assert rule_holds(td.parse_rule(text), parents) is is_so, text
+
+
+def rule_holds(rule: Rule, parents: Mapping[str, Set[str]]) -> bool:  # noqa: PLR0911
+    """What a rule means, read off as it is written."""
+    match rule:
+        case Edge(parent, child):
+            return parent in parents[child]
+        case Adjacent(one, other):
+            return one in parents[other] or other in parents[one]
+        case NumberOfParents(variable, comparison, number):
+            return COMPARISONS[comparison](len(parents[variable]), number)
+        case AllOf(parts):
+            return all(rule_holds(part, parents) for part in parts)
+        case AnyOf(parts):
+            return any(rule_holds(part, parents) for part in parts)
+        case Not(part):
+            return not rule_holds(part, parents)
+        case IfThen(condition, consequence):
+            return not rule_holds(condition, parents) or rule_holds(consequence, parents)
+    raise AssertionError(rule)
+
+
+THREE = ("a", "b", "c")
+NETWORKS_OF_THREE = list(map(tuple, reference.all_networks(3)))
+edges_of_three = st.permutations(THREE).map(lambda order: order[:2])
+atoms_of_three = st.one_of(
+    edges_of_three.map(lambda pair: Edge(*pair)),
+    edges_of_three.map(lambda pair: Adjacent(*pair)),
+    st.builds(NumberOfParents, st.sampled_from(THREE), st.sampled_from(sorted(COMPARISONS)), st.integers(0, 3)),
+)
+
+
+@given(st.recursive(atoms_of_three, joined, max_leaves=8))
+def test_the_normal_form_means_the_same(rule: Rule) -> None:
+    """In every network; where it is broken, a clause of it is too, which networks that satisfy it do not break."""
+    place = {name: v for v, name in enumerate(THREE)}
+    formula, opposite = normal_form(rule, place), normal_form(rule, place, wanted=False)
+    rest = Rest((), (), (), (Satisfies(formula),))
+    for masks in NETWORKS_OF_THREE:
+        parents = {name: {THREE[v] for v in range(3) if mask >> v & 1} for name, mask in zip(THREE, masks, strict=True)}
+        is_so = rule_holds(rule, parents)
+        assert holds(formula, masks) is is_so
+        assert holds(opposite, masks) is not is_so
+        clauses = broken_clauses(rest, masks)
+        assert len(clauses) == (not is_so)
+        assert not any(holds(literal, masks) for clause in clauses for literal in clause)
+        for other in NETWORKS_OF_THREE if clauses else ():
+            assert not holds(formula, other) or any(holds(literal, other) for literal in clauses[0])
+
+
+@given(st.recursive(atoms_of_three, joined, max_leaves=8))
+def test_constraints_with_a_rule_allow_what_satisfies_it(rule: Rule) -> None:
+    """Also once compiled, whatever of it became a matter of single families."""
+    allowed = {masks for masks in NETWORKS_OF_THREE if rule_holds(rule, td.Network.from_masks(THREE, masks).parents)}
+    try:
+        known = td.Constraints(rules=[rule])
+        compiled = known.compiled(THREE, range(3))
+    except td.ConstraintError:
+        assert not allowed
+        return
+    assert {masks for masks in NETWORKS_OF_THREE if compiled.allows(masks)} == allowed
+    every = compiled.admit(np.array(NETWORKS_OF_THREE, dtype=np.uint64))
+    assert {masks for masks, is_allowed in zip(NETWORKS_OF_THREE, every, strict=True) if is_allowed} == allowed
 
 
 def test_rules_are_made_of_texts_too() -> None:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from strategies import sampled_table
 
 import topdag as td
-from topdag.constrained.splitting import FIRST_REACH
 from topdag.scoring import allowed as constrained_scoring
 from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.search.engines import Choice, Engine
+from topdag.search.reach import FIRST_OF_A_SPLIT
 from topdag.search.stores import ListStore, SetStore, families_of
 
 NAMES = ("V0", "V1", "V2", "V3", "V4", "V5")
@@ -170,7 +170,7 @@ def test_dear_constraints_on_lists(seed: int, monkeypatch: pytest.MonkeyPatch) -
     dense = td.score(table, td.BIC(), constraints=constraints)
     assert found.score == pytest.approx(td.best_network(dense).score, abs=1e-6)
     assert list(near.scores) == pytest.approx(list(td.networks_within(dense, 3).scores), abs=1e-6)
-    assert found.score < free.score - FIRST_REACH
+    assert found.score < free.score - FIRST_OF_A_SPLIT
 
 
 @settings(max_examples=30, deadline=None)

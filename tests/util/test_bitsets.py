@@ -28,9 +28,8 @@ from topdag._util.bitsets import (
     with_added,
 )
 from topdag._util.run import Run
-from topdag.constrained.literals import Counts, Meets
 from topdag.knowledge.compiled import FamilyRules
-from topdag.knowledge.rule_builders import n_parents
+from topdag.knowledge.normal_form import ParentAmong, ParentCount
 from topdag.scoring.kinds.discrete import coded
 from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
 from topdag.search.stores import families_of
@@ -60,9 +59,8 @@ def test_arrays_of_sets_do_what_numbers_do(masks: list[int], one: int) -> None:
 @given(MASKS, st.integers(0, 2**128 - 1), st.integers(0, 5))
 def test_literals_read_wide_sets(masks: list[int], one: int, count: int) -> None:
     sets = set_array(masks, 128)
-    assert Meets(0, one, negated=True).admit(sets).tolist() == [mask & one == 0 for mask in masks]
-    rule = n_parents("x") >= count
-    assert Counts(0, rule).admit(sets).tolist() == [mask.bit_count() >= count for mask in masks]
+    assert ParentAmong(0, one, negated=True).admit(sets).tolist() == [mask & one == 0 for mask in masks]
+    assert ParentCount(0, ">=", count).admit(sets).tolist() == [mask.bit_count() >= count for mask in masks]
     names = tuple(f"V{v}" for v in range(128))
     rules = FamilyRules(one & 3, one | 3, 0, 128, frozenset(masks), (), names)
     assert rules.admit(sets).tolist() == [not (one & 3) & ~mask and not mask & ~(one | 3) for mask in masks]

@@ -6,29 +6,20 @@ at least one together: a row of a linear program. Some clauses are too many to w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
 
-from topdag._util.bitsets import is_empty, masks_in, set_array
-from topdag.constrained.literals import Counts, Literal, Meets, broken_clauses
+from topdag._util.bitsets import bits, is_empty, masks_in, set_array
+from topdag.constrained.literals import broken_clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
-from topdag.knowledge.closure import bits
 from topdag.knowledge.compiled import CompiledConstraints, Rest, has_cycle
 from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
-from topdag.knowledge.rules import (
-    Adjacent,
-    AllOf,
-    AnyOf,
-    Edge,
-    IfThen,
-    Not,
-    NumberOfParents,
-    Rule,
-)
+from topdag.knowledge.normal_form import Literal, ParentAmong, ParentCount, folded
 from topdag.search.costs import Families, Marks
 from topdag.search.linear_program import Decisions
 from topdag.search.stores import Floats
@@ -50,7 +41,7 @@ class Clause:
         """The families with which one of them does."""
         marks = self._with_parents(families)
         for literal in self.literals:
-            if isinstance(literal, Counts) or literal.negated:
+            if isinstance(literal, ParentCount) or literal.negated:
                 own = slice(families.offsets[literal.child], families.offsets[literal.child + 1])
                 marks[own] |= literal.admit(families.parents[own])
         return marks
@@ -59,7 +50,7 @@ class Clause:
         """Those that have some of the parents that would do, all at once."""
         would_do = [0] * families.n
         for literal in self.literals:
-            if isinstance(literal, Meets) and not literal.negated:
+            if isinstance(literal, ParentAmong) and not literal.negated:
                 would_do[literal.child] |= literal.variables
         return ~is_empty(families.parents & set_array(would_do, families.n)[families.owners])
 
@@ -71,7 +62,7 @@ class Clauses:
         self.known = known
         self.rest, self.names, self.before = known.rest, known.names, known.before
         self._narrower: dict[Decisions, Clauses | None] = {(): self}
-        self._rules = _rule_clauses(self.rest, self.names)
+        self._rules = _rule_clauses(self.rest)
         self._no_paths = self.rest.every_no_path
         self._ways = {pair: self._may_be_between(*pair) for pair in self.rest.paths}
 
@@ -128,7 +119,7 @@ class Clauses:
         first = [v for v in bits(members) if not self.before[v] & members]
         if len(first) == members.bit_count():
             return None
-        return Clause(tuple(Meets(v, members, negated=True) for v in first))
+        return Clause(tuple(ParentAmong(v, members, negated=True) for v in first))
 
     def _may_be_between(self, begin: int, end: int) -> int:
         """What may lie on a path, both ends with it."""
@@ -145,7 +136,7 @@ class Clauses:
         for (begin, end), between in self._ways.items():
             inside = least_way_out(support, begin, end, between, 1.0 - LEAST_BROKEN)
             if inside is not None:
-                found.append(Clause(tuple(Meets(v, inside) for v in bits(between & ~inside))))
+                found.append(Clause(tuple(ParentAmong(v, inside) for v in bits(between & ~inside))))
         return found
 
     def _missing_paths(self, families: Families, weights: Floats) -> list[Clause]:
@@ -160,7 +151,7 @@ class Clauses:
         for begin, end in self._no_paths:
             walk = walks.between(begin, end, 1.0 - LEAST_BROKEN)
             if walk is not None:
-                found.append(Clause(tuple(Meets(v, _mask(walk[:i]), True) for i, v in enumerate(walk) if i)))
+                found.append(Clause(tuple(ParentAmong(v, _mask(walk[:i]), True) for i, v in enumerate(walk) if i)))
         for b, early in enumerate(self.before):
             for a in bits(early):
                 absent[a, b] = 0.0
@@ -174,7 +165,7 @@ class Clauses:
         masks = network_of(families, weights)
         if masks is None or has_cycle(masks):
             return []
-        return [Clause(tuple(literals)) for literals in broken_clauses(self.rest, masks, self.names)]
+        return [Clause(tuple(literals)) for literals in broken_clauses(self.rest, masks)]
 
 
 def network_of(families: Families, weights: Floats) -> list[int] | None:
@@ -184,43 +175,37 @@ def network_of(families: Families, weights: Floats) -> list[int] | None:
     return masks_in(families.parents[chosen]) if is_whole else None
 
 
-def _rule_clauses(rest: Rest, names: Sequence[str]) -> list[Clause]:
-    place = {name: v for v, name in enumerate(names)}
-    found = [_clauses_of(rule, place, wanted=True) for rule in rest.rules]
+def _rule_clauses(rest: Rest) -> list[Clause]:
+    found = [folded(rule.formula, _one_clause, _all_clauses, _any_clauses) for rule in rest.rules]
     return [Clause(literals) for own in found if own is not None for literals in own]
 
 
-def _clauses_of(rule: Rule, place: dict[str, int], *, wanted: bool) -> list[tuple[Literal, ...]] | None:
-    """That the rule is ``wanted``; None when it takes too many."""
-    match rule:
-        case Edge(parent, child):
-            return [(Meets(place[child], 1 << place[parent], not wanted),)]
-        case Adjacent(one, other):
-            a, b = place[one], place[other]
-            ways = Meets(b, 1 << a, not wanted), Meets(a, 1 << b, not wanted)
-            return [ways] if wanted else [(way,) for way in ways]
-        case NumberOfParents(variable):
-            return [(Counts(place[variable], rule, not wanted),)]
-        case Not(part):
-            return _clauses_of(part, place, wanted=not wanted)
-        case IfThen(condition, consequence):
-            return _clauses_of(AnyOf((Not(condition), consequence)), place, wanted=wanted)
-        case AnyOf(parts) | AllOf(parts):
-            own = [_clauses_of(part, place, wanted=wanted) for part in parts]
-            return _joined([part for part in own if part is not None], len(own), all_=isinstance(rule, AllOf) is wanted)
-    raise TypeError(f"{rule!r} is no rule")
+Written = list[tuple[Literal, ...]] | None
+"""Clauses that together say what a formula does; None when it takes too many."""
 
 
-def _joined(parts: list[list[tuple[Literal, ...]]], wanted: int, *, all_: bool) -> list[tuple[Literal, ...]] | None:
-    """All of the parts, or one of them."""
-    if len(parts) < wanted:
+def _one_clause(literal: Literal) -> Written:
+    return [(literal,)]
+
+
+def _all_clauses(parts: Iterable[Written]) -> Written:
+    known = _known(parts)
+    joined = None if known is None else [clause for part in known for clause in part]
+    return None if joined is None or len(joined) > MOST_CLAUSES else joined
+
+
+def _any_clauses(parts: Iterable[Written]) -> Written:
+    known = _known(parts)
+    if known is None or math.prod(map(len, known)) > MOST_CLAUSES:
         return None
-    if all_:
-        joined = [clause for part in parts for clause in part]
-        return joined if len(joined) <= MOST_CLAUSES else None
-    if float(np.prod([float(len(part)) for part in parts])) > MOST_CLAUSES:
-        return None
-    return [tuple(dict.fromkeys(literal for clause in chosen for literal in clause)) for chosen in product(*parts)]
+    return [tuple(dict.fromkeys(literal for clause in chosen for literal in clause)) for chosen in product(*known)]
+
+
+def _known(parts: Iterable[Written]) -> list[list[tuple[Literal, ...]]] | None:
+    """None when some part takes too many."""
+    found = list(parts)
+    known = [part for part in found if part is not None]
+    return known if len(known) == len(found) else None
 
 
 def _mask(variables: Sequence[int]) -> int:

@@ -3,24 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from topdag import _core
+from topdag._util.bitsets import bits
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.found import Found, Network
-from topdag.knowledge.closure import bits
 from topdag.knowledge.compiled import CompiledConstraints
-from topdag.knowledge.rules import (
-    Adjacent,
-    AllOf,
-    AnyOf,
-    Edge,
-    IfThen,
-    Not,
-    NumberOfParents,
-    Rule,
-)
+from topdag.knowledge.normal_form import Literal, ParentCount, folded
 from topdag.search.cycles import branch_on_cycles
 from topdag.search.stores import ListStore
 
@@ -37,44 +28,22 @@ def case_rules(n: int, known: CompiledConstraints) -> _core.CaseRules:
     rules.put_before(known.rest.precedence)
     rules.require_paths(known.rest.paths)
     rules.forbid_paths(sorted(known.rest.every_no_path))
-    writer = _Writer(rules, known.names)
+
+    def put(literal: Literal) -> int:
+        if isinstance(literal, ParentCount):
+            counts = sum(1 << count for count in range(MOST_VARIABLES) if literal.admits(count))
+            return rules.count_in(literal.child, counts)
+        return (rules.none_of if literal.negated else rules.some_of)(literal.child, literal.variables)
+
+    def put_all(parts: Iterable[int]) -> int:
+        return rules.all_of(list(parts))
+
+    def put_any(parts: Iterable[int]) -> int:
+        return rules.any_of(list(parts))
+
     for rule in known.rest.rules:
-        rules.require(writer.number_of(rule, wanted=True))
+        rules.require(folded(rule.formula, put, put_all, put_any))
     return rules
-
-
-class _Writer:
-    """Puts rules down without negations: these go to the facts."""
-
-    def __init__(self, rules: _core.CaseRules, names: Sequence[str]) -> None:
-        self.rules = rules
-        self.place = {name: v for v, name in enumerate(names)}
-
-    def number_of(self, rule: Rule, *, wanted: bool) -> int:
-        """The number of the rule, or of its opposite unless it is ``wanted``."""
-        match rule:
-            case Edge(parent, child):
-                return self._edge(parent, child, wanted)
-            case Adjacent(one, other):
-                return self._joined([self._edge(one, other, wanted), self._edge(other, one, wanted)], any_=wanted)
-            case NumberOfParents(variable):
-                counts = sum(1 << count for count in range(MOST_VARIABLES) if rule.admits(count) is wanted)
-                return self.rules.count_in(self.place[variable], counts)
-            case Not(part):
-                return self.number_of(part, wanted=not wanted)
-            case IfThen(condition, consequence):
-                return self.number_of(AnyOf((Not(condition), consequence)), wanted=wanted)
-            case AnyOf(parts) | AllOf(parts):
-                own = [self.number_of(part, wanted=wanted) for part in parts]
-                return self._joined(own, any_=isinstance(rule, AnyOf) is wanted)
-        raise TypeError(f"{rule!r} is no rule")
-
-    def _edge(self, parent: str, child: str, wanted: bool) -> int:
-        put = self.rules.some_of if wanted else self.rules.none_of
-        return put(self.place[child], 1 << self.place[parent])
-
-    def _joined(self, parts: list[int], *, any_: bool) -> int:
-        return self.rules.any_of(parts) if any_ else self.rules.all_of(parts)
 
 
 def search_by_cycles(

@@ -10,21 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from topdag._util.bitsets import bits
 from topdag._util.run import Run
 from topdag.constrained.found import Network
-from topdag.constrained.literals import Counts, Literal, broken_clauses
-from topdag.knowledge.closure import bits
+from topdag.constrained.literals import broken_clauses
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.facts import (
     Cannot,
     Fact,
     Most,
     Must,
-    Obeys,
+    Satisfies,
     transitive,
 )
 from topdag.knowledge.narrow import narrowed
-from topdag.knowledge.rules import Not
+from topdag.knowledge.normal_form import Literal, ParentCount, children_of, edges_of
 from topdag.scoring.scores import Scores
 
 MOST_PARTS = 2_000
@@ -87,7 +87,7 @@ def _ways_on(known: CompiledConstraints, masks: Network) -> list[Facts]:
         leaving, entering = (_by_edges(edges, alike) for edges in _edges_of_path(known, masks, *missing))
         # Parents are limited where children are not, so that what enters soon comes to an end.
         return entering if len(entering) <= 2 * len(leaving) else leaving
-    broken = broken_clauses(known.rest, masks, known.names)
+    broken = broken_clauses(known.rest, masks)
     return [facts for literal in min(broken, key=len) for facts in _ways_to(literal)] if broken else []
 
 
@@ -112,8 +112,8 @@ def _edges_of_path(known: CompiledConstraints, masks: Network, begin: int, end: 
 
 def _ways_to(literal: Literal) -> list[Facts]:
     """Each makes the literal true."""
-    if isinstance(literal, Counts):
-        return [(Obeys(Not(literal.rule) if literal.negated else literal.rule),)]
+    if isinstance(literal, ParentCount):
+        return [(Satisfies(literal),)]
     if literal.negated:
         return [tuple(Cannot(parent, literal.child) for parent in bits(literal.variables))]
     return [(Must(parent, literal.child),) for parent in bits(literal.variables)]
@@ -139,9 +139,8 @@ def _interchangeable(known: CompiledConstraints) -> list[int]:
     them, and the same parents and children may be theirs."""
     n, families, rest = len(known.names), known.families, known.rest
     named = {v for pair in (*rest.precedence, *rest.paths, *rest.no_paths) for v in pair}
-    place = {name: v for v, name in enumerate(known.names)}
-    rules = [*rest.rules, *(rule for own in families for rule in own.rules)]
-    named |= {place[name] for rule in rules for atom in rule.atoms for name in atom.names if name in place}
+    for rule in (*rest.rules, *(rule for own in families for rule in own.rules)):
+        named |= children_of(rule.formula) | {parent for parent, _ in edges_of(rule.formula)}
     named |= {v for own in families for v in bits(own.must)}
     named |= {v for own in families if own.among is not None for mask in own.among for v in bits(mask)}
     plain = [v for v in range(n) if v not in named and not families[v].must and families[v].among is None]

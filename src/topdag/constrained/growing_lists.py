@@ -22,12 +22,10 @@ from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
 from topdag.search.costs import Families, Marks
-from topdag.search.reach import LARGEST_REACH
+from topdag.search.reach import LARGEST_REACH, reach_to
 from topdag.search.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.search.stores import ListStore
 
-NEAR_REACH, FURTHER = 8.0, 4.0
-"""Where no network that obeys is known: so far at first, and then so many times further."""
 FEW_CLIMBS = 100
 WEAK = 20.0
 """A relaxation so many nats from a network it found is weak."""
@@ -114,7 +112,7 @@ class BestByRows:
         """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""
         reach = 0.0
         while not self.run.is_over and self.found.limit is None:
-            reach = self._next_reach(most, reach)
+            reach = reach_to(most - self._value, reach)
             wide = self.lists.within(reach, short)
             if wide is None:
                 break
@@ -129,19 +127,13 @@ class BestByRows:
     def _value(self) -> float:
         return max(self.found.networks.values(), default=-math.inf)
 
-    def _next_reach(self, most: float, reach: float) -> float:
-        """As far as the best network that was met; ever further while there is none."""
-        if self.found.networks:
-            return min(LARGEST_REACH, most - self._value)
-        return min(LARGEST_REACH, max(NEAR_REACH, FURTHER * reach))
-
     def _without_constraints(self, short: ListStore) -> tuple[Relaxation, float]:
         """The relaxation of all networks, and a bound on their scores."""
         known = _Unconstrained(short, self.run)
         relaxed = solve_root(short, self.run, known=known)
         self.found.parts += 1
         best = known.incumbent
-        if best is not None and self.known.rest.allows(best.masks, self.known.names):
+        if best is not None and self.known.rest.allows(best.masks):
             self.found.networks[best.masks] = known.best_score - best.cost
         return relaxed, known.best_score - known.bound
 

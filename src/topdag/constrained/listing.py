@@ -26,7 +26,7 @@ from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.costs import Families, Marks, spread_of
 from topdag.search.linear_program import Solution
-from topdag.search.reach import LARGEST_REACH, further_reach
+from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
 from topdag.search.relaxation import Known, solve_root
 from topdag.search.stores import Floats, ListStore
 
@@ -67,7 +67,7 @@ class ObeyingList(Known):
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         own = tuple(masks)
-        if cost > self.most or own in self.networks or not self._known.rest.allows(own, self._known.names):
+        if cost > self.most or own in self.networks or not self._known.rest.allows(own):
             return False
         self.networks[own] = cost
         self._count(_class_of(own) if self._of_classes else own, cost)
@@ -143,7 +143,7 @@ class _RowListing:
         self.value = max(self.found.networks.values())
         self.behind = self.best.most - self.value if self.best.most < math.inf else 0.0
         furthest = min(self.epsilon, self._spread, LARGEST_REACH - self.behind)
-        slack = furthest if self.most >= MOST_IN_A_LIST else 1.0 + math.log(self.most) / 2
+        slack = furthest if self.most >= MOST_IN_A_LIST else first_slack(self.most)
         while True:
             slack = min(slack, furthest)
             is_full = self._list(slack)

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.bitsets import (
+    bits,
     distinct,
     is_in,
     masks_in,
@@ -24,9 +25,8 @@ from topdag._util.bitsets import (
     with_added,
 )
 from topdag._util.run import Run
-from topdag.knowledge.closure import bits, edges_of
-from topdag.knowledge.compiled import CompiledConstraints, holds_with_less
-from topdag.knowledge.rules import NumberOfParents
+from topdag.knowledge.compiled import CompiledConstraints
+from topdag.knowledge.normal_form import ParentCount, edges_of, holds_with_fewer, literals_of
 from topdag.scoring.dominance import TIES_GO_TOO, listed_store
 from topdag.scoring.keep import Within
 from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
@@ -51,16 +51,22 @@ def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[i
     for members in between:
         for v in bits(members):
             useful[v] |= members & ~(1 << v)
-    place = {name: v for v, name in enumerate(known.names)}
     for rule in known.rest.rules:
-        if holds_with_less(rule):
+        if holds_with_fewer(rule.formula):
             continue
-        for parent, child in edges_of(rule, place):
+        for parent, child in edges_of(rule.formula):
             useful[child] |= 1 << parent
-        for atom in rule.atoms:
-            if isinstance(atom, NumberOfParents):
-                useful[place[atom.variable]] |= (1 << n) - 1
+        for literal in literals_of(rule.formula):
+            if isinstance(literal, ParentCount):
+                useful[literal.child] |= (1 << n) - 1
     return [own & known.families[v].may for v, own in enumerate(useful)]
+
+
+def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
+    """Scores with all families of networks so far behind the best one without constraints on several variables."""
+    keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
+    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
+    return None if wide is None else replace(wide, compiled=scores.compiled)
 
 
 @dataclass(frozen=True)
@@ -170,8 +176,7 @@ class RowLists:
         return np.split(values[places], np.cumsum([len(own) for own in sets])[:-1])
 
     def _anew(self, reach: float) -> ListStore | None:
-        keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-        wide = scored_again(self.scores, self.run, keep, relaxed=True, listed=True)
+        wide = widened(self.scores, reach, self.run, listed=True)
         if wide is None:
             return None
         assert isinstance(wide.store, ListStore)

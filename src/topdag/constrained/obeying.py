@@ -20,14 +20,14 @@ class Obeying(Known):
 
     def __init__(self, store: ListStore, run: Run, known: CompiledConstraints) -> None:
         super().__init__(store, run)
-        self.known, self.rest, self.names = known, known.rest, known.names
+        self.known, self.rest = known, known.rest
         self._mending: Mending | None = None
         self.most = spread_of(store)
         self._wait, self._skipped = 0, 0
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         is_better = cost < self.cost or (self.incumbent is None and cost == self.most)
-        if not is_better or not self.rest.allows(masks, self.names):
+        if not is_better or not self.rest.allows(masks):
             return False
         self.incumbent = Incumbent(tuple(masks), cost)
         return True

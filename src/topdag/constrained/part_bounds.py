@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import Run
-from topdag.constrained.literals import Literal, Meets
 from topdag.errors import TooLarge
+from topdag.knowledge.normal_form import Literal, ParentAmong
 from topdag.search.engines import SMALL
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import ListStore, Store
@@ -36,7 +36,7 @@ class EdgeBounds:
     absent: NDArray[np.float64]
 
     def most_with(self, literal: Literal) -> float:
-        if not isinstance(literal, Meets):
+        if not isinstance(literal, ParentAmong):
             return math.inf
         parents = [parent for parent in range(len(self.there)) if literal.variables >> parent & 1]
         if literal.negated:

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.constrained.literals import Literal, Part
+from topdag.constrained.literals import Part
+from topdag.knowledge.normal_form import Literal
 from topdag.scoring.dominance import listed_store
 from topdag.search.stores import (
     FamilyStore,

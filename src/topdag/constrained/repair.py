@@ -13,12 +13,12 @@ from itertools import pairwise
 import numpy as np
 
 from topdag import _core
-from topdag._util.bitsets import equals, is_empty, members_of, sizes_of
-from topdag.constrained.literals import Literal, Meets, broken_clauses
+from topdag._util.bitsets import bits, equals, is_empty, members_of, sizes_of
+from topdag.constrained.literals import broken_clauses
 from topdag.constrained.path_cuts import Support, shortest_walks
-from topdag.knowledge.closure import bits
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.facts import transitive
+from topdag.knowledge.normal_form import Literal, ParentAmong
 from topdag.search.costs import Families, Masks, network_near
 from topdag.search.stores import Floats, candidates_from
 
@@ -65,7 +65,7 @@ class Mending:
             found = self._climbed(wanted, weights)
             if found is None or found[0] >= less_than:
                 return None
-            if self.known.rest.allows(found[1], self.known.names):
+            if self.known.rest.allows(found[1]):
                 return Mended(*found, wanted)
             more = self._next(wanted, found[1], weights)
             if more is None:
@@ -128,8 +128,8 @@ class Mending:
             if not ways:
                 return None
             _, pair, walk = min(ways)
-            return {pair: tuple(Meets(child, 1 << parent) for parent, child in pairwise(walk))}
-        literals = broken_clauses(rest, masks, self.known.names)[0]
+            return {pair: tuple(ParentAmong(child, 1 << parent) for parent, child in pairwise(walk))}
+        literals = broken_clauses(rest, masks)[0]
         extra = [(self._least(wanted, literal), i) for i, literal in enumerate(literals)]
         cost, i = min(extra)
         return None if cost == np.inf else {("clause", len(wanted)): (literals[i],)}
@@ -157,7 +157,7 @@ class Mending:
         above = list(self.known.before)
         for literals in wanted.values():
             for literal in literals:
-                if isinstance(literal, Meets) and not literal.negated and literal.variables.bit_count() == 1:
+                if isinstance(literal, ParentAmong) and not literal.negated and literal.variables.bit_count() == 1:
                     above[literal.child] |= literal.variables
         return transitive(above)
 

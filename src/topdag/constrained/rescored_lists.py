@@ -13,16 +13,12 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.feasibility import nothing_obeys
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import FURTHER, NEAR_REACH, can_be_listed
-from topdag.scoring.keep import Within
-from topdag.scoring.score import scored_again
+from topdag.constrained.growing_lists import can_be_listed
+from topdag.constrained.needed_families import widened
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL
-from topdag.search.reach import LARGEST_REACH
+from topdag.search.reach import FIRST_RESCORED, LARGEST_REACH, reach_to
 from topdag.search.stores import ListStore
 
-FAR_REACH = 128.0
-"""So far, at most, lists reach at first where a network that obeys is known."""
 OnLists = Callable[..., Found]
 """The best network of listed families that obeys, as ``search_by_cycles`` finds it."""
 
@@ -49,7 +45,7 @@ def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Ru
     if relaxed is None:
         return nothing(run)
     best, masks = relaxed
-    if scores.compiled.rest.allows(masks, scores.compiled.names):
+    if scores.compiled.rest.allows(masks):
         return Found({masks: best}, best, parts=1)
     return _ever_wider(scores, listed, best, run, on_lists)
 
@@ -73,7 +69,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
             return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
             return replace(found, limit=Stop.TOO_FAR)
-        reach = _next_reach(reach, best - value)
+        reach = reach_to(best - value, reach, FIRST_RESCORED)
         listed = widened(scores, reach, run, listed=True)
     return replace(found, limit=run.limit)
 
@@ -81,19 +77,6 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
 def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
     assert isinstance(listed.store, ListStore) and listed.compiled is not None
     return on_lists(listed.store, listed.compiled, run, start, *bounds)
-
-
-def _next_reach(reach: float, needed: float) -> float:
-    """As far as a network that was met asks for, if that is not much further."""
-    far = max(FAR_REACH, FURTHER * reach) if needed < math.inf else max(NEAR_REACH, FURTHER * reach)
-    return min(LARGEST_REACH, far, needed)
-
-
-def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
-    """Scores with all families of networks so far behind the best one without constraints on several variables."""
-    keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
-    return None if wide is None else replace(wide, compiled=scores.compiled)
 
 
 def nothing(run: Run) -> Found:

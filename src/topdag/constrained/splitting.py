@@ -21,14 +21,15 @@ from topdag.constrained.found import Found, Network
 from topdag.constrained.growing_lists import best_by_rows, can_be_listed
 from topdag.constrained.listing import list_by_rows
 from topdag.constrained.literals import Part, broken_clauses, parts_of
+from topdag.constrained.needed_families import widened
 from topdag.constrained.part_bounds import PartBounds, bounds_of
 from topdag.constrained.parts import restricted
-from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing, widened
+from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing
 from topdag.errors import TooLarge
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL
-from topdag.search.reach import LARGEST_REACH
+from topdag.search.reach import FIRST_OF_A_SPLIT, LARGEST_REACH, doubled_reach
 from topdag.search.stores import ListStore
 
 FIRST_LISTED = 256
@@ -37,8 +38,6 @@ MORE_LISTED = 4
 """So many times more when all of them obey."""
 MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
-FIRST_REACH = 2.0
-"""How far behind the best network without constraints the first look goes, in nats."""
 FIRST_PARTS_OF = 19
 """For the best network with tables over all sets, one part is looked at by splitting before branch and cut is tried,
 twice as many for each variable less than so many: about as much work as branch and cut takes at least."""
@@ -75,7 +74,7 @@ class ConstrainedSearch:
     ) -> None:
         assert scores.compiled is not None
         self.scores, self.list_part, self.run = scores, list_part, run
-        self.rest, self.names = scores.compiled.rest, scores.compiled.names
+        self.rest = scores.compiled.rest
         self.most, self.epsilon, self.most_parts = most, epsilon, most_parts
         self.lowest, self.cutoff = lowest, cutoff
         self.found = Found()
@@ -122,12 +121,9 @@ class ConstrainedSearch:
             return True
         return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
 
-    def next_reach(self, best: float, reach: float) -> float:
-        """How far behind ``best`` to look next: twice as far, but no further than what is known already asks for."""
-        if self.most > 1 and self.epsilon == math.inf:
-            return 2 * reach
-        needed = best - self._best + (self.epsilon if self.most > 1 else 0.0)
-        return needed if reach < needed <= 2 * reach else 2 * reach
+    def needed_reach(self, best: float) -> float:
+        """How far behind ``best`` to look at most, by what is known already."""
+        return best - self._best + (self.epsilon if self.most > 1 else 0.0)
 
     @property
     def threshold(self) -> float:
@@ -169,7 +165,7 @@ class ConstrainedSearch:
         broken: Network | None = None
         left = -math.inf  # what is not listed, or not yet taken, is worth no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
-            if self.rest.allows(masks, self.names):
+            if self.rest.allows(masks):
                 self.offer(masks, value)
             elif broken is None:
                 broken, left = masks, value
@@ -188,7 +184,7 @@ class ConstrainedSearch:
     def _split(self, masks: Network, bounds: PartBounds) -> list[tuple[float, Part]]:
         """By what the network breaks: of several such things the one whose parts can reach least."""
         choices = []
-        for clause in broken_clauses(self.rest, masks, self.names):
+        for clause in broken_clauses(self.rest, masks):
             promising = sorted(clause, key=lambda literal: -bounds.most_with(literal))
             parts = [(min(map(bounds.most_with, part)), part) for part in parts_of(promising)]
             choices.append(sorted(parts, key=lambda item: -item[0]))
@@ -250,7 +246,7 @@ def _best_by_splitting(scores: Scores, list_part: List, run: Run, first: Found) 
     relaxed = _relaxed(scores, list_part)
     if relaxed is not None:
         value, masks = relaxed
-        if scores.compiled.rest.allows(masks, scores.compiled.names):
+        if scores.compiled.rest.allows(masks):
             first.networks[masks] = value
         if max(first.networks.values(), default=-math.inf) >= value:
             return replace(first, bound=value, limit=None)
@@ -320,7 +316,7 @@ def _split(
 
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
-    best, reach = _relaxed_best(scores, list_part), FIRST_REACH
+    best, reach = _relaxed_best(scores, list_part), FIRST_OF_A_SPLIT
     if best == -math.inf or nothing_obeys(scores, run):
         return nothing(run)
     while True:
@@ -334,7 +330,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
             return found
         if reach == LARGEST_REACH:
             return replace(found, limit=Stop.TOO_FAR)
-        reach = min(LARGEST_REACH, search.next_reach(best, reach))
+        reach = doubled_reach(reach, search.needed_reach(best))
 
 
 def _relaxed_best(scores: Scores, list_part: List) -> float:

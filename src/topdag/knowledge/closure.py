@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
+from topdag._util.bitsets import bits
 from topdag.knowledge.facts import (
     Among,
     Before,
@@ -18,20 +19,17 @@ from topdag.knowledge.facts import (
     Most,
     Must,
     NoPath,
-    Obeys,
     Path,
+    Satisfies,
     transitive,
 )
-from topdag.knowledge.rules import (
-    Adjacent,
-    AllOf,
-    AnyOf,
-    Atom,
-    Edge,
-    IfThen,
-    Not,
-    NumberOfParents,
-    Rule,
+from topdag.knowledge.normal_form import (
+    Formula,
+    Literal,
+    ParentCount,
+    children_of,
+    edges_of,
+    folded,
 )
 
 MOST_NAMED_PARENTS = 10
@@ -62,11 +60,10 @@ class Closure:
     paths: list[tuple[int, int]] = field(default_factory=list)
     no_paths: list[tuple[int, int]] = field(default_factory=list)
     precedence: list[tuple[int, int]] = field(default_factory=list)
-    rules: list[Rule] = field(default_factory=list)
+    rules: list[Satisfies] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         n = len(self.names)
-        self.place = {name: v for v, name in enumerate(self.names)}
         self.must, self.before, self.least, self.said_least = ([0] * n for _ in range(4))
         self.cannot = [1 << x for x in range(n)]
         self.most = [10**9 if self.is_open else n] * n
@@ -126,8 +123,8 @@ class Closure:
                 self.paths.append((begin, end))
             case NoPath(begin, end):
                 self.no_paths.append((begin, end))
-            case Obeys(rule):
-                self.rules.append(rule)
+            case Satisfies():
+                self.rules.append(fact)
 
     def _settle(self) -> None:
         """Draws conclusions until there are none left."""
@@ -139,7 +136,7 @@ class Closure:
                 self._count(x)
                 self._pick_sets(x)
             for rule in self.rules:
-                self._obey(rule)
+                self._satisfy(rule.formula)
         for x in range(self.n):
             self._require_family(x)
         if not self.is_open:
@@ -226,26 +223,20 @@ class Closure:
 
     # ---- Rules
 
-    def truth(self, rule: Rule) -> bool | None:
-        """Whether the rule holds in all networks (True), in none (False), or is not settled."""
-        match rule:
-            case Edge(parent, child):
-                return self._edge(self.place[parent], self.place[child])
-            case Adjacent(one, other):
-                a, b = self.place[one], self.place[other]
-                return _some([self._edge(a, b), self._edge(b, a)])
-            case NumberOfParents():
-                return self._number(rule)
-            case Not(part):
-                return _negated(self.truth(part))
-            case AllOf(parts):
-                return _negated(_some([_negated(self.truth(part)) for part in parts]))
-        return _some([self.truth(part) for part in alternatives(rule)])
+    def truth(self, formula: Formula) -> bool | None:
+        """Whether it holds in all networks (True), in none (False), or is not settled."""
+        return folded(formula, self._literal, _every, _some)
 
-    def _number(self, rule: NumberOfParents) -> bool | None:
-        x = self.place[rule.variable]
-        counts = range(self.least[x], min(self.most[x], self.n + rule.number + 2) + 1)
-        truths = {rule.admits(count) for count in counts}
+    def _literal(self, literal: Literal) -> bool | None:
+        if isinstance(literal, ParentCount):
+            return self._number(literal)
+        truth = _some(self._edge(parent, literal.child) for parent in bits(literal.variables))
+        return truth if truth is None else truth is not literal.negated
+
+    def _number(self, literal: ParentCount) -> bool | None:
+        x = literal.child
+        counts = range(self.least[x], min(self.most[x], self.n + literal.number + 2) + 1)
+        truths = {literal.admits(count) for count in counts}
         return truths.pop() if len(truths) == 1 else None
 
     def _edge(self, parent: int, child: int) -> bool | None:
@@ -253,34 +244,34 @@ class Closure:
             return True
         return False if self.cannot[child] >> parent & 1 else None
 
-    def _obey(self, rule: Rule) -> None:
-        """An edge without which, or with which, the rule could not hold, must or cannot be."""
-        truth = self.truth(rule)
+    def _satisfy(self, formula: Formula) -> None:
+        """An edge without which, or with which, it could not hold, must or cannot be."""
+        truth = self.truth(formula)
         if truth is False:
             raise Contradiction
         if truth is True:
             return
-        for parent, child in edges_of(rule, self.place):
+        for parent, child in edges_of(formula):
             if self._edge(parent, child) is not None:
                 continue
-            if self._breaks(rule, parent, child, there=True):
+            if self._breaks(formula, parent, child, there=True):
                 self.cannot[child] |= 1 << parent
-            elif self._breaks(rule, parent, child, there=False):
+            elif self._breaks(formula, parent, child, there=False):
                 self.must[child] |= 1 << parent
 
-    def _breaks(self, rule: Rule, parent: int, child: int, *, there: bool) -> bool:
+    def _breaks(self, formula: Formula, parent: int, child: int, *, there: bool) -> bool:
         masks = self.must if there else self.cannot
         before, least = masks[child], self.least[child]
         masks[child] |= 1 << parent
         self.least[child] = max(least, self.must[child].bit_count())
-        truth = self.truth(rule)
+        truth = self.truth(formula)
         masks[child], self.least[child] = before, least
         return truth is False
 
     def _require_family(self, x: int) -> None:
-        """Some parents of x must obey all rules that speak of no other variable's parents."""
-        own = [rule for rule in self.rules if children_of(rule) == {self.names[x]}]
-        named = sorted({parent for rule in own for parent, _ in edges_of(rule, self.place)})
+        """Some parents of x must satisfy all rules that speak of no other variable's parents."""
+        own = [rule.formula for rule in self.rules if children_of(rule.formula) == {x}]
+        named = sorted({parent for formula in own for parent, _ in edges_of(formula)})
         if not own or len(named) > MOST_NAMED_PARENTS:
             return
         others = self.must[x] & ~sum(1 << v for v in named)
@@ -291,74 +282,22 @@ class Closure:
             if mask & self.cannot[x] or self.must[x] & ~mask & ~others:
                 continue
             smallest = (mask | others).bit_count()
-            parents = {self.names[v] for v in bits(mask)}
             for count in range(max(smallest, self.least[x]), min(smallest + more, self.most[x]) + 1):
-                if all(_holds_locally(rule, parents, count) for rule in own):
+                if all(_holds_locally(formula, mask, count) for formula in own):
                     return
         raise Contradiction
 
 
-def alternatives(rule: Rule) -> tuple[Rule, ...]:
-    """Of which one must hold."""
-    if isinstance(rule, IfThen):
-        return Not(rule.condition), rule.consequence
-    assert isinstance(rule, AnyOf)
-    return rule.parts
+def _holds_locally(formula: Formula, parents: int, count: int) -> bool:
+    """Of one that speaks of one variable's parents: these of the named ones, and so many in all."""
+    return folded(formula, lambda literal: literal.holds(parents, count), all, any)
 
 
-def bits(mask: int) -> list[int]:
-    return [v for v in range(mask.bit_length()) if mask >> v & 1]
+def _some(truths: Iterable[bool | None]) -> bool | None:
+    seen = set(truths)
+    return True if True in seen else None if None in seen else False
 
 
-def children_of(rule: Rule) -> set[str]:
-    """The variables of whose parents the rule speaks."""
-    found: set[str] = set()
-    for atom in rule.atoms:
-        found |= _children(atom)
-    return found
-
-
-def edges_of(rule: Rule, place: dict[str, int]) -> list[tuple[int, int]]:
-    """The edges that the rule names, each once."""
-    found: dict[tuple[int, int], None] = {}
-    for atom in rule.atoms:
-        if isinstance(atom, Edge):
-            found[place[atom.parent], place[atom.child]] = None
-        if isinstance(atom, Adjacent):
-            a, b = place[atom.one], place[atom.other]
-            found |= {(a, b): None, (b, a): None}
-    return list(found)
-
-
-def _children(atom: Atom) -> set[str]:
-    if isinstance(atom, Edge):
-        return {atom.child}
-    return set(atom.names)
-
-
-def _holds_locally(rule: Rule, parents: set[str], count: int) -> bool:
-    """For a rule about one variable's parents: these of the named ones, and so many in all."""
-    match rule:
-        case Edge(parent):
-            return parent in parents
-        case NumberOfParents():
-            return rule.admits(count)
-        case Not(part):
-            return not _holds_locally(part, parents, count)
-        case IfThen(condition, consequence):
-            return not _holds_locally(condition, parents, count) or _holds_locally(consequence, parents, count)
-        case AllOf(parts):
-            return all(_holds_locally(part, parents, count) for part in parts)
-        case AnyOf(parts):
-            return any(_holds_locally(part, parents, count) for part in parts)
-    raise TypeError(f"{rule!r} is no rule about one variable")
-
-
-def _some(truths: Sequence[bool | None]) -> bool | None:
-    if any(truth is True for truth in truths):
-        return True
-    return None if None in truths else False
-
-
-def _negated(truth: bool | None) -> bool | None:
-    return None if truth is None else not truth
+def _every(truths: Iterable[bool | None]) -> bool | None:
+    seen = set(truths)
+    return False if False in seen else None if None in seen else True

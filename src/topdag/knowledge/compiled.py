@@ -6,34 +6,35 @@ variables at once: orders, paths and rules; ``Rest`` knows whether a network obe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.bitsets import (
     as_set,
+    bits,
     is_empty,
     is_in,
-    meets,
     set_array,
     sizes_of,
 )
-from topdag.knowledge.closure import Closure, bits, children_of
-from topdag.knowledge.facts import transitive
-from topdag.knowledge.rules import (
-    Adjacent,
-    AllOf,
-    AnyOf,
-    Edge,
-    IfThen,
-    Not,
-    NumberOfParents,
-    Rule,
-    quoted,
+from topdag.knowledge.closure import Closure
+from topdag.knowledge.facts import Satisfies, transitive
+from topdag.knowledge.normal_form import (
+    And,
+    Formula,
+    Literal,
+    Or,
+    ParentAmong,
+    children_of,
+    folded,
+    holds,
+    holds_with_fewer,
 )
+from topdag.knowledge.rules import quoted
 
 Masks = NDArray[np.uint64]
 Truths = NDArray[np.bool_]
@@ -49,7 +50,7 @@ class FamilyRules:
     least: int
     most: int
     among: frozenset[int] | None
-    rules: tuple[Rule, ...]
+    rules: tuple[Satisfies, ...]
     names: tuple[str, ...]
 
     @property
@@ -61,7 +62,7 @@ class FamilyRules:
     def is_closed_above_must(self) -> bool:
         """Whether every subset of allowed parents that holds ``must`` is allowed too."""
         only_less = self.least <= self.must.bit_count() and self.among is None
-        return only_less and all(holds_with_less(rule) for rule in self.rules)
+        return only_less and all(holds_with_fewer(rule.formula) for rule in self.rules)
 
     @property
     def is_free(self) -> bool:
@@ -83,28 +84,11 @@ class FamilyRules:
         if self.among is not None:
             found &= is_in(masks, set_array(sorted(self.among), len(self.names)))
         for rule in self.rules:
-            found &= self._obeying(rule, masks)
+            found &= folded(rule.formula, lambda literal: literal.admit(masks), _all, _any)
         return np.asarray(found)
 
     def admits(self, mask: int) -> bool:
         return bool(self.admit(set_array([mask], len(self.names)))[0])
-
-    def _obeying(self, rule: Rule, masks: Masks) -> Truths:
-        match rule:
-            case Edge(parent):
-                return meets(masks, 1 << self.names.index(parent) if parent in self.names else 0)
-            case NumberOfParents():
-                table = np.array([rule.admits(count) for count in range(len(self.names) + 1)])
-                return np.asarray(table[sizes_of(masks)])
-            case Not(part):
-                return ~self._obeying(part, masks)
-            case IfThen(condition, consequence):
-                return ~self._obeying(condition, masks) | self._obeying(consequence, masks)
-            case AllOf(parts):
-                return _all([self._obeying(part, masks) for part in parts], len(masks))
-            case AnyOf(parts):
-                return ~_all([~self._obeying(part, masks) for part in parts], len(masks))
-        raise TypeError(f"{rule!r} is no rule about one variable")
 
 
 def free_rules(names: tuple[str, ...]) -> tuple[FamilyRules, ...]:
@@ -121,7 +105,7 @@ class Rest:
     precedence: tuple[tuple[int, int], ...]
     paths: tuple[tuple[int, int], ...]
     no_paths: tuple[tuple[int, int], ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[Satisfies, ...]
 
     def __bool__(self) -> bool:
         return bool(self.precedence or self.paths or self.no_paths or self.rules)
@@ -134,7 +118,7 @@ class Rest:
     @property
     def is_closed_under_removal(self) -> bool:
         """Whether a network that obeys still does with fewer edges."""
-        return not self.paths and all(holds_with_less(rule) for rule in self.rules)
+        return not self.paths and all(holds_with_fewer(rule.formula) for rule in self.rules)
 
     @property
     def every_no_path(self) -> frozenset[tuple[int, int]]:
@@ -155,9 +139,9 @@ class Rest:
 
         before = said(self.precedence, "comes before")
         paths = said(self.paths, "is an ancestor of") + said(self.no_paths, "is no ancestor of")
-        return [*before, *paths, *(str(rule) for rule in self.rules)]
+        return [*before, *paths, *(rule.words for rule in self.rules)]
 
-    def allows(self, masks: Sequence[int], names: Sequence[str]) -> bool:
+    def allows(self, masks: Sequence[int]) -> bool:
         """Whether the network with these parents obeys."""
         if self.paths or self.no_paths:
             ancestors = transitive(masks)
@@ -167,8 +151,7 @@ class Rest:
                 return False
         if self.precedence and has_cycle(with_pairs(masks, self.precedence)):
             return False
-        parents = named_parents(masks, names)
-        return all(rule.holds(parents) for rule in self.rules)
+        return all(holds(rule.formula, masks) for rule in self.rules)
 
     def have_paths(self, parents: Masks) -> Truths:
         """Which of these networks, a row of masks each, have all paths that must be."""
@@ -243,15 +226,16 @@ class CompiledConstraints:
 
     def admit(self, networks: Masks) -> Truths:
         """Which of these networks, a row of masks each, obey."""
-        found = _all([own.admit(networks[:, x]) for x, own in enumerate(self.families)], len(networks))
+        found = np.ones(len(networks), bool)
+        for x, own in enumerate(self.families):
+            found &= own.admit(networks[:, x])
         found[found] = self.rest.have_paths(networks[found])
-        found[found] = [self.rest.allows(masks, self.names) for masks in networks[found].tolist()]
+        found[found] = [self.rest.allows(masks) for masks in networks[found].tolist()]
         return found
 
     def allows(self, masks: Sequence[int]) -> bool:
-        return all(own.admits(mask) for own, mask in zip(self.families, masks, strict=True)) and self.rest.allows(
-            masks, self.names
-        )
+        are_admitted = all(own.admits(mask) for own, mask in zip(self.families, masks, strict=True))
+        return are_admitted and self.rest.allows(masks)
 
 
 def compiled(closure: Closure, columns: Sequence[int]) -> CompiledConstraints:
@@ -260,9 +244,9 @@ def compiled(closure: Closure, columns: Sequence[int]) -> CompiledConstraints:
     place = {v: i for i, v in enumerate(columns)}
 
     def own(mask: int) -> int:
-        return sum(1 << place[v] for v in bits(mask) if v in place)
+        return _at(place, mask)
 
-    rules = [rule for rule in closure.rules if closure.truth(rule) is None]
+    rules = [rule for rule in closure.rules if closure.truth(rule.formula) is None]
     families = []
     for x in columns:
         among = closure.among.get(x)
@@ -273,12 +257,12 @@ def compiled(closure: Closure, columns: Sequence[int]) -> CompiledConstraints:
                 closure.said_least[x],  # that the end of a path has a parent is told with the path
                 min(closure.most[x], len(columns)),
                 None if among is None else frozenset(map(own, among)),
-                tuple(rule for rule in rules if children_of(rule) == {closure.names[x]}),
+                tuple(_placed(rule, place) for rule in rules if children_of(rule.formula) == {x}),
                 names,
             )
         )
-    across = [rule for rule in rules if len(children_of(rule)) > 1]
-    rest = _rest(closure, [_without(rule, set(names)) for rule in across], place)
+    across = [_placed(rule, place) for rule in rules if len(children_of(rule.formula)) > 1]
+    rest = _rest(closure, across, place)
     before = tuple(own(closure.before[x]) for x in columns)
     return CompiledConstraints(names, tuple(families), before, rest, isolated=_isolated_in_order(closure, place))
 
@@ -291,7 +275,7 @@ def _isolated_in_order(closure: Closure, place: Mapping[int, int]) -> tuple[int,
     return tuple(v for v in range(closure.n) if v not in place and (closure.before[v] or early >> v & 1))
 
 
-def _rest(closure: Closure, rules: Sequence[Rule], place: Mapping[int, int]) -> Rest:
+def _rest(closure: Closure, rules: Sequence[Satisfies], place: Mapping[int, int]) -> Rest:
     """Only what allowed families do not make certain."""
     certain = closure.ancestors_by_edges
     possible = transitive([closure.may(x) for x in range(closure.n)])
@@ -332,29 +316,12 @@ def _reached(parents: Masks, begin: int) -> Masks:
             return reached
 
 
-def _all(truths: Sequence[Truths], n: int) -> Truths:
-    found = np.ones(n, bool)
-    for truth in truths:
-        found &= truth
-    return found
+def _all(truths: Iterable[Truths]) -> Truths:
+    return reduce(np.logical_and, truths, np.array(True))
 
 
-def holds_with_less(rule: Rule, *, positive: bool = True) -> bool:
-    """Whether a network that obeys the rule does so with fewer edges too (as far as its form tells)."""
-    match rule:
-        case NumberOfParents(_, comparison):
-            return comparison in (("<=", "<") if positive else (">=", ">"))
-        case Not(part):
-            return holds_with_less(part, positive=not positive)
-        case IfThen(condition, consequence):
-            return holds_with_less(condition, positive=not positive) and holds_with_less(consequence, positive=positive)
-        case AllOf(parts) | AnyOf(parts):
-            return all(holds_with_less(part, positive=positive) for part in parts)
-    return not positive
-
-
-def named_parents(masks: Sequence[int], names: Sequence[str]) -> dict[str, set[str]]:
-    return {name: {names[v] for v in bits(mask)} for name, mask in zip(names, masks, strict=True)}
+def _any(truths: Iterable[Truths]) -> Truths:
+    return reduce(np.logical_or, truths, np.array(False))
 
 
 def with_pairs(masks: Sequence[int], pairs: Sequence[tuple[int, int]]) -> list[int]:
@@ -369,19 +336,28 @@ def has_cycle(masks: Sequence[int]) -> bool:
     return any(reached >> x & 1 for x, reached in enumerate(transitive(masks)))
 
 
-def _without(rule: Rule, names: set[str]) -> Rule:
-    """The rule with atoms of columns that have no edges settled."""
-    match rule:
-        case Edge() | Adjacent():
-            return rule if set(rule.names) <= names else AnyOf(())
-        case NumberOfParents(variable):
-            return rule if variable in names else AllOf(()) if rule.admits(0) else AnyOf(())
-        case Not(part):
-            return Not(_without(part, names))
-        case IfThen(condition, consequence):
-            return IfThen(_without(condition, names), _without(consequence, names))
-        case AllOf(parts):
-            return AllOf(tuple(_without(part, names) for part in parts))
-        case AnyOf(parts):
-            return AnyOf(tuple(_without(part, names) for part in parts))
-    raise TypeError(f"{rule!r} is no rule")
+def _placed(rule: Satisfies, place: Mapping[int, int]) -> Satisfies:
+    """The rule for these columns by their new places, with literals of columns that have no edges settled."""
+
+    def of_literal(literal: Literal) -> Formula:
+        if isinstance(literal, ParentAmong):
+            literal = replace(literal, variables=_at(place, literal.variables))
+        is_settled = literal.child not in place or (isinstance(literal, ParentAmong) and not literal.variables)
+        if is_settled:
+            return And(()) if literal.holds(0, 0) else Or(())
+        return replace(literal, child=place[literal.child])
+
+    return replace(rule, formula=folded(rule.formula, of_literal, _and, _or))
+
+
+def _at(place: Mapping[int, int], mask: int) -> int:
+    """Of these columns, those that have a place, by it."""
+    return sum(1 << place[v] for v in bits(mask) if v in place)
+
+
+def _and(parts: Iterable[Formula]) -> Formula:
+    return And(tuple(parts))
+
+
+def _or(parts: Iterable[Formula]) -> Formula:
+    return Or(tuple(parts))

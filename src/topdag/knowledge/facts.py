@@ -6,12 +6,14 @@ what follows, what contradicts what, and what a network breaks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import TYPE_CHECKING, TypeAlias
 
+from topdag._util.bitsets import bits
 from topdag.errors import ConstraintError, NetworkError
+from topdag.knowledge.normal_form import Formula, holds, normal_form
 from topdag.knowledge.probabilities import ParameterConstraint
 from topdag.knowledge.rules import (
     ANY_NAME,
@@ -30,16 +32,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Seen:
-    """A network as facts look at it: parents and ancestors as masks, and parents by name."""
+    """A network as facts look at it: parents and ancestors as masks."""
 
     masks: Sequence[int]
     ancestors: Sequence[int]
-    parents: Mapping[str, Set[str]]
 
     @classmethod
     def of(cls, network: Network) -> Seen:
-        parents = {name: set(own) for name, own in network.parents.items()}
-        return cls(network.masks, transitive(network.masks), parents)
+        return cls(network.masks, transitive(network.masks))
 
 
 @dataclass(frozen=True)
@@ -131,13 +131,14 @@ class NoPath:
 
 
 @dataclass(frozen=True)
-class Obeys:
-    """The network obeys a rule, which names no group and no ``*`` any more."""
+class Satisfies:
+    """The network satisfies a rule, which is said in these words."""
 
-    rule: Rule
+    formula: Formula
+    words: str = field(default="", compare=False)
 
     def holds(self, network: Seen) -> bool:
-        return self.rule.holds(network.parents)
+        return holds(self.formula, network.masks)
 
 
 def transitive(direct: Sequence[int]) -> list[int]:
@@ -150,7 +151,7 @@ def transitive(direct: Sequence[int]) -> list[int]:
     return reached
 
 
-Fact: TypeAlias = Must | Cannot | Before | Least | Most | Among | Path | NoPath | Obeys
+Fact: TypeAlias = Must | Cannot | Before | Least | Most | Among | Path | NoPath | Satisfies
 
 
 @dataclass(frozen=True)
@@ -191,7 +192,7 @@ class _Speaker:
             for name, own in instances(rule, self.names):
                 about = "" if name is None else f" for {quoted(name)}"
                 meant = conjuncts(own.expanded(self._members))
-                yield Statement(f"the rule '{rule}'{about}", tuple(Obeys(part) for part in meant))
+                yield Statement(f"the rule '{rule}'{about}", tuple(self._satisfies(part) for part in meant))
 
         for said in known.parameters:
             yield Statement(f"{said} (which requires the parents that it names)", self._named(said))
@@ -221,6 +222,9 @@ class _Speaker:
     def _mask(self, names: Sequence[str], child: int) -> int:
         return sum(1 << v for v in {v for name in names for v in self._places(name)} if v != child)
 
+    def _satisfies(self, rule: Rule) -> Satisfies:
+        return Satisfies(normal_form(rule, self.place), str(rule))
+
     # ---- Kinds of statements
 
     def _named(self, said: ParameterConstraint) -> tuple[Must, ...]:
@@ -237,7 +241,7 @@ class _Speaker:
     def _adjacencies(self) -> Iterator[Statement]:
         for a, b in self._pairs(self.known.required_adjacencies):
             words = f"an edge between {self._shown(a)} and {self._shown(b)} is required"
-            yield Statement(words, (Obeys(Adjacent(self.names[a], self.names[b])),))
+            yield Statement(words, (self._satisfies(Adjacent(self.names[a], self.names[b])),))
         for a, b in self._pairs(self.known.forbidden_adjacencies):
             words = f"an edge between {self._shown(a)} and {self._shown(b)} is forbidden"
             yield Statement(words, (Cannot(a, b), Cannot(b, a)))
@@ -286,7 +290,7 @@ class _Speaker:
             for x in self._places(name):
                 mask = self._mask(fixed, x)
                 words = f"the parents of {self._shown(x)} are ({', '.join(map(quoted, fixed))})"
-                musts = tuple(Must(v, x) for v in _members_of(mask))
+                musts = tuple(Must(v, x) for v in bits(mask))
                 yield Statement(words, (*musts, *_cannots(full & ~mask & ~(1 << x), x)))
         for name, sets in self.known.allowed_parent_sets:
             for x in self._places(name):
@@ -296,8 +300,4 @@ class _Speaker:
 
 
 def _cannots(mask: int, child: int) -> tuple[Cannot, ...]:
-    return tuple(Cannot(v, child) for v in _members_of(mask))
-
-
-def _members_of(mask: int) -> list[int]:
-    return [v for v in range(mask.bit_length()) if mask >> v & 1]
+    return tuple(Cannot(v, child) for v in bits(mask))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from topdag.knowledge.closure import Closure, bits
+from topdag._util.bitsets import bits
+from topdag.knowledge.closure import Closure
 from topdag.knowledge.compiled import CompiledConstraints, FamilyRules, compiled
 from topdag.knowledge.facts import (
     Among,
@@ -15,7 +16,6 @@ from topdag.knowledge.facts import (
     Most,
     Must,
     NoPath,
-    Obeys,
     Path,
 )
 
@@ -33,7 +33,7 @@ def _facts_of(known: CompiledConstraints) -> Iterator[Fact]:
     yield from (Before(first, then) for first, then in rest.precedence)
     yield from (Path(begin, end) for begin, end in rest.paths)
     yield from (NoPath(begin, end) for begin, end in rest.no_paths)
-    yield from (Obeys(rule) for rule in rest.rules)
+    yield from rest.rules
 
 
 def _facts_about(x: int, own: FamilyRules) -> Iterator[Fact]:
@@ -44,4 +44,4 @@ def _facts_about(x: int, own: FamilyRules) -> Iterator[Fact]:
     yield Most(x, own.most)
     if own.among is not None:
         yield Among(x, own.among)
-    yield from (Obeys(rule) for rule in own.rules)
+    yield from own.rules

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import operator
 import re
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
@@ -30,16 +30,11 @@ COMPARISONS: Mapping[str, Callable[[int, int], bool]] = {
 MOST_PARENTS = 10**6
 _BARE = re.compile(r"[^\W\d][\w.]*")
 
-Parents = Mapping[str, Set[str]]
 Members = Callable[[str], Sequence[str]]
 
 
 class Rule:
     """Something that a network obeys or not. Joined by ``&``, ``|`` and ``~``, or by any_of and its kin."""
-
-    def holds(self, parents: Parents) -> bool:
-        """Whether networks with these parents of each variable obey."""
-        raise NotImplementedError
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -84,9 +79,6 @@ class Edge(Atom):
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.parent, self.child
 
-    def holds(self, parents: Parents) -> bool:
-        return self.parent in parents[self.child]
-
     def expanded(self, members: Members) -> Rule:
         pairs = [(a, b) for a in members(self.parent) for b in members(self.child) if a != b or a == ANY_NAME]
         return only_or(AnyOf, [Edge(a, b) for a, b in pairs])
@@ -105,9 +97,6 @@ class Adjacent(Atom):
     @property
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         return self.one, self.other
-
-    def holds(self, parents: Parents) -> bool:
-        return self.one in parents[self.other] or self.other in parents[self.one]
 
     def expanded(self, members: Members) -> Rule:
         pairs = [(a, b) for a in members(self.one) for b in members(self.other) if a != b or a == ANY_NAME]
@@ -129,12 +118,6 @@ class NumberOfParents(Atom):
     def names(self) -> tuple[str, ...]:  # type: ignore[override]
         return (self.variable,)
 
-    def admits(self, count: int) -> bool:
-        return COMPARISONS[self.comparison](count, self.number)
-
-    def holds(self, parents: Parents) -> bool:
-        return self.admits(len(parents[self.variable]))
-
     def expanded(self, members: Members) -> Rule:
         every = [NumberOfParents(name, self.comparison, self.number) for name in members(self.variable)]
         return only_or(AllOf, every)
@@ -148,9 +131,6 @@ class AllOf(Rule):
     """Every part holds."""
 
     parts: tuple[Rule, ...]
-
-    def holds(self, parents: Parents) -> bool:
-        return all(part.holds(parents) for part in self.parts)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -169,9 +149,6 @@ class AnyOf(Rule):
 
     parts: tuple[Rule, ...]
 
-    def holds(self, parents: Parents) -> bool:
-        return any(part.holds(parents) for part in self.parts)
-
     @property
     def atoms(self) -> tuple[Atom, ...]:
         return tuple(atom for part in self.parts for atom in part.atoms)
@@ -188,9 +165,6 @@ class Not(Rule):
     """The part does not hold."""
 
     part: Rule
-
-    def holds(self, parents: Parents) -> bool:
-        return not self.part.holds(parents)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:
@@ -209,9 +183,6 @@ class IfThen(Rule):
 
     condition: Rule
     consequence: Rule
-
-    def holds(self, parents: Parents) -> bool:
-        return not self.condition.holds(parents) or self.consequence.holds(parents)
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

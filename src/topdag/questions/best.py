@@ -219,7 +219,7 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     store = scores.store
     if scores.rest is not None and scores.compiled is not None:
         trail.placed = placed_lists(store, scores.order)
-        obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
+        obeys = start is not None and scores.rest.allows(start)
         store, start = trail.placed.store, trail.placed.within(start) if start is not None and obeys else None
     standing = trail.standing = Standing.begin(store, run, start)
     bound = request.bound or OrderBound.CLUSTER

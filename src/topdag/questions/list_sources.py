@@ -32,14 +32,12 @@ from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
-from topdag.search.reach import further_reach
+from topdag.search.reach import LARGEST_REACH, further_reach
 from topdag.search.relaxation import Relaxation, solve_root
 from topdag.search.stores import ListStore
 
 AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.SparseLattice
 
-MOST_REACH = 700.0
-"""Beyond, factors are no numbers any more; no list of use reaches so far."""
 BYTES_PER_SET = 150
 BYTES_PER_FAMILY = 60
 SHARE_OF_MEMORY = 0.6
@@ -109,7 +107,7 @@ class Lattices:
         if self._best is None:
             return None
         self.reach = self._next_reach(found)
-        if self.reach > MOST_REACH and self._spread == math.inf:
+        if self.reach > LARGEST_REACH and self._spread == math.inf:
             return self._everything()
         try:
             return self._sparse_lattice()
@@ -161,8 +159,8 @@ class Lattices:
         scores = self.scores
         if len(scores.columns) > BLOCK_LIMIT:
             raise TooLarge(
-                f"Fewer networks than that score within {MOST_REACH:g} nats of the best, and tables over all sets of "
-                f"{len(scores.columns)} variables are too large. Ask for fewer networks."
+                f"Fewer networks than that score within {LARGEST_REACH:g} nats of the best, and tables over all sets "
+                f"of {len(scores.columns)} variables are too large. Ask for fewer networks."
             )
         every = scored_again(scores, self.run, "all")
         return None if every is None else lattice_of_all_sets(every, self.run)
