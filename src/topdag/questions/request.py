@@ -200,8 +200,8 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     formula = _core.SetFormula(_core.CellKind.N_LOG_N)
     everything = list(range(table.n_variables))
     full = _core.score_set(view, formula, everything)
-    # Equal counts are added as one, and there are at most sqrt(2 N) different ones: so many terms, none negative, and so
-    # many roundings, four times that for both sums of a difference here and in what is scored.
+    # Equal counts are added as one, and there are at most sqrt(2 N) different ones: so many terms, none negative, and
+    # so many roundings, four times that for both sums of a difference here and in what is scored.
     error = 4 * (math.sqrt(2 * table.n_rows) + 4) * math.ldexp(full, -53)
 
     def log_likelihood(x: int) -> float:
