@@ -160,7 +160,7 @@ def test_the_space_is_described(table: td.Table, listed: Scores) -> None:
 
 
 @pytest.mark.parametrize("kind", [td.BIC(), td.BDeu()])
-def test_the_space_says_the_guarantee_that_the_grid_is_chosen_for(kind: ScoreKind) -> None:
+def test_the_space_says_the_guarantee_that_the_grid_is_chosen_for(kind: td.BIC | td.BDeu) -> None:
     """4 n steps of the grid (docs/explanation/method.md), never more than 1e-6 nats."""
     for scores in (td.score(td.example_table(), kind), td.score(td.example_table(), kind, keep="best")):
         behind = float(scores.describe_space().split()[-2])
