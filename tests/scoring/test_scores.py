@@ -159,6 +159,14 @@ def test_the_space_is_described(table: td.Table, listed: Scores) -> None:
     assert "parents from 5 listed families" in listed.describe_space()
 
 
+@pytest.mark.parametrize("kind", [td.BIC(), td.BDeu()])
+def test_the_space_says_the_guarantee_that_the_grid_is_chosen_for(kind: td.BIC | td.BDeu) -> None:
+    """4 n steps of the grid (docs/explanation/method.md), never more than 1e-6 nats."""
+    for scores in (td.score(td.example_table(), kind), td.score(td.example_table(), kind, keep="best")):
+        behind = float(scores.describe_space().split()[-2])
+        assert behind == pytest.approx(4 * len(scores.columns) * 2.0**-scores.grid, rel=0.1) and behind <= 1e-6
+
+
 def test_score_equivalence_is_known(table: td.Table, listed: Scores) -> None:
     known = {kind: td.score(table, kind).score_equivalent for kind in KINDS}
     assert [type(kind).__name__ for kind, holds in known.items() if holds] == ["BDeu", "BIC", "AIC", "qNML"]

@@ -26,6 +26,8 @@ __all__ = ["MOST_THREADS", "OnProgress", "Run", "available_memory", "is_whole", 
 __all__ += ["shown_bytes", "usable_cores"]
 
 MOST_THREADS = 1024
+LONGEST = 1e9
+"""Seconds, 30 years: a longer time limit is none, and no number that clocks can take."""
 OnProgress = Callable[[Progress], object] | bool
 """A function that is told how things stand, True for a line that shows it, False for none."""
 Result = TypeVar("Result")
@@ -52,7 +54,7 @@ class Run:
                 f"on_progress must be True, False or a function of a Progress, such as print, not {on_progress!r}."
             )
         self.start = perf_counter()
-        self.time_limit = time_limit
+        self.time_limit = None if time_limit is None else float(min(time_limit, LONGEST))
         self.memory_limit = None if memory_limit is None else parse_bytes(memory_limit)
         self.threads = usable_cores() if threads is None else int(threads)
         self.on_progress = on_progress if callable(on_progress) else self._shown(on_progress)

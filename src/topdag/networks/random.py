@@ -12,6 +12,7 @@ from topdag.networks.fitted import MOST_CELLS, FittedNetwork, Probabilities, see
 from topdag.networks.network import Network
 
 ARCS_PER_VARIABLE = 1.5  # between alarm (1.24) and insurance (1.93)
+MOST_VARIABLES = 5000  # arcs are drawn from a list of all pairs
 
 
 def random_network(
@@ -40,19 +41,21 @@ def random_network(
     generator = seeded(seed)
     network = _random_structure(names, arcs, max_parents, generator)
     arity_of = dict(zip(names, _drawn_arities(arities, len(names), generator), strict=True))
-    states = {name: tuple(f"s{code}" for code in range(arity)) for name, arity in arity_of.items()}
     shapes = {name: [arity_of[axis] for axis in (*network.parents[name], name)] for name in names}
     _check_cells(shapes)
+    states = {name: tuple(f"s{code}" for code in range(arity)) for name, arity in arity_of.items()}
     tables = {name: _random_table(shape, concentration, generator) for name, shape in shapes.items()}
     return FittedNetwork(network, states, tables)
 
 
 def _names_of(variables: int | Iterable[str]) -> tuple[str, ...]:
     if isinstance(variables, int | np.integer):
-        variables = [f"V{v}" for v in range(variables)]
+        variables = [f"V{v}" for v in range(min(variables, MOST_VARIABLES + 1))]
     names = Network(variables, {}).names
     if not names:
         raise NetworkError("A random network needs at least one variable.")
+    if len(names) > MOST_VARIABLES:
+        raise NetworkError(f"A random network has at most {MOST_VARIABLES:,} variables. Ask for fewer.")
     return names
 
 

@@ -173,7 +173,7 @@ def run_stats(
 
 
 def upper_bound(trail: Trail) -> float:
-    """No network scores more, on the grid or in full: the sum of the best that each variable could reach with any parents.
+    """No network scores more, on the grid or in full: the sum of the best each variable could reach with any parents.
 
     Values on the grid and scores in full precision lie apart by a step for each variable.
     """

@@ -300,7 +300,7 @@ class Scores:
             limit = f"parents from {self.store.lists.n_families:,} listed families"
         isolated = len(self.names) - n
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
-        most = n * (math.ldexp(1.0, -self.grid) + self.slack)
+        most = math.ldexp(4 * n, -self.grid)  # two scores by a step for each variable, and parents that are dropped
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
         known = "" if self.constraints is None else f", that obey: {self.constraints.summary}"
@@ -308,7 +308,7 @@ class Scores:
             known += ", with probabilities that obey the parameter constraints (log likelihoods of parts to 1e-7)"
         return (
             f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}; "
-            f"local scores rounded to 2^{-self.grid}, at most {most:.1e} in a network's score"
+            f"local scores rounded to 2^{-self.grid}, what is proved best at most {most:.1e} behind"
         )
 
     def __repr__(self) -> str:

@@ -52,15 +52,16 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         weights = prior.family_log_weights(names, x)
         own = families[x << n - 1 : (x + 1) << n - 1]
         own[slots] = values + weights[slots]
-        _require_nothing_lifted(scores, prior, names[x], own, weights)
+        _require_nothing_lifted(scores, prior, x, own, weights)
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
 
 
 def _require_nothing_lifted(
-    scores: Scores, prior: Prior, name: str, own: NDArray[np.float64], weights: NDArray[np.float64]
+    scores: Scores, prior: Prior, x: int, own: NDArray[np.float64], weights: NDArray[np.float64]
 ) -> None:
-    """Families left out score less than no parents by the cut-off; the prior must not make up for that.
+    """Families left out score less by the cut-off than no parents, or where there must be some, than the best that is
+    held and has some of their parents; the prior must not make up for that.
 
     Each must stay far behind one that is held and has some of its parents, so fits into every network it fits into.
     """
@@ -69,18 +70,27 @@ def _require_nothing_lifted(
         left_out &= np.bitwise_count(np.arange(len(own), dtype=np.uint64)) <= scores.max_parents
     if scores.cutoff == math.inf or not left_out.any():
         return
-    most = own[0] - weights[0] - scores.cutoff + weights + FAR_BEHIND
-    if not (most > own[0])[left_out].any():
-        return
-    best = own.copy()
-    for bit in range(len(own).bit_length() - 1):
+    by_data = own - weights
+    alone = by_data[0] if by_data[0] > -math.inf else _best_of_subsets(by_data)
+    lifted = left_out & (alone - scores.cutoff + weights + FAR_BEHIND > _best_of_subsets(own))
+    if scores.compiled is not None:
+        slots = np.flatnonzero(lifted).astype(np.uint64)
+        low = np.uint64((1 << x) - 1)
+        lifted[lifted] = scores.compiled.families[x].admit(slots & low | (slots & ~low) << np.uint64(1))
+    if lifted.any():
+        raise ScoreError(
+            f"The {prior} may favour parent sets of {scores.scored_names[x]!r} that are not held, since they score "
+            f"{scores.cutoff:g} nats less than others. Use smaller weights, or a lower max_parents."
+        )
+
+
+def _best_of_subsets(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """By set of parents the most that it or a subset has."""
+    best = values.copy()
+    for bit in range(len(values).bit_length() - 1):
         halves = best.reshape(-1, 2, 1 << bit)
         np.maximum(halves[:, 1], halves[:, 0], out=halves[:, 1])
-    if (most > best)[left_out].any():
-        raise ScoreError(
-            f"The {prior} may favour parent sets of {name!r} that are not held, since they score {scores.cutoff:g} "
-            "nats less than none. Use smaller weights, or a lower max_parents."
-        )
+    return best
 
 
 def scores_of_orders(scores: Scores, prior: Prior | None, run: Run) -> Scores:

@@ -157,6 +157,32 @@ def test_a_prior_that_favours_what_is_not_held_is_refused() -> None:
             ask(scores, prior=too_many)
 
 
+@pytest.mark.parametrize(
+    "known",
+    [td.Constraints(required_edges=[("X1", "X13")]), td.Constraints(min_parents={"X13": 1})],
+    ids=["required edge", "least number"],
+)
+def test_a_prior_is_refused_where_parents_are_required_too(known: td.Constraints) -> None:
+    rows = np.random.default_rng(0).integers(0, 4, size=(200, 13))
+    table = td.Table({f"X{v + 1}": column for v, column in enumerate(rows.T.tolist())})
+    scores = td.score(table, td.BIC(), constraints=known, keep="all")
+    assert scores.cutoff < math.inf and scores.store.value(12, 0) == -math.inf
+    little = td.EdgePrior({(f"X{v}", "X13"): 1.0 for v in range(1, 7)})
+    assert td.best_network(scores, prior=little).proof.status is td.Status.PROVED
+    much = td.EdgePrior({(f"X{v}", "X13"): 1e5 for v in range(1, 7)})
+    with pytest.raises(td.ScoreError, match="'X13' that are not held"):
+        td.best_network(scores, prior=much)
+
+
+def test_a_prior_on_what_is_forbidden_lifts_nothing() -> None:
+    rows = np.random.default_rng(0).integers(0, 4, size=(200, 13))
+    table = td.Table({f"X{v + 1}": column for v, column in enumerate(rows.T.tolist())})
+    pairs = [(f"X{v}", "X13") for v in range(1, 7)]
+    scores = td.score(table, td.BIC(), constraints=td.Constraints(forbidden_edges=pairs[2:]), keep="all")
+    assert scores.cutoff < math.inf
+    assert td.best_network(scores, prior=td.EdgePrior(dict.fromkeys(pairs, 1e5))).proof.status is td.Status.PROVED
+
+
 def test_scores_that_hold_a_prior_are_refused() -> None:
     scores = td.score(td.example_table(), td.BDeu())
     for prior in (td.EdgePrior(default=-1.0), td.OrderModular()):

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -425,6 +427,11 @@ def test_a_system_that_gives_little_memory() -> None:
 def test_time_limits_are_checked(limit: object) -> None:
     with pytest.raises(ValueError, match="time_limit must be a number of seconds"):
         td.best_network(td.example_table(), time_limit=limit)
+
+
+@pytest.mark.parametrize("limit", [10**400, Fraction(10**400), 1e300, math.inf])
+def test_a_time_limit_may_be_longer_than_any_clock_goes(limit: Any) -> None:
+    assert td.best_network(td.example_table(), time_limit=limit).proof.status is td.Status.PROVED
 
 
 @pytest.mark.parametrize("limit", [-1, "8XB", "", "GB", "eight", True, math.nan, math.inf, "-3GB", [1]])

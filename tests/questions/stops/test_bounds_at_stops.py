@@ -37,7 +37,7 @@ def test_what_is_said_at_a_stop_holds(kind: str, seed: int) -> None:
 @pytest.mark.parametrize("keep_constant", [True, False])
 @pytest.mark.parametrize("states", [[1, 1], [3, 3], [3, 2, 3]])
 def test_a_floor_holds_where_columns_are_constant(states: list[int], keep_constant: bool, kind: str) -> None:
-    """What the likelihood allows is then what networks score: nothing is left for rounding or for what a prior adds."""
+    """What the likelihood allows is then what networks score: rounding and priors have nothing left to hide in."""
     rng = np.random.default_rng(len(states))
     made = {"codes": [[0]] * len(states), "arities": states, "weights": [4096], "keep_constant": keep_constant}
     for name in ("classes", "priors"):
