@@ -10,6 +10,7 @@ import pytest
 import strategies
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_inputs import families_with_cycles
 from search_checks import HALF_CIRCLES, all_families, check_network, left_side, networks_of, store_of
 
 import topdag as td
@@ -152,6 +153,15 @@ def test_the_root_of_a_table(table: td.Table, epsilon: float) -> None:
     store = td.score(table, td.BIC(), keep=td.Within(20)).store
     assert isinstance(store, ListStore)
     check_relaxation(store, solve_root(store, Run(), epsilon=epsilon), epsilon)
+
+
+def test_bounds_of_families_that_others_were_left_out_for() -> None:
+    """A network with left out families costs more than the threshold, and may cost less than a bound without them."""
+    for seed in range(150):
+        rng = np.random.default_rng(seed)
+        families = families_with_cycles(rng, 4, parts=1, levels=int(rng.choice([3, 12, 40])))
+        store = store_of(FamilyLists.build("ABCD", families))
+        check_relaxation(store, solve_root(store, Run()), 0.0)
 
 
 def test_a_given_network_is_where_it_starts() -> None:

@@ -48,6 +48,12 @@ def families_with_cycles(rng: np.random.Generator, n: int, *, parts: int, levels
     return listed
 
 
+def near_or_far(rng: np.random.Generator, families: Families) -> Families:
+    """As they are, or all so near each other that a bound which is off by a nat, or a part of one, is wrong."""
+    unit = float(rng.choice([1.0, 1 / 64]))
+    return [(x, own, unit * value) for x, own, value in families]
+
+
 def rounded_families(rng: np.random.Generator, n: int) -> Families:
     """Large scores with many digits, which the grid cannot hold; the best families of all make a network, so that a
     bound without slack for the rounding is wrong in about half of the cases."""

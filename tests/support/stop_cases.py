@@ -44,6 +44,7 @@ from random_inputs import (
     families_with_cycles,
     families_with_ties,
     kind_of,
+    near_or_far,
     obeys_of,
     random_constraints,
     random_kind,
@@ -204,7 +205,7 @@ def make_best(engine: str, rng: np.random.Generator) -> Inputs:
     parts = int(rng.integers(2, 4)) if way == "parts" else 1
     families = families_with_ties(rng, n) if way == "ties" else families_with_cycles(rng, n, parts=parts)
     luck, seed = str(rng.choice(LUCK)), int(rng.integers(2**31))
-    return {"engine": engine, "n": n, "families": families, "seed": seed, "luck": luck}
+    return {"engine": engine, "n": n, "families": near_or_far(rng, families), "seed": seed, "luck": luck}
 
 
 def check_best(engine: str, n: int, families: Families, seed: int, luck: str) -> None:
@@ -270,7 +271,7 @@ def check_rounding_constrained(tables: list[Inputs], seed: int) -> None:
 
 def make_branch_and_cut(rng: np.random.Generator) -> Inputs:
     n = int(rng.integers(6, 8))
-    families = families_with_cycles(rng, n, parts=1, levels=int(rng.choice([3, 12, 40])))
+    families = near_or_far(rng, families_with_cycles(rng, n, parts=1, levels=int(rng.choice([3, 12, 40]))))
     return {"n": n, "families": families, "seed": int(rng.integers(2**31)), "near": bool(rng.random() < 0.5)}
 
 
@@ -298,7 +299,8 @@ def check_branch_and_cut(n: int, families: Families, seed: int, near: bool) -> N
 
 def make_orders(rng: np.random.Generator) -> Inputs:
     n = int(rng.integers(5, 9))
-    return {"n": n, "families": families_with_cycles(rng, n, parts=1), "seed": int(rng.integers(2**31))}
+    families = near_or_far(rng, families_with_cycles(rng, n, parts=1))
+    return {"n": n, "families": families, "seed": int(rng.integers(2**31))}
 
 
 def bounds_for(candidates: _core.Candidates, n: int, rng: np.random.Generator) -> dict[str, _core.Bound]:
@@ -592,23 +594,29 @@ def check_constrained_lists(
         if not edge:
             at_every_stop(near_best, seed, lambda found: check_list(found, ranked, near, close=CLOSE), many=5)
 
-        def classes(limit: float) -> Any:
-            return td.k_best_classes(scores, k, time_limit=limit, threads=1)
+        for wanted in sorted({1, k}):  # what is met first stands alone in a stopped list
+            most = min(wanted, n_classes(ranked))
 
-        most = min(k, n_classes(ranked))
-        at_every_stop(classes, seed, lambda found: check_class_list(found, ranked, most, close=CLOSE), many=4)
+            def classes(limit: float, wanted: int = wanted) -> Any:
+                return td.k_best_classes(scores, wanted, time_limit=limit, threads=1)
+
+            def check(found: Any, most: int = most) -> None:
+                check_class_list(found, ranked, most, close=CLOSE)
+
+            at_every_stop(classes, seed, check, many=4)
 
 
 # ---- Orders that weigh, and search over partial networks
 
 
-def make_priors(rng: np.random.Generator) -> Inputs:
+PRIORS = ("OrderModular()", "FairPrior()", "EdgePrior({('V0', 'V1'): 0.7, ('V1', 'V0'): -1.5})")
+
+
+def make_priors(prior: str, rng: np.random.Generator) -> Inputs:
     return {
         "table": random_table(rng, variables=(2, 4)),
         "kind": random_kind(rng),
-        "prior": str(
-            rng.choice(["OrderModular()", "FairPrior()", "EdgePrior({('V0', 'V1'): 0.7, ('V1', 'V0'): -1.5})"])
-        ),
+        "prior": prior,
         "k": int(rng.choice([1, 4, 40])),
         "factor": float(np.exp(rng.choice([0.0, 1.0, 3.0]))),
         "seed": int(rng.integers(2**31)),
@@ -775,7 +783,7 @@ STOP_KINDS: dict[str, Kind] = {
         f"stops: constrained lists, {route}": (partial(make_constrained_lists, route), check_constrained_lists)
         for route in ROUTES[:3]
     },
-    "stops: priors": (make_priors, check_priors),
+    **{f"stops: {prior}": (partial(make_priors, prior), check_priors) for prior in PRIORS},
     "stops: partial networks": (make_search, check_search),
     "stops: sums and samples": (make_sums, check_sums),
     "stops: ideals": (make_ideals, check_ideals),

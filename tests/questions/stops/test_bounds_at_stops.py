@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pytest
 from counted_stops import CLOSE, all_ranked, answer_at, check_list, counted_clock, readings_of
-from random_inputs import rounded_families
-from stop_cases import STOP_KINDS, scores_of
+from random_inputs import families_with_cycles, rounded_families
+from stop_cases import STOP_KINDS, best_of_families, scores_of, without_luck
 
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.questions.request import Request, Trail, upper_bound
-from topdag.search.best import Standing
+from topdag.search.best import Standing, _by_orders, kept_candidates
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.relaxation import Known, solve_root
 
@@ -92,6 +92,22 @@ def test_every_bound_from_the_grid_has_slack_for_the_rounding(known: str) -> Non
     if known == "best_alone":
         trail.best_alone = scores.store.best_scores.tolist()
     assert math.isclose(upper_bound(trail) - on_grid, scores.rounding, rel_tol=0.1)
+
+
+def test_order_search_that_is_stopped_counts_what_the_best_families_left_cost_once() -> None:
+    """Families that a good network rules out may be the best of their variables: all costs then begin higher."""
+    shifted = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n = int(rng.integers(4, 8))
+        scores = scores_of(n, families_with_cycles(rng, n, parts=1, levels=int(rng.choice([3, 12, 40]))))
+        standing = Standing.begin(scores.store, Run())
+        with without_luck(near=True):
+            root = solve_root(scores.store, Run(), known=standing.known)
+        shifted += kept_candidates(scores.store, root, standing.known.cost)[1] > 0.0
+        _by_orders(standing, root, Run(), most_sets=1)
+        assert standing.bound >= best_of_families(scores).optimum
+    assert shifted
 
 
 def test_families_in_a_circle_are_no_network() -> None:
