@@ -210,7 +210,7 @@ def check_best(engine: str, n: int, families: Families, seed: int, luck: str) ->
     scores = scores_of(n, families)
     truth = best_of_families(scores)
 
-    def ask(limit: float) -> td.Answer:
+    def ask(limit: float) -> td.types.Answer:
         return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
 
     with ExitStack() as stack:
@@ -245,7 +245,7 @@ def check_rounding(n: int, many: list[Families], seed: int) -> None:
                 at_every_stop(ask, seed, lambda answer, truth=truth: check_answer(answer, truth), many=4)
 
 
-def _best_by(scores: Scores, engine: str | None, limit: float) -> td.Answer:
+def _best_by(scores: Scores, engine: str | None, limit: float) -> td.types.Answer:
     return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
 
 
@@ -365,7 +365,7 @@ def check_table(table: Inputs, kind: str, engine: str, seed: int) -> None:
     every = td.score(made, kind_of(kind), keep="best") if engine in BEST_ENGINES[2:] else None
     wanted = engine if engine in BEST_ENGINES else None
 
-    def ask(limit: float) -> td.Answer:
+    def ask(limit: float) -> td.types.Answer:
         run = Run(time_limit=limit, threads=1)
         from topdag.questions.best import best_of
         from topdag.questions.request import Asked
@@ -446,7 +446,7 @@ def check_constrained(table: Inputs, kind: str, constraints: Inputs, route: str,
             return
         engine = "branching" if route == "branching" and scores.rest is not None else None
 
-        def ask(limit: float) -> td.Answer:
+        def ask(limit: float) -> td.types.Answer:
             return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
 
         at_every_stop(ask, seed, lambda answer: check_answer(answer, truth))

@@ -19,7 +19,7 @@ from topdag._util.run import Run
 from topdag.questions import request as asking
 from topdag.questions import sums
 
-LATER = td.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
+LATER = td.types.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
 
 
 class Terminal(io.StringIO):
@@ -47,13 +47,13 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_in_words() -> None:
-    assert displays.in_words(td.Progress("counting", 2.4, None, None, None, 0)) == "counting, 2 s"
+    assert displays.in_words(td.types.Progress("counting", 2.4, None, None, None, 0)) == "counting, 2 s"
     assert displays.in_words(LATER) == "ordering 25%, 65 s, 2 MB, best -10.500, bound -10.000, gap 0.500"
 
 
 def test_nothing_is_shown_within_two_seconds(notebook: list[str]) -> None:
     for line in (displays.TerminalLine(), displays.NotebookLine()):
-        line.show(td.Progress("counting", 1.9, 0.5, None, None, 0))
+        line.show(td.types.Progress("counting", 1.9, 0.5, None, None, 0))
         line.wipe()
     assert notebook == []
 
@@ -124,7 +124,7 @@ def test_topdag_does_not_load_ipython() -> None:
 
 
 def test_progress_tells_memory() -> None:
-    told: list[td.Progress] = []
+    told: list[td.types.Progress] = []
     run = Run(on_progress=told.append)
     run.tick("counting", 0, 0)
     assert told[0].memory > 1_000_000

@@ -38,7 +38,7 @@ def by_slots(slots: list[Floats]) -> Floats:
 
 
 def assert_agrees(
-    found: td.NetworkPosteriors, truth: Truth, columns: tuple[int, ...], log_constants: float = 0.0
+    found: td.types.NetworkPosteriors, truth: Truth, columns: tuple[int, ...], log_constants: float = 0.0
 ) -> None:
     assert found.log_evidence == pytest.approx(truth.log_total + log_constants, abs=CLOSE)
     place = np.ix_(columns, columns)
@@ -129,7 +129,7 @@ def test_a_list_of_all_networks_covers_all_beside_constant_columns(prior: Prior 
     scores = td.score(table, td.BDeu())
     networks = td.networks_within(scores, 1e9, prior=prior)
     assert len(networks) == 25
-    assert td.coverage(networks, td.log_evidence(scores, prior=prior)) == pytest.approx(1.0, abs=1e-9)
+    assert td.features.coverage(networks, td.log_evidence(scores, prior=prior)) == pytest.approx(1.0, abs=1e-9)
     weights = [0.0 if prior is None else log_weight_of(prior, network, ("a", "b", "c")) for network in networks]
     assert td.log_prior_total(scores, prior=prior) == pytest.approx(float(np.logaddexp.reduce(weights)), abs=1e-9)
 
