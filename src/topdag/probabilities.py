@@ -5,7 +5,7 @@ reads one. ``Constrained`` is a score under such constraints, ``constrained_fit`
 given network under them. ``regressions`` fits a network of numbers: a ``Regression`` for each variable.
 
 >>> import topdag as td
->>> print(td.probabilities.probability("lung=yes | smoke=no") <= 0.1)
+>>> print(td.probabilities.probability("lung", "yes", {"smoke": "no"}) <= 0.1)
 P(lung=yes | smoke=no) <= 0.1
 """
 
