@@ -158,7 +158,7 @@ def tan(name: str, class_: str, most_seconds: float = SECONDS) -> dict[str, Any]
     import topdag as td
 
     table = td.read_table(DATA / f"{name}.csv")
-    scores, scored = timed(lambda: pruned(table, constraints=td.tan(class_)))
+    scores, scored = timed(lambda: pruned(table, constraints=td.rules.tan(class_)))
     tree = chow_liu_tan(table, class_)
     return {
         "kept": scores.n_families,

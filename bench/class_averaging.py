@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from bench.measure import DATA, in_fresh_process, machine
 
 if TYPE_CHECKING:
-    from topdag import ClassList, NetworkList, Scores, Table
+    from topdag import Table
+    from topdag.types import ClassList, NetworkList, Scores
 
 GOAL = 1.0
 # Data, numbers of classes, and by number what the paper prints: networks covered, coverage, last factor, and seconds
@@ -65,7 +66,7 @@ def measure(name: str, ks: list[int], threads: int) -> dict[str, Any]:
     table = table_of(name)
     scores = td.score(table, td.BDeu(1.0), threads=threads)
     warm = td.k_best_classes(scores, 1, threads=threads)  # opens all rooms: importing is not counted
-    td.edge_matrix(warm)
+    td.features.edge_matrix(warm)
     rows = [row_of(scores, k, threads) for k in ks]
     peak = peak_memory()
     figure = [(k, time_ratio(scores, k, threads)) for k in FIGURE if k <= max(ks)]
@@ -77,7 +78,7 @@ def measure(name: str, ks: list[int], threads: int) -> dict[str, Any]:
         for make in ("classes", "networks"):
             found, by_list = row[make].pop("list"), row[make].pop("edges")
             errors = abs(by_list - exact)
-            row[make]["coverage"] = td.coverage(found, evidence)
+            row[make]["coverage"] = td.features.coverage(found, evidence)
             row[make]["largest error"] = float(errors.max())
             row[make]["mean error"] = float(errors.sum() / (len(exact) * (len(exact) - 1)))
     sizes = {"n": table.n_variables, "rows": table.n_rows, "peak": peak}
@@ -96,7 +97,7 @@ def row_of(scores: Scores, k: int, threads: int) -> dict[str, Any]:
         begin = time.perf_counter()
         found = ask(scores, k, threads=threads)
         listed = time.perf_counter() - begin
-        edges = td.edge_matrix(found)
+        edges = td.features.edge_matrix(found)
         row[make] = {
             "list": found,
             "edges": edges,
@@ -142,7 +143,7 @@ def tied_classes(name: str, threads: int) -> dict[str, Any]:
     return {
         "tied": len(tied),
         "networks": tied.n_networks,
-        "coverage": td.coverage(tied, evidence),
+        "coverage": td.features.coverage(tied, evidence),
         "in all of ten": [len(ten.common) + len(ten.common_undirected), len(ten.turning), len(ten.varying)],
         "in all tied": [len(every.common) + len(every.common_undirected), len(every.turning), len(every.varying)],
         "agreed": [*map(list, every.common + every.common_undirected), *(list(link.pair) for link in every.turning)],

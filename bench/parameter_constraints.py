@@ -39,7 +39,7 @@ def measure(name: str, constrained: bool, threads: int, rows: int = 0, seed: int
     import topdag as td
 
     table, known = _random(int(name), rows, seed) if rows else _real(name)
-    kind = td.Constrained(td.BIC(), known) if constrained else td.BIC()
+    kind = td.probabilities.Constrained(td.BIC(), known) if constrained else td.BIC()
     begin = time.perf_counter()
     scores = td.score(table, kind, threads=threads)
     scored = time.perf_counter()
@@ -60,7 +60,7 @@ def _real(name: str) -> tuple[Any, list[Any]]:
     import topdag as td
 
     table = td.read_table(DATA / f"{name}.csv")
-    return table, [td.influence(table.names[a], table.names[x], sign) for a, x, sign in REAL[name]]
+    return table, [td.probabilities.influence(table.names[a], table.names[x], sign) for a, x, sign in REAL[name]]
 
 
 def _random(n: int, rows: int, seed: int) -> tuple[Any, list[Any]]:
@@ -84,7 +84,9 @@ def _random(n: int, rows: int, seed: int) -> tuple[Any, list[Any]]:
 def _probability(child: str, parents: tuple[str, ...], cell: tuple[int, ...]) -> Any:
     import topdag as td
 
-    return td.probability(child, "s1", {name: f"s{code}" for name, code in zip(parents, cell, strict=True)})
+    return td.probabilities.probability(
+        child, "s1", {name: f"s{code}" for name, code in zip(parents, cell, strict=True)}
+    )
 
 
 def main(threads: int = 2) -> None:

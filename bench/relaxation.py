@@ -78,7 +78,7 @@ def measure(path: str, seconds: float) -> dict[str, Any]:
     from topdag.search.relaxation import solve_root
     from topdag.search.stores import ListStore
 
-    store = td.read_scores(path).store
+    store = td.io.read_scores(path).store
     assert isinstance(store, ListStore)
     before = time.process_time()
     run = Run(time_limit=seconds)

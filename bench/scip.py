@@ -73,7 +73,7 @@ def free(name: str) -> Question:
     import topdag as td
 
     path = DATA / "scores" / f"{name}.bic.blip.jkl"
-    scores = td.read_scores(path) if path.exists() else td.score(DATA / f"{name}.csv", td.BIC(), keep="best")
+    scores = td.io.read_scores(path) if path.exists() else td.score(DATA / f"{name}.csv", td.BIC(), keep="best")
     return Question(scores.store, scores=scores)
 
 

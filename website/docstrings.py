@@ -12,15 +12,21 @@ class Docstrings(Extension):
     """An extension of griffe, named in mkdocs.yml."""
 
     def on_package(self, *, pkg: Module, **_: Any) -> None:
-        for name, module in pkg.modules.items():
-            module.public = name in (pkg.exports or ())
         self.on_object(obj=pkg)
+        hide_what_is_not_exported(pkg)
 
     def on_object(self, *, obj: Object, **_: Any) -> None:
         if obj.name.startswith("__") and obj.is_function:
             obj.docstring = None  # how an object prints or compares is no name to call: not shown
         if obj.docstring:
             obj.docstring.value = as_markdown(obj.docstring.value)
+
+
+def hide_what_is_not_exported(package: Module) -> None:
+    for name, module in package.modules.items():
+        if not module.is_alias:  # imported, not part of it
+            module.public = name in (package.exports or ())
+            hide_what_is_not_exported(module)
 
 
 def as_markdown(docstring: str) -> str:

@@ -33,6 +33,10 @@ class ScoreError(ValueError):
     """A score or a family asked for makes no sense here."""
 
 
+class NotAllowed(ScoreError):
+    """A family that the score does not allow."""
+
+
 class FileError(ValueError):
     """A file is not what it should be; the message names the line."""
 

@@ -25,13 +25,13 @@ ALL = 10**6
 
 
 @cache
-def scores_with(n: int, seed: int = 3) -> td.Scores:
+def scores_with(n: int, seed: int = 3) -> td.types.Scores:
     table = sampled_table(n, 40, seed)
     named = td.Table.from_codes(["a", "b", "c", "d", "e"][:n], table.codes, weights=table.weights)
     return td.score(named, td.BDeu())
 
 
-def exact(scores: td.Scores, feature: td.Feature) -> float:
+def exact(scores: td.types.Scores, feature: td.features.Feature) -> float:
     """The posterior of a feature, by a sum over all networks."""
     values, masks = ranked(scores)
     shares = np.exp(values - truth.log_sum(values.tolist()))
@@ -39,7 +39,7 @@ def exact(scores: td.Scores, feature: td.Feature) -> float:
     return float(shares @ [feature(td.Network.from_masks(scores.names, row)) for row in everywhere])
 
 
-def log_evidence(scores: td.Scores) -> float:
+def log_evidence(scores: td.types.Scores) -> float:
     return truth.log_evidence(values_of(scores))
 
 
@@ -54,7 +54,7 @@ def test_the_list_of_everything_is_exact(n: int) -> None:
     for feature, definition in truth_of(n):
         expected = float(shares @ [definition(row) for row in rows])
         for every in lists:
-            found = td.posterior(every, feature, evidence=evidence)
+            found = td.features.posterior(every, feature, evidence=evidence)
             assert found.value == pytest.approx(expected, abs=1e-9), (feature, every)
             assert found.coverage == pytest.approx(1.0, abs=1e-6)
             assert found.lower == pytest.approx(found.upper, abs=1e-6)
@@ -66,11 +66,13 @@ def test_five_variables() -> None:
     shares = np.exp(values - truth.log_sum(values.tolist()))
     every = td.k_best_classes(scores, ALL)
     assert (len(every), every.n_networks) == (8782, 29281)
-    assert td.coverage(every, log_evidence(scores)) == pytest.approx(1.0, abs=1e-6)
+    assert td.features.coverage(every, log_evidence(scores)) == pytest.approx(1.0, abs=1e-6)
     edges = np.array([[float(shares @ (networks(5)[:, b] >> a & 1)) for b in range(5)] for a in range(5)])
-    assert td.edge_matrix(every) == pytest.approx(edges, abs=1e-9)
+    assert td.features.edge_matrix(every) == pytest.approx(edges, abs=1e-9)
     walks = np.array([truth.has_path(row, 0, 4) for row in networks(5).tolist()])
-    assert td.posterior(every, td.path("a", "e")).value == pytest.approx(float(shares @ walks), abs=1e-9)
+    assert td.features.posterior(every, td.features.path("a", "e")).value == pytest.approx(
+        float(shares @ walks), abs=1e-9
+    )
 
 
 def test_probabilities_of_all_classes_sum_to_one() -> None:
@@ -92,20 +94,27 @@ def test_intervals_hold_the_exact_posterior(table: td.Table, data: st.DataObject
     evidence = truth.log_sum(ranked(scores)[0].tolist())
     k = data.draw(st.integers(1, 60))
     a, b = data.draw(st.permutations(table.names))[:2]
-    makes = (td.edge, td.path, td.adjacency, td.in_markov_blanket, td.d_separation, td.compelled_edge)
+    makes = (
+        td.features.edge,
+        td.features.path,
+        td.features.adjacency,
+        td.features.in_markov_blanket,
+        td.features.d_separation,
+        td.features.compelled_edge,
+    )
     feature = data.draw(st.sampled_from(makes))(a, b)
-    edges = td.feature(lambda network: network.n_edges, between=(0, 6))
+    edges = td.features.feature(lambda network: network.n_edges, between=(0, 6))
     for asked in (feature, edges):
         wanted = exact(scores, asked)
         for found in (td.k_best_networks(scores, k), td.k_best_classes(scores, k)):
-            answer = td.posterior(found, asked, evidence=evidence)
+            answer = td.features.posterior(found, asked, evidence=evidence)
             assert answer.lower is not None and answer.upper is not None and answer.coverage is not None
             assert answer.lower - 1e-6 <= wanted <= answer.upper + 1e-6
             low, high = asked.between
             assert answer.upper - answer.lower == pytest.approx((1 - answer.coverage) * (high - low))
             assert low <= answer.lower <= answer.upper <= high + 1e-9
             assert answer.last_factor == found.factors[-1]
-            assert answer.coverage == pytest.approx(td.coverage(found, evidence))
+            assert answer.coverage == pytest.approx(td.features.coverage(found, evidence))
 
 
 @given(tables(variables=(2, 5), most_states=3, rows=(1, 5, 40)), st.integers(1, 200))
@@ -113,13 +122,15 @@ def test_intervals_hold_the_exact_posterior(table: td.Table, data: st.DataObject
 def test_edge_matrix_is_the_posterior_of_each_edge(table: td.Table, k: int) -> None:
     scores = td.score(table, td.BDeu())
     for found in (td.k_best_networks(scores, k), td.k_best_classes(scores, k)):
-        matrix = td.edge_matrix(found)
+        matrix = td.features.edge_matrix(found)
         for i, a in enumerate(table.names):
             assert matrix[i, i] == 0
             for j, b in enumerate(table.names):
                 if i != j:
-                    assert matrix[i, j] == pytest.approx(td.posterior(found, td.edge(a, b)).value, abs=1e-12)
-                    both = td.posterior(found, td.adjacency(a, b)).value
+                    assert matrix[i, j] == pytest.approx(
+                        td.features.posterior(found, td.features.edge(a, b)).value, abs=1e-12
+                    )
+                    both = td.features.posterior(found, td.features.adjacency(a, b)).value
                     assert matrix[i, j] + matrix[j, i] == pytest.approx(both, abs=1e-9)
 
 
@@ -134,12 +145,14 @@ def test_a_class_counts_as_its_members_do(weights: str) -> None:
     for feature, definition in truth_of(4):
         rows = [tuple(row) for row in classes.parents.tolist()]
         means = [np.mean([definition(m) for m in reference.equivalent_networks(row)]) for row in rows]
-        assert td.posterior(classes, feature, weights=weights).value == pytest.approx(float(each @ means), abs=1e-12)
+        assert td.features.posterior(classes, feature, weights=weights).value == pytest.approx(
+            float(each @ means), abs=1e-12
+        )
     for i, a in enumerate(classes.names):
         for j, b in enumerate(classes.names):
             if i != j:
-                expected = td.posterior(classes, td.edge(a, b), weights=weights).value
-                assert td.edge_matrix(classes, weights=weights)[i, j] == pytest.approx(expected, abs=1e-12)
+                expected = td.features.posterior(classes, td.features.edge(a, b), weights=weights).value
+                assert td.features.edge_matrix(classes, weights=weights)[i, j] == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_promise_of_invariance_saves_members() -> None:
@@ -150,9 +163,9 @@ def test_a_promise_of_invariance_saves_members() -> None:
         asked.append(network)
         return network.n_edges
 
-    one = td.posterior(classes, td.feature(n_edges, class_invariant=True, between=(0, 6))).value
+    one = td.features.posterior(classes, td.features.feature(n_edges, class_invariant=True, between=(0, 6))).value
     assert len(asked) == 50
-    every = td.posterior(classes, td.feature(n_edges, between=(0, 6))).value
+    every = td.features.posterior(classes, td.features.feature(n_edges, between=(0, 6))).value
     assert len(asked) == 50 + classes.n_networks
     assert one == pytest.approx(every)
 
@@ -161,20 +174,20 @@ def test_constant_columns_take_part() -> None:
     codes = np.array([[0, 1, 0, 1, 1], [0, 0, 0, 0, 0], [0, 1, 0, 1, 0]])
     table = table_of(codes, [2, 1, 2])
     for found in (td.k_best_networks(td.score(table, td.BDeu()), 3), td.k_best_classes(td.score(table, td.BDeu()), 2)):
-        assert td.posterior(found, td.edge("V0", "V1")).value == 0.0
-        assert td.posterior(found, td.path("V1", "V2")).value == 0.0
-        assert td.posterior(found, td.d_separation("V0", "V1", "V2")).value == pytest.approx(1.0)
-        joined = td.posterior(found, td.adjacency("V0", "V2")).value
-        assert joined == pytest.approx(td.posterior(found, lambda network: network.n_edges == 1).value)
-        assert td.edge_matrix(found).sum() == pytest.approx(joined)
+        assert td.features.posterior(found, td.features.edge("V0", "V1")).value == 0.0
+        assert td.features.posterior(found, td.features.path("V1", "V2")).value == 0.0
+        assert td.features.posterior(found, td.features.d_separation("V0", "V1", "V2")).value == pytest.approx(1.0)
+        joined = td.features.posterior(found, td.features.adjacency("V0", "V2")).value
+        assert joined == pytest.approx(td.features.posterior(found, lambda network: network.n_edges == 1).value)
+        assert td.features.edge_matrix(found).sum() == pytest.approx(joined)
 
 
 def test_only_constant_columns() -> None:
     scores = td.score(table_of(np.zeros((2, 3), int), [1, 1]), td.BDeu())
     for found in (td.k_best_networks(scores, 3), td.k_best_classes(scores, 3)):
-        assert td.posterior(found, td.edge("V0", "V1"), evidence=0.0).upper == 0.0
-        assert td.posterior(found, lambda network: network.n_edges == 0).value == 1.0
-        assert td.edge_matrix(found).tolist() == [[0, 0], [0, 0]]
+        assert td.features.posterior(found, td.features.edge("V0", "V1"), evidence=0.0).upper == 0.0
+        assert td.features.posterior(found, lambda network: network.n_edges == 0).value == 1.0
+        assert td.features.edge_matrix(found).tolist() == [[0, 0], [0, 0]]
 
 
 def test_more_variables_than_bits() -> None:
@@ -183,23 +196,25 @@ def test_more_variables_than_bits() -> None:
     codes[3], codes[68] = [0, 1, 0, 1, 1, 0], [0, 1, 0, 1, 1, 0]
     arities = [2 if v in (3, 68) else 1 for v in range(70)]
     found = td.k_best_networks(td.score(table_of(codes, arities), td.BDeu()), 3)
-    assert td.posterior(found, td.edge("V3", "V68")).value == pytest.approx(td.edge_matrix(found)[3, 68])
-    assert td.posterior(found, td.d_separation("V3", "V69")).value == pytest.approx(1.0)
+    assert td.features.posterior(found, td.features.edge("V3", "V68")).value == pytest.approx(
+        td.features.edge_matrix(found)[3, 68]
+    )
+    assert td.features.posterior(found, td.features.d_separation("V3", "V69")).value == pytest.approx(1.0)
 
 
 def test_drawn_networks_count_alike() -> None:
     drawn = [td.Network(["x", "y"], {"y": ["x"]})] * 3 + [td.Network(["x", "y"], {})]
-    found = td.posterior(drawn, td.edge("x", "y"))
+    found = td.features.posterior(drawn, td.features.edge("x", "y"))
     assert (found.value, found.coverage, found.lower, found.last_factor) == (0.75, None, None, None)
     assert found.standard_error == pytest.approx(math.sqrt(0.75 * 0.25 / 3))
-    assert td.edge_matrix(drawn).tolist() == [[0, 0.75], [0, 0]]
+    assert td.features.edge_matrix(drawn).tolist() == [[0, 0.75], [0, 0]]
     assert str(found) == "edge x -> y: 0.75 +- 0.25"
 
 
 class Drawn(list[td.Network]):
     """Networks held as masks, as a sample is; asking for one as a network is too slow for a million."""
 
-    def __init__(self, source: td.Scores, parents: np.ndarray) -> None:
+    def __init__(self, source: td.types.Scores, parents: np.ndarray) -> None:
         super().__init__([td.Network.from_masks(source.names, source.all_masks(row)) for row in parents.tolist()])
         self.source, self.parents, self.names = source, parents, source.names
 
@@ -215,15 +230,17 @@ def test_networks_drawn_as_masks(table: td.Table, seed: int) -> None:
     chosen = every[np.random.default_rng(seed).integers(0, len(every), 20)]
     drawn = Drawn(scores, chosen)
     networks_one_by_one = [drawn[place] for place in range(len(drawn))]
-    feature = td.path(*table.names[:2])
-    assert td.posterior(drawn, feature) == td.posterior(networks_one_by_one, feature)
-    assert td.edge_matrix(drawn).tolist() == td.edge_matrix(networks_one_by_one).tolist()
-    densities = [td.predictive_log_density(networks, table, table) for networks in (drawn, networks_one_by_one)]
+    feature = td.features.path(*table.names[:2])
+    assert td.features.posterior(drawn, feature) == td.features.posterior(networks_one_by_one, feature)
+    assert td.features.edge_matrix(drawn).tolist() == td.features.edge_matrix(networks_one_by_one).tolist()
+    densities = [
+        td.features.predictive_log_density(networks, table, table) for networks in (drawn, networks_one_by_one)
+    ]
     assert densities[0].tolist() == densities[1].tolist()
 
 
 def test_without_evidence_nothing_is_claimed() -> None:
-    found = td.posterior(td.k_best_networks(scores_with(3), 4), td.edge("a", "b"))
+    found = td.features.posterior(td.k_best_networks(scores_with(3), 4), td.features.edge("a", "b"))
     assert (found.coverage, found.lower, found.upper, found.standard_error) == (None, None, None, None)
 
 
@@ -231,24 +248,24 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = scores_with(4)
     found, classes = td.k_best_networks(scores, 5), td.k_best_classes(scores, 50)
     with pytest.raises(td.ScoreError, match="more than the evidence"):
-        td.posterior(found, td.edge("a", "b"), evidence=found.scores[0] - 1)
+        td.features.posterior(found, td.features.edge("a", "b"), evidence=found.scores[0] - 1)
     with pytest.raises(td.ScoreError, match="finite number"):
-        td.coverage(found, math.nan)
+        td.features.coverage(found, math.nan)
     with pytest.raises(td.ScoreError, match="is for lists of classes"):
-        td.posterior(found, td.edge("a", "b"), weights="classes")
+        td.features.posterior(found, td.features.edge("a", "b"), weights="classes")
     with pytest.raises(td.ScoreError, match='"networks" or "classes"'):
-        td.edge_matrix(classes, weights="sizes")
+        td.features.edge_matrix(classes, weights="sizes")
     with pytest.raises(td.NetworkError, match="no variable 'z'"):
-        td.posterior(classes, td.path("a", "z"))
+        td.features.posterior(classes, td.features.path("a", "z"))
     with pytest.raises(td.NetworkError, match="one or more networks"):
-        td.edge_matrix([])
+        td.features.edge_matrix([])
     with pytest.raises(td.ScoreError, match="drawn at random"):
-        td.posterior([found[0]], td.edge("a", "b"), evidence=0.0)
+        td.features.posterior([found[0]], td.features.edge("a", "b"), evidence=0.0)
     with pytest.raises(td.NetworkError, match="same variables"):
-        td.posterior([td.Network(["x", "y"], {}), td.Network(["y", "x"], {})], td.edge("x", "y"))
+        td.features.posterior([td.Network(["x", "y"], {}), td.Network(["y", "x"], {})], td.features.edge("x", "y"))
     monkeypatch.setattr(list_averaging, "MOST_MEMBERS", 10)
     with pytest.raises(td.TooLarge, match=r"members of classes.*class_invariant=True"):
-        td.posterior(classes, lambda network: True)
+        td.features.posterior(classes, lambda network: True)
 
 
 # Evidence and P(best network) by METHODS.md 0. For Tic 16 classes of 104 networks tie, by two programs there; what the
@@ -262,19 +279,19 @@ PUBLISHED = [
 @pytest.mark.parametrize(("name", "evidence", "best", "one", "more"), PUBLISHED)
 def test_published_coverage(name: str, evidence: float, best: float, one: float, more: tuple[int, float]) -> None:
     scores = scores_of(name, "BDeu")
-    assert td.coverage(td.k_best_networks(scores, 1), evidence) == pytest.approx(best, rel=1e-5)
-    assert td.coverage(td.k_best_classes(scores, 1), evidence) == pytest.approx(one, rel=5e-3)
-    assert td.coverage(td.k_best_classes(scores, more[0]), evidence) == pytest.approx(more[1], rel=1e-3)
+    assert td.features.coverage(td.k_best_networks(scores, 1), evidence) == pytest.approx(best, rel=1e-5)
+    assert td.features.coverage(td.k_best_classes(scores, 1), evidence) == pytest.approx(one, rel=5e-3)
+    assert td.features.coverage(td.k_best_classes(scores, more[0]), evidence) == pytest.approx(more[1], rel=1e-3)
 
 
 def test_what_is_no_list_is_refused() -> None:
     networks = td.k_best_networks(td.score(td.example_table(), td.BDeu()), 3)
     for wrong in (networks[0], None, iter(networks)):
         with pytest.raises(td.NetworkError, match="Averages are over"):
-            td.posterior(wrong, td.edge("smoke", "lung"))
+            td.features.posterior(wrong, td.features.edge("smoke", "lung"))
     with pytest.raises(td.ScoreError, match="covers a share"):
-        td.coverage(list(networks), 0.0)
+        td.features.coverage(list(networks), 0.0)
     with pytest.raises(td.ScoreError, match="count alike"):
-        td.posterior(list(networks), td.edge("smoke", "lung"), weights="classes")
+        td.features.posterior(list(networks), td.features.edge("smoke", "lung"), weights="classes")
     with pytest.raises(td.TableError, match="must be a Table, not dict"):
-        td.predictive_log_density(networks, {}, {})
+        td.features.predictive_log_density(networks, {}, {})

@@ -78,7 +78,7 @@ def test_the_regret_of_very_many_rows_ends() -> None:
 # ---- Tampering
 
 
-def told(answer: td.Answer) -> dict:
+def told(answer: td.types.Answer) -> dict:
     return json.loads(json.dumps(answer.to_dict()))
 
 

@@ -18,6 +18,7 @@ from topdag.answers.compare import wrapped
 from topdag.answers.lists import BestList
 from topdag.answers.summary import percent
 from topdag.scoring.score import scores_from_lists
+from topdag.search.family_lists import FamilyLists
 
 ABC = ("a", "b", "c")
 Pair = tuple[str, str]
@@ -228,7 +229,7 @@ def test_summary_of_classes(table: td.Table, k: int) -> None:
 
 @settings(max_examples=40)
 @given(tied_lists(variables=(1, 4)))
-def test_summary_of_tied_networks(lists: td.family_lists.FamilyLists) -> None:
+def test_summary_of_tied_networks(lists: FamilyLists) -> None:
     found = td.k_best_networks(scores_from_lists(lists, keep="all"), 50)
     if len(found):
         check_summary(found)
@@ -245,7 +246,7 @@ def test_summary_crosses_the_borders_of_batches() -> None:
 def test_an_edge_that_all_but_one_have_is_not_common() -> None:
     """However little weight the one has; weights may even vanish."""
 
-    def local(family: td.Family) -> float:
+    def local(family: td.types.Family) -> float:
         return 0.0 if family.variable == "a" or family.parents else -900.0
 
     table = td.Table({"a": [0, 1], "b": [0, 1]})

@@ -104,7 +104,7 @@ def test_many_variables() -> None:
     assert chain.d_separated("V0", "V99", "V70")
     assert not chain.d_separated("V0", "V99")
     assert chain.markov_blanket("V80") == ("V79", "V81")
-    assert td.path("V0", "V99")(chain) == 1.0
+    assert td.features.path("V0", "V99")(chain) == 1.0
 
 
 @st.composite
@@ -154,25 +154,25 @@ def test_too_many_parts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_any_function_is_a_feature() -> None:
     network = td.Network(["x", "y", "z"], {"y": ["x"], "z": ["x"]})
-    assert td.feature(lambda g: g.n_edges == 2)(network) == 1.0
-    assert td.feature(lambda g: g.n_edges, between=(0, 3))(network) == 2.0
-    assert str(td.edge("x", "y")) == "edge x -> y"
+    assert td.features.feature(lambda g: g.n_edges == 2)(network) == 1.0
+    assert td.features.feature(lambda g: g.n_edges, between=(0, 3))(network) == 2.0
+    assert str(td.features.edge("x", "y")) == "edge x -> y"
     with pytest.raises(td.ScoreError, match=r"gave 2; it must be a number from 0 to 1"):
-        td.feature(lambda g: g.n_edges)(network)
+        td.features.feature(lambda g: g.n_edges)(network)
     with pytest.raises(td.ScoreError, match="gave 'yes'"):
-        td.feature(lambda _: "yes")(network)
+        td.features.feature(lambda _: "yes")(network)
     with pytest.raises(td.ScoreError, match="function of a network"):
-        td.feature(3)
+        td.features.feature(3)
     with pytest.raises(td.ScoreError, match="the least and the most"):
-        td.feature(lambda g: g.n_edges, between=(3, 0))
+        td.features.feature(lambda g: g.n_edges, between=(3, 0))
 
 
 def test_refusals() -> None:
     network = td.Network(["x", "y", "z"], {"y": ["x"]})
     with pytest.raises(td.NetworkError, match="no variable 'w'"):
-        td.edge("x", "w")(network)
+        td.features.edge("x", "w")(network)
     with pytest.raises(td.NetworkError, match="different variables"):
-        td.path("x", "x")(network)
+        td.features.path("x", "x")(network)
     with pytest.raises(td.NetworkError, match="'x' is named twice"):
         network.d_separated("x", "y", ["x"])
     for ask in (

@@ -19,20 +19,20 @@ CYCLE = np.array([[0, 0.6, 0], [0, 0, 0.7], [0.55, 0, 0]])
 
 
 @pytest.fixture(scope="module")
-def scores() -> td.Scores:
+def scores() -> td.types.Scores:
     return td.score(td.example_table(), td.BDeu())
 
 
 @pytest.fixture(scope="module")
-def found(scores: td.Scores) -> td.NetworkPosteriors:
+def found(scores: td.types.Scores) -> td.types.NetworkPosteriors:
     return td.network_posteriors(scores)
 
 
-def edges_with(matrix: np.ndarray) -> td.EdgePosteriors:
-    return td.EdgePosteriors(("a", "b", "c"), matrix, Averaged("by hand", 0.0, "three", 1.0, 0.0, None))
+def edges_with(matrix: np.ndarray) -> td.types.EdgePosteriors:
+    return td.types.EdgePosteriors(("a", "b", "c"), matrix, Averaged("by hand", 0.0, "three", 1.0, 0.0, None))
 
 
-def test_each_question_gives_its_part_of_the_whole(scores: td.Scores, found: td.NetworkPosteriors) -> None:
+def test_each_question_gives_its_part_of_the_whole(scores: td.types.Scores, found: td.types.NetworkPosteriors) -> None:
     assert (td.edge_posteriors(scores).matrix == found.edges.matrix).all()
     assert found.paths is not None
     assert (td.path_posteriors(scores).matrix == found.paths.matrix).all()
@@ -46,7 +46,7 @@ def test_each_question_gives_its_part_of_the_whole(scores: td.Scores, found: td.
         some.parent_sets("xray")
 
 
-def test_pairs_by_name_and_by_place(found: td.NetworkPosteriors) -> None:
+def test_pairs_by_name_and_by_place(found: td.types.NetworkPosteriors) -> None:
     edges, names = found.edges, found.names
     assert edges[names[2], names[5]] == edges.matrix[2, 5]
     assert not edges.matrix.diagonal().any()
@@ -56,7 +56,7 @@ def test_pairs_by_name_and_by_place(found: td.NetworkPosteriors) -> None:
         edges["smoke"]
 
 
-def test_edges_are_sums_of_parent_sets(found: td.NetworkPosteriors) -> None:
+def test_edges_are_sums_of_parent_sets(found: td.types.NetworkPosteriors) -> None:
     for child in found.names:
         sets = found.parent_sets(child)
         assert sum(sets.values()) == pytest.approx(1, abs=1e-12)
@@ -66,7 +66,7 @@ def test_edges_are_sums_of_parent_sets(found: td.NetworkPosteriors) -> None:
             assert found.edges[parent, child] == pytest.approx(share, abs=1e-12)
 
 
-def test_parent_sets_in_any_order_of_names(found: td.NetworkPosteriors) -> None:
+def test_parent_sets_in_any_order_of_names(found: td.types.NetworkPosteriors) -> None:
     sets = found.parent_sets("dysp")
     assert sets["lung", "bronc"] == sets["bronc", "lung"] == next(iter(sets.values()))
     assert sets["lung"] == sets[("lung",)]
@@ -75,7 +75,7 @@ def test_parent_sets_in_any_order_of_names(found: td.NetworkPosteriors) -> None:
     assert "lung, bronc" in repr(sets)
 
 
-def test_rows_and_frames(found: td.NetworkPosteriors) -> None:
+def test_rows_and_frames(found: td.types.NetworkPosteriors) -> None:
     rows = list(found.edges.to_dicts())
     assert len(rows) == 8 * 7
     assert rows[0] == {"parent": "bronc", "child": "dysp", "probability": found.edges["bronc", "dysp"]}
@@ -89,7 +89,7 @@ def test_rows_and_frames(found: td.NetworkPosteriors) -> None:
     assert list(found.paths.to_frame().columns) == ["ancestor", "descendant", "probability"]
 
 
-def test_text(found: td.NetworkPosteriors) -> None:
+def test_text(found: td.types.NetworkPosteriors) -> None:
     text = str(found.edges)
     assert text.splitlines()[0].split() == ["bronc", "->", "dysp", f"{found.edges['bronc', 'dysp']:.6f}"]
     assert text.endswith("edge probabilities, all networks equally likely before")
@@ -107,39 +107,39 @@ def test_consensus_says_whether_it_is_a_network() -> None:
 
 
 @pytest.mark.parametrize("suffix", ["json", "npz"])
-def test_files_keep_what_was_found(found: td.NetworkPosteriors, tmp_path: Path, suffix: str) -> None:
+def test_files_keep_what_was_found(found: td.types.NetworkPosteriors, tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"found.{suffix}"
     for one in (found.edges, found.paths):
         assert one is not None
-        td.write_posteriors(path, one)
-        again = td.read_posteriors(path)
+        td.io.write_posteriors(path, one)
+        again = td.io.read_posteriors(path)
         assert type(again) is type(one)
         assert (again.names, again.prior, again.log_evidence) == (one.names, one.prior, one.log_evidence)
         assert (again.matrix == one.matrix).all()
-    td.write_posteriors(path, found)
-    whole = td.read_posteriors(path)
-    assert isinstance(whole, td.NetworkPosteriors)
+    td.io.write_posteriors(path, found)
+    whole = td.io.read_posteriors(path)
+    assert isinstance(whole, td.types.NetworkPosteriors)
     assert (whole.edges.matrix == found.edges.matrix).all()
     assert whole.averaged.space == found.averaged.space
     if suffix == "npz":
         assert dict(whole.parent_sets("dysp")) == dict(found.parent_sets("dysp"))
 
 
-def test_files_that_are_not_posteriors(found: td.NetworkPosteriors, tmp_path: Path) -> None:
+def test_files_that_are_not_posteriors(found: td.types.NetworkPosteriors, tmp_path: Path) -> None:
     path = tmp_path / "edges.json"
-    td.write_posteriors(path, found.edges)
+    td.io.write_posteriors(path, found.edges)
     content = json.loads(path.read_text())
     for change in ({"version": 2}, {"edges": [[2.0] * 8] * 8}, {"edges": [[0.5]]}, {"what": "paths"}, {"names": None}):
         path.write_text(json.dumps(content | change))
         with pytest.raises(td.FileError, match="not a file of posteriors"):
-            td.read_posteriors(path)
+            td.io.read_posteriors(path)
     (tmp_path / "x.npz").write_bytes(b"PK nonsense")
     with pytest.raises(td.FileError, match="not a file of posteriors"):
-        td.read_posteriors(tmp_path / "x.npz")
+        td.io.read_posteriors(tmp_path / "x.npz")
     with pytest.raises(td.FileError, match=r"\.json or \.npz"):
-        td.write_posteriors(tmp_path / "x.txt", found.edges)
+        td.io.write_posteriors(tmp_path / "x.txt", found.edges)
     with pytest.raises(td.FileError, match="there is no such file"):
-        td.read_posteriors(tmp_path / "none.json")
+        td.io.read_posteriors(tmp_path / "none.json")
 
 
 # ---- Refusals and limits
@@ -161,7 +161,7 @@ def test_a_matrix_frame_of_a_variable_called_parent() -> None:
 
 
 @pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan, "half", None])
-def test_a_threshold_is_a_probability(found: td.NetworkPosteriors, threshold: object) -> None:
+def test_a_threshold_is_a_probability(found: td.types.NetworkPosteriors, threshold: object) -> None:
     with pytest.raises(td.ScoreError, match="from 0 to 1"):
         found.edges.consensus(threshold)
 
@@ -176,21 +176,21 @@ def test_a_threshold_is_a_probability(found: td.NetworkPosteriors, threshold: ob
     ],
 )
 def test_files_that_cannot_be_true(
-    found: td.NetworkPosteriors, tmp_path: Path, name: str, value: object, said: str
+    found: td.types.NetworkPosteriors, tmp_path: Path, name: str, value: object, said: str
 ) -> None:
-    td.write_posteriors(tmp_path / "edges.json", found.edges)
+    td.io.write_posteriors(tmp_path / "edges.json", found.edges)
     content = json.loads((tmp_path / "edges.json").read_text())
     (tmp_path / "edges.json").write_text(json.dumps({**content, name: value}))
     with pytest.raises(td.FileError, match=said):
-        td.read_posteriors(tmp_path / "edges.json")
+        td.io.read_posteriors(tmp_path / "edges.json")
 
 
-def test_only_posteriors_are_written(found: td.NetworkPosteriors, tmp_path: Path) -> None:
+def test_only_posteriors_are_written(found: td.types.NetworkPosteriors, tmp_path: Path) -> None:
     with pytest.raises(TypeError, match="not ParentSetPosteriors"):
-        td.write_posteriors(tmp_path / "sets.npz", found.parent_sets("dysp"))
+        td.io.write_posteriors(tmp_path / "sets.npz", found.parent_sets("dysp"))
 
 
-def test_other_priors_are_refused(scores: td.Scores) -> None:
+def test_other_priors_are_refused(scores: td.types.Scores) -> None:
     with pytest.raises(td.ScoreError, match="prior must be"):
         td.edge_posteriors(scores, prior="fair")
     with pytest.raises(td.NetworkError, match="no variable 'nobody'"):
@@ -204,7 +204,7 @@ def test_scores_that_sums_cannot_hold_are_refused() -> None:
             td.log_evidence(huge, prior=prior)
 
 
-def test_unknown_variables_are_refused(scores: td.Scores) -> None:
+def test_unknown_variables_are_refused(scores: td.types.Scores) -> None:
     with pytest.raises(td.NetworkError, match="no variable 'nobody'"):
         td.parent_set_posteriors(scores, "nobody")
     with pytest.raises(td.NetworkError, match="did you mean 'xray'"):
@@ -234,7 +234,7 @@ def test_what_cannot_be_summed_is_not_scored(monkeypatch: pytest.MonkeyPatch) ->
         td.log_evidence(narrow, prior=td.FairPrior)
 
 
-def test_no_time(scores: td.Scores) -> None:
+def test_no_time(scores: td.types.Scores) -> None:
     for ask in (td.log_evidence, td.edge_posteriors, td.path_posteriors):
         for prior in (None, td.OrderModular()):
             with pytest.raises(td.OutOfTime, match="time_limit came after"):
@@ -243,13 +243,13 @@ def test_no_time(scores: td.Scores) -> None:
         td.log_evidence(td.example_table(), time_limit=0)
 
 
-def test_no_memory(scores: td.Scores) -> None:
+def test_no_memory(scores: td.types.Scores) -> None:
     for prior in (None, td.OrderModular()):
         with pytest.raises(td.TooLarge, match=r"The sum over all .* needs .* allowed by memory_limit"):
             td.edge_posteriors(scores, prior=prior, memory_limit=1000)
 
 
-def test_ctrl_c_stops_it(scores: td.Scores, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_stops_it(scores: td.types.Scores, monkeypatch: pytest.MonkeyPatch) -> None:
     """Wherever it comes, for example while Python asks for memory."""
     monkeypatch.setattr(Run, "require_memory", lambda run, *_, **__: run.is_over or press_ctrl_c())
     with pytest.raises(td.Interrupted, match="no partial answer"):
@@ -262,7 +262,7 @@ def test_ctrl_c_stops_the_core() -> None:
     table = td.Table(rng.integers(0, 2, size=(60, 18)))
     phases: list[str] = []
 
-    def watch(progress: td.Progress) -> None:
+    def watch(progress: td.types.Progress) -> None:
         phases.append(progress.phase)
         if progress.phase == "summing":
             raise KeyboardInterrupt

@@ -46,7 +46,7 @@ def test_one_network_is_a_ratio_of_likelihoods(table: td.Table, data: st.DataObj
     rows = drawn_rows(table, data, 5)
     before = log_likelihood(table, [], masks, ess)
     expected = [log_likelihood(table, [row], masks, ess) - before for row in rows]
-    found = td.predictive_log_density(network, table, [list(row) for row in rows], ess=ess)
+    found = td.features.predictive_log_density(network, table, [list(row) for row in rows], ess=ess)
     assert found.tolist() == pytest.approx(expected, abs=1e-8)
 
 
@@ -58,9 +58,9 @@ def test_a_list_is_averaged_by_its_shares(table: td.Table, data: st.DataObject) 
     k = data.draw(st.integers(1, 40))
     for found in (td.k_best_networks(scores, k), td.k_best_classes(scores, k)):
         each = [found.network(place) for place in range(len(found))]
-        alone = np.array([td.predictive_log_density(network, table, rows) for network in each])
+        alone = np.array([td.features.predictive_log_density(network, table, rows) for network in each])
         expected = [truth.log_sum((np.log(found.shares) + alone[:, i]).tolist()) for i in range(len(rows))]
-        assert td.predictive_log_density(found, table, rows).tolist() == pytest.approx(expected, abs=1e-9)
+        assert td.features.predictive_log_density(found, table, rows).tolist() == pytest.approx(expected, abs=1e-9)
 
 
 def test_all_networks_together_foresee_as_the_evidence_says() -> None:
@@ -75,21 +75,21 @@ def test_all_networks_together_foresee_as_the_evidence_says() -> None:
         td.k_best_networks(td.score(table, td.BDeu()), 100),
         td.k_best_classes(td.score(table, td.BDeu()), 99),
     ):
-        assert td.predictive_log_density(found, table, [row])[0] == pytest.approx(after - before, abs=1e-7)
+        assert td.features.predictive_log_density(found, table, [row])[0] == pytest.approx(after - before, abs=1e-7)
 
 
 @given(small_tables)
 @settings(max_examples=30)
 def test_densities_of_all_rows_sum_to_one(table: td.Table) -> None:
     every = [list(row) for row in np.ndindex(*table.arities.tolist())]
-    found = td.predictive_log_density(td.k_best_classes(td.score(table, td.BDeu()), 20), table, every)
+    found = td.features.predictive_log_density(td.k_best_classes(td.score(table, td.BDeu()), 20), table, every)
     assert math.fsum(np.exp(found)) == pytest.approx(1.0, abs=1e-9)
 
 
 def test_members_of_a_class_foresee_alike() -> None:
     table = td.example_table()
     best = td.k_best_classes(td.score(table, td.BDeu()), 1)[0]
-    densities = [td.predictive_log_density(member, table, table) for member in best.members()]
+    densities = [td.features.predictive_log_density(member, table, table) for member in best.members()]
     assert len(densities) == best.size > 1
     assert all(density == pytest.approx(densities[0], abs=1e-12) for density in densities)
 
@@ -102,7 +102,7 @@ def test_expected_probabilities_are_those_of_a_fitted_network() -> None:
     fitted = td.FittedNetwork(NETWORK, states, {"rain": rain, "wet": wet})
     rows = [{"rain": sky, "wet": ground} for sky in ("no", "yes", "snow") for ground in (0, 1)]
     expected = [fitted.log_probability(row) for row in rows]
-    assert td.predictive_log_density(NETWORK, KNOWN, rows).tolist() == pytest.approx(expected)
+    assert td.features.predictive_log_density(NETWORK, KNOWN, rows).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(
@@ -117,29 +117,29 @@ def test_expected_probabilities_are_those_of_a_fitted_network() -> None:
 )
 def test_rows_of_any_make_keep_their_order(new_rows: Any) -> None:
     expected = [math.log(1 / 15 / 2), math.log((10 / 15) * (13 / 20))]
-    assert td.predictive_log_density(NETWORK, KNOWN, new_rows).tolist() == pytest.approx(expected)
+    assert td.features.predictive_log_density(NETWORK, KNOWN, new_rows).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars"])
 def test_frames(library: str) -> None:
     frames = pytest.importorskip(library)
     content = {"wet": [1, 0], "rain": ["snow", "no"]}
-    expected = td.predictive_log_density(NETWORK, KNOWN, content).tolist()
-    assert td.predictive_log_density(NETWORK, KNOWN, frames.DataFrame(content)).tolist() == expected
+    expected = td.features.predictive_log_density(NETWORK, KNOWN, content).tolist()
+    assert td.features.predictive_log_density(NETWORK, KNOWN, frames.DataFrame(content)).tolist() == expected
 
 
 def test_a_table_gives_a_number_for_each_distinct_row() -> None:
     rows = [row for row, _ in KNOWN.rows()]
-    expected = td.predictive_log_density(NETWORK, KNOWN, [list(row) for row in rows])
-    assert td.predictive_log_density(NETWORK, KNOWN, KNOWN).tolist() == expected.tolist()
+    expected = td.features.predictive_log_density(NETWORK, KNOWN, [list(row) for row in rows])
+    assert td.features.predictive_log_density(NETWORK, KNOWN, KNOWN).tolist() == expected.tolist()
 
 
 def test_blocks_of_networks_make_no_difference(monkeypatch: pytest.MonkeyPatch) -> None:
     table = td.example_table()
     found = td.k_best_networks(td.score(table, td.BDeu()), 50)
-    whole = td.predictive_log_density(found, table, table)
+    whole = td.features.predictive_log_density(found, table, table)
     monkeypatch.setattr(prediction, "AT_ONCE", 7 * table.n_distinct)
-    assert td.predictive_log_density(found, table, table) == pytest.approx(whole, abs=1e-12)
+    assert td.features.predictive_log_density(found, table, table) == pytest.approx(whole, abs=1e-12)
 
 
 def test_many_states_of_many_parents() -> None:
@@ -150,7 +150,7 @@ def test_many_states_of_many_parents() -> None:
     table = table_of(codes, [arity] * n)
     names = table.names
     network = td.Network(names, {names[0]: names[1:]})
-    seen, new = td.predictive_log_density(network, table, [codes[:, 0].tolist(), [0] * n])
+    seen, new = td.features.predictive_log_density(network, table, [codes[:, 0].tolist(), [0] * n])
     share = 1.0 / float(arity) ** 29
     agree = [(codes[1:] == row[1:, None]).sum(axis=1) for row in (codes[:, 0], np.zeros(n, int))]
     of_parents = [float(np.log((counts + 1 / arity) / 51).sum()) for counts in agree]
@@ -172,13 +172,13 @@ REFUSALS = [
 @pytest.mark.parametrize(("new_rows", "message"), REFUSALS)
 def test_refusals(new_rows: Any, message: str) -> None:
     with pytest.raises(td.TableError, match=message):
-        td.predictive_log_density(NETWORK, KNOWN, new_rows)
+        td.features.predictive_log_density(NETWORK, KNOWN, new_rows)
 
 
 def test_refusals_of_the_rest() -> None:
     with pytest.raises(td.TableError, match="not in both: 'rain', 'sun'"):
-        td.predictive_log_density(td.Network(["sun", "wet"], {}), KNOWN, [["no", 0]])
+        td.features.predictive_log_density(td.Network(["sun", "wet"], {}), KNOWN, [["no", 0]])
     with pytest.raises(td.ScoreError, match="ess must be a positive number"):
-        td.predictive_log_density(NETWORK, KNOWN, [["no", 0]], ess=0)
+        td.features.predictive_log_density(NETWORK, KNOWN, [["no", 0]], ess=0)
     with pytest.raises(td.NetworkError, match="one or more networks"):
-        td.predictive_log_density([], KNOWN, [["no", 0]])
+        td.features.predictive_log_density([], KNOWN, [["no", 0]])

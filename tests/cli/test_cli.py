@@ -88,8 +88,8 @@ def test_names_that_could_be_mistaken_are_quoted() -> None:
 
 
 def test_an_unknown_bound_is_said_to_be_unknown() -> None:
-    proof = td.Proof(td.Status.STOPPED, math.inf, math.inf, "time_limit", "all networks on 2 variables")
-    answer = td.Answer(None, -math.inf, proof, td.best_network(td.example_table(10)).stats)
+    proof = td.types.Proof(td.types.Status.STOPPED, math.inf, math.inf, "time_limit", "all networks on 2 variables")
+    answer = td.types.Answer(None, -math.inf, proof, td.best_network(td.example_table(10)).stats)
     assert "no bound is known yet" in answer_text(answer, None)
 
 

@@ -46,8 +46,8 @@ def test_evidence(topdag: Topdag, asia: Path) -> None:
 def test_output(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     ran = topdag("edges", asia, "-o", tmp_path / "edges.npz", "--quiet", "--threshold", "1")
     assert (ran.code, ran.out.strip()) == (0, "none is more probable than 1")
-    again = td.read_posteriors(tmp_path / "edges.npz")
-    assert isinstance(again, td.EdgePosteriors)
+    again = td.io.read_posteriors(tmp_path / "edges.npz")
+    assert isinstance(again, td.types.EdgePosteriors)
     assert (again.matrix == td.edge_posteriors(td.read_table(asia)).matrix).all()
     assert topdag("edges", asia, "-o", tmp_path / "edges.txt").code == 2
 
@@ -55,7 +55,7 @@ def test_output(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 def test_files_of_scores(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     scores = td.score(td.read_table(asia), td.BDeu())
     for name, options in (("all.npz", ()), ("all.jkl", ("--keep", "all"))):
-        td.write_scores(tmp_path / name, scores)
+        td.io.write_scores(tmp_path / name, scores)
         ran = topdag("evidence", tmp_path / name, "--quiet", *options)
         assert (ran.code, ran.out.strip()) == (0, f"{td.log_evidence(scores):.6f}")
     ran = topdag("evidence", tmp_path / "all.jkl")
@@ -96,6 +96,6 @@ def test_what_is_printed_as_json_is_what_is_written(topdag: Topdag, asia: Path, 
     ran = topdag("edges", asia, "--json", "-o", tmp_path / "edges.json")
     assert json.loads(ran.out) == json.loads((tmp_path / "edges.json").read_text())
     (tmp_path / "printed.json").write_text(ran.out)
-    again = td.read_posteriors(tmp_path / "printed.json")
-    assert isinstance(again, td.EdgePosteriors)
+    again = td.io.read_posteriors(tmp_path / "printed.json")
+    assert isinstance(again, td.types.EdgePosteriors)
     assert again.matrix.tolist() == td.edge_posteriors(asia).matrix.tolist()

@@ -44,7 +44,7 @@ def test_lists(topdag: Topdag, asia: Path) -> None:
 def test_score_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     path = tmp_path / "scores.npz"
     assert topdag("score", asia, "-o", path, *OPTIONS).code == 0
-    assert td.read_scores(path).constraints == KNOWN
+    assert td.io.read_scores(path).constraints == KNOWN
     ran = topdag("best", path, "--require", "asia->dysp")
     assert ran.code == 2 and "--require: this is for tables" in ran.err
     ran = topdag("score", asia, "--family", "lung", "--rule", "a->b")

@@ -153,14 +153,14 @@ def test_json_holds_the_whole_list(topdag: Topdag, asia: Path, tmp_path: Path, w
     command, *options = words
     for name in ("out.jsonl", "out.jsonl.gz"):
         assert topdag(command, asia, *options, "--json", tmp_path / name).code == 0
-    plain, packed = td.read_list(tmp_path / "out.jsonl"), td.read_list(tmp_path / "out.jsonl.gz")
+    plain, packed = td.io.read_list(tmp_path / "out.jsonl"), td.io.read_list(tmp_path / "out.jsonl.gz")
     printed = topdag(command, asia, *options, "--json", "-").out
     (tmp_path / "printed.jsonl").write_text(printed)
-    for found in (packed, td.read_list(tmp_path / "printed.jsonl")):
+    for found in (packed, td.io.read_list(tmp_path / "printed.jsonl")):
         assert type(found) is type(plain)
         assert np.array_equal(found.scores, plain.scores)
         assert np.array_equal(found.parents, plain.parents)
-    assert plain.proof.status is td.Status.PROVED
+    assert plain.proof.status is td.types.Status.PROVED
 
 
 def test_score_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
@@ -193,7 +193,7 @@ def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
     ran = topdag("list", path, "--keep", "all", "--json", tmp_path / "none.jsonl")
     assert ran.code == Exit.FAILED
     assert "No network is allowed" in ran.out
-    assert len(td.read_list(tmp_path / "none.jsonl")) == 0
+    assert len(td.io.read_list(tmp_path / "none.jsonl")) == 0
     counted = topdag("within", path, "--keep", "all", "--count", "--quiet")
     assert (counted.code, counted.out) == (Exit.FAILED, "0\n")
 
@@ -220,21 +220,21 @@ def test_time_limit_zero_gives_a_floor(topdag: Topdag, asia: Path, tmp_path: Pat
     ran = topdag(words[0], asia, *words[1:], "--time-limit", "0", "--json", tmp_path / "stopped.jsonl")
     assert ran.code == Exit.STOPPED
     assert "Stopped by the time limit before anything was listed; no " in ran.words
-    found = td.read_list(tmp_path / "stopped.jsonl")
+    found = td.io.read_list(tmp_path / "stopped.jsonl")
     printed = re.search(r"scores above (-\d+\.\d+)", ran.words)
     assert printed
     assert best <= found.floor <= float(printed[1])
     assert (len(found), found.proof.limit) == (0, "time_limit")
-    assert isinstance(found, td.ClassList) == ("--classes" in words)
+    assert isinstance(found, td.types.ClassList) == ("--classes" in words)
 
 
-def stopped_after(n: int, limit: str) -> Callable[..., td.NetworkList]:
+def stopped_after(n: int, limit: str) -> Callable[..., td.types.NetworkList]:
     """A question that is stopped when it has found n."""
 
-    def k_best(_make: object, request: Request, *_: object) -> td.NetworkList:
+    def k_best(_make: object, request: Request, *_: object) -> td.types.NetworkList:
         found = td.k_best_networks(request.table, n)
-        proof = td.Proof(td.Status.STOPPED, found.proof.bound, 0.0, limit, found.proof.space)
-        stopped = td.NetworkList(found.source, found.scores, found.parents, found.floor, proof, found.stats)
+        proof = td.types.Proof(td.types.Status.STOPPED, found.proof.bound, 0.0, limit, found.proof.space)
+        stopped = td.types.NetworkList(found.source, found.scores, found.parents, found.floor, proof, found.stats)
         if limit == "Ctrl-C":
             raise td.Interrupted("interrupted", stopped)
         return stopped
@@ -272,7 +272,7 @@ def test_interrupted_before_anything_was_listed(
         ran = topdag("list", asia, "--classes", "--json", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
         assert "Stopped by Ctrl-C before anything was listed; no class scores above" in ran.words
-        assert td.read_list(tmp_path / "none.jsonl").proof.limit == "Ctrl-C"
+        assert td.io.read_list(tmp_path / "none.jsonl").proof.limit == "Ctrl-C"
     with monkeypatch.context() as patch:
         patch.setattr(list_questions._core, "build_lattice", interrupted)
         ran = topdag("list", asia)

@@ -26,7 +26,7 @@ def test_fit_writes_what_the_library_fits(topdag: Topdag, asia: Path, tmp_path: 
     ran = topdag("fit", asia, best, "-o", out, "--ess", "2")
     assert (ran.code, ran.out.startswith(f"{out}: FittedNetwork(8 variables")) == (0, True)
     network = td.read_network(best)
-    assert td.read_fitted(out) == network.fit(asia, 2)
+    assert td.io.read_fitted(out) == network.fit(asia, 2)
 
 
 def test_fit_prints_bif_and_mentions_unseen_parents(topdag: Topdag, asia: Path, best: Path) -> None:
@@ -40,7 +40,7 @@ def test_fit_prints_bif_and_mentions_unseen_parents(topdag: Topdag, asia: Path, 
 def test_best_can_fit_at_once(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     ran = topdag("best", asia, "--fit", tmp_path / "asia.bif")
     assert ran.code == 0
-    assert td.read_fitted(tmp_path / "asia.bif") == td.best_network(asia).network.fit(asia)
+    assert td.io.read_fitted(tmp_path / "asia.bif") == td.best_network(asia).network.fit(asia)
     topdag("score", asia, "-o", tmp_path / "asia.jkl")
     assert topdag("best", tmp_path / "asia.jkl", "--fit", tmp_path / "again.bif").code == Exit.WRONG_USE
     for wrong in ("-", tmp_path / "asia.txt", asia):
@@ -53,7 +53,7 @@ def test_convert_keeps_the_network(topdag: Topdag, tmp_path: Path, ending: str) 
     td.write_network(tmp_path / "first.bif", fitted)
     assert topdag("convert", tmp_path / "first.bif", "-o", tmp_path / f"second.{ending}").code == 0
     assert topdag("convert", tmp_path / f"second.{ending}", "-o", tmp_path / "third.json").code == 0
-    assert td.read_fitted(tmp_path / "third.json") == fitted
+    assert td.io.read_fitted(tmp_path / "third.json") == fitted
 
 
 def test_convert_bare_networks_and_answers(topdag: Topdag, tmp_path: Path, best: Path) -> None:
@@ -75,7 +75,7 @@ def test_plain_names(topdag: Topdag, tmp_path: Path) -> None:
     assert "--plain-names" in refused.err
     ran = topdag("fit", tmp_path / "odd.csv", tmp_path / "odd.json", "-o", tmp_path / "odd.net", "--plain-names")
     assert ran.code == 0
-    fitted = td.read_fitted(tmp_path / "odd.net")
+    fitted = td.io.read_fitted(tmp_path / "odd.net")
     assert fitted.states == {"blood_pressure": ("s0", "s1"), "a_b": ("x_y", "z")}
     assert topdag("convert", tmp_path / "odd.json", "-o", tmp_path / "plain.json", "--plain-names").code == 0
     assert td.read_network(tmp_path / "plain.json").edges == (("blood_pressure", "a_b"),)

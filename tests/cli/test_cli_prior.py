@@ -35,7 +35,7 @@ def test_lists_show_both_scores(topdag: Topdag, asia: Path, tmp_path: Path, name
     assert (ran.code, ran.err) == (0, "")
     for score, network in zip(found.scores, found, strict=True):
         assert f"{score:.6f} {network.score:.6f}" in ran.words
-    assert td.read_list(tmp_path / "top.jsonl").prior == PRIORS[name]
+    assert td.io.read_list(tmp_path / "top.jsonl").prior == PRIORS[name]
     near = topdag("within", asia, "--factor", 2, "--prior", name, "--json", "-")
     lines = near.out.splitlines()
     assert len(lines) - 1 == len(td.networks_within(asia, 2.0, prior=PRIORS[name]))
@@ -63,7 +63,7 @@ def test_wrong_use_is_explained(topdag: Topdag, asia: Path, options: list[str], 
 
 def test_a_score_file_that_was_never_pruned_takes_a_prior(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     scores = td.score(asia, td.BDeu(), max_parents=2)
-    td.write_scores(tmp_path / "all.jkl", scores)
+    td.io.write_scores(tmp_path / "all.jkl", scores)
     refused = topdag("best", tmp_path / "all.jkl", "--prior", "fair")
     assert refused.code == 4
     assert "(on the command line --keep all)" in refused.err

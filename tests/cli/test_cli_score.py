@@ -13,6 +13,7 @@ from cli_runs import Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
+from topdag.scoring.keep import Keep
 
 
 @pytest.mark.parametrize(
@@ -26,19 +27,19 @@ from topdag.cli.command import Exit
     ],
 )
 def test_score_says_what_was_kept(
-    topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], kept: td.scores.Keep, purpose: str
+    topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], kept: Keep, purpose: str
 ) -> None:
     ran = topdag("score", asia, "-o", tmp_path / "out.jkl", "--max-parents", "3", *words)
     expected = td.score(asia, td.K2() if "k2" in words else td.BDeu(), max_parents=3, keep=kept)
     assert ran.code == 0
     assert f"{expected.n_families:,} families of 8 variables with at most 3 parents" in ran.out
     assert purpose in ran.out
-    assert td.read_scores(tmp_path / "out.jkl").n_families == expected.n_families
+    assert td.io.read_scores(tmp_path / "out.jkl").n_families == expected.n_families
 
 
 def test_npz_keeps_all_unless_told(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     assert topdag("score", asia, "-o", tmp_path / "out.npz").code == 0
-    assert td.read_scores(tmp_path / "out.npz").keep == "all"
+    assert td.io.read_scores(tmp_path / "out.npz").keep == "all"
 
 
 def test_score_of_a_family(topdag: Topdag, asia: Path) -> None:

@@ -35,19 +35,19 @@ def stop_at(part: int):
 
 
 @pytest.fixture(scope="module")
-def scores() -> td.Scores:
+def scores() -> td.types.Scores:
     return td.score(sampled_table(8, 200, 3), td.BDeu(), constraints=KNOWN)
 
 
 @pytest.fixture(scope="module")
-def best(scores: td.Scores) -> td.Answer:
+def best(scores: td.types.Scores) -> td.types.Answer:
     answer = td.best_network(scores)
     assert answer.proof.status is Status.PROVED and answer.stats.work["parts"] > 8
     return answer
 
 
 @pytest.mark.parametrize("part", [1, 2, 3, 5, 8])
-def test_interrupted(scores: td.Scores, best: td.Answer, part: int) -> None:
+def test_interrupted(scores: td.types.Scores, best: td.types.Answer, part: int) -> None:
     with pytest.raises(td.Interrupted) as caught:
         td.best_network(scores, on_progress=stop_at(part))
     answer = caught.value.answer
@@ -58,7 +58,7 @@ def test_interrupted(scores: td.Scores, best: td.Answer, part: int) -> None:
 
 
 @pytest.mark.parametrize("part", [1, 4, 12])
-def test_interrupted_lists(scores: td.Scores, part: int) -> None:
+def test_interrupted_lists(scores: td.types.Scores, part: int) -> None:
     whole = td.k_best_networks(scores, 2000)
     with pytest.raises(td.Interrupted) as caught:
         td.k_best_networks(scores, 2000, on_progress=stop_at(part))
@@ -106,9 +106,9 @@ def test_a_start_that_obeys_is_never_made_worse() -> None:
     assert td.best_network(scores, time_limit=0, start=wrong).network != wrong
 
 
-def test_lists_of_constrained_networks_are_written_and_read(tmp_path, scores: td.Scores) -> None:
+def test_lists_of_constrained_networks_are_written_and_read(tmp_path, scores: td.types.Scores) -> None:
     found = td.k_best_networks(scores, 20)
-    td.write_list(tmp_path / "top.jsonl", found)
-    back = td.read_list(tmp_path / "top.jsonl")
+    td.io.write_list(tmp_path / "top.jsonl", found)
+    back = td.io.read_list(tmp_path / "top.jsonl")
     assert list(back) == list(found) and "that obey" in back.proof.space
     assert math.isclose(back.floor, found.floor)

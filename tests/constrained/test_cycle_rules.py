@@ -186,7 +186,7 @@ def test_stopped_with_a_bound_that_holds(on_lists: None) -> None:
     stopped = td.best_network(scores, engine="branching", time_limit=0)
     assert stopped.proof.status is Status.STOPPED and stopped.proof.bound >= best.score - 1e-9
 
-    def interrupt(progress: td.Progress) -> None:
+    def interrupt(progress: td.types.Progress) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(td.Interrupted) as caught:

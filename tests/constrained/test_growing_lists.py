@@ -26,7 +26,7 @@ from topdag.search.costs import Families
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
 
-def best_of(scores: td.Scores, known: CompiledConstraints) -> float:
+def best_of(scores: td.types.Scores, known: CompiledConstraints) -> float:
     local = stored(scores)
     values = [reference.network_score(local, masks) for masks in NETWORKS_OF_FOUR if known.allows(masks)]
     return max(values, default=-math.inf)

@@ -50,7 +50,7 @@ def little_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(row_listing, "MOST_LISTED", request.param[1])
 
 
-def all_that_obey(scores: td.Scores) -> dict[tuple[int, ...], float]:
+def all_that_obey(scores: td.types.Scores) -> dict[tuple[int, ...], float]:
     assert scores.compiled is not None
     local = stored(scores)
     values = {m: reference.network_score(local, m) for m in NETWORKS_OF_FOUR if scores.compiled.allows(m)}
@@ -154,11 +154,13 @@ def test_classes_count_for_their_members_that_obey(seed: int) -> None:
         return
     weights = np.exp(classes.scores) * obeying
     assert classes.shares == pytest.approx(weights / weights.sum())
-    assert td.edge_matrix(classes) == pytest.approx(td.edge_matrix(networks))
+    assert td.features.edge_matrix(classes) == pytest.approx(td.features.edge_matrix(networks))
     for a, b in known.ancestors:
-        assert td.posterior(classes, td.path(a, b)).value == pytest.approx(1.0)
+        assert td.features.posterior(classes, td.features.path(a, b)).value == pytest.approx(1.0)
     a, b = table.names[:2]
-    assert td.posterior(classes, td.edge(a, b)).value == pytest.approx(td.posterior(networks, td.edge(a, b)).value)
+    assert td.features.posterior(classes, td.features.edge(a, b)).value == pytest.approx(
+        td.features.posterior(networks, td.features.edge(a, b)).value
+    )
 
 
 def test_shares_of_classes_are_not_told_where_members_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +191,7 @@ def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: p
         assert list(near.scores) == pytest.approx(list(true.scores), abs=1e-6)
 
 
-def costly_path(n: int = 8) -> td.Scores:
+def costly_path(n: int = 8) -> td.types.Scores:
     table = sampled_table(n, 150, 3)
     pairs = [(table.names[-1], table.names[0]), (table.names[4], table.names[1])]
     return td.score(table, td.BIC(), constraints=td.Constraints(ancestors=pairs))

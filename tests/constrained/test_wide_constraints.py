@@ -43,7 +43,7 @@ class Padded:
         self.alone = td.Table(dict(zip(drawn.names, wide[places].astype(str), strict=True)))
         self.others = [name for name in names if name.startswith("other")]
 
-    def best(self, kind: Any, known: td.Constraints) -> tuple[td.Answer, td.Answer, float]:
+    def best(self, kind: Any, known: td.Constraints) -> tuple[td.types.Answer, td.types.Answer, float]:
         """Alone, among the others, and what the others score."""
         without = td.Constraints(roots=self.others, leaves=self.others)
         alone = td.best_network(td.score(self.alone, kind, constraints=known, max_parents=MOST))
@@ -51,7 +51,7 @@ class Padded:
         return alone, wide, sum(kind.local(self.wide, self.wide.index(name), []) for name in self.others)
 
 
-def require_same(padded: Padded, kind: Any, known: td.Constraints) -> td.Status:
+def require_same(padded: Padded, kind: Any, known: td.Constraints) -> td.types.Status:
     alone, wide, others = padded.best(kind, known)
     assert wide.proof.status is alone.proof.status
     if alone.network is not None:
@@ -85,7 +85,7 @@ ACROSS: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("known", [*LOCAL.values(), *ACROSS.values()], ids=[*LOCAL, *ACROSS])
 @pytest.mark.parametrize("kind", [td.BIC(), td.BDeu()], ids=repr)
 def test_each_kind_says_the_same_among_more_columns(kind: Any, known: dict[str, Any]) -> None:
-    assert require_same(Padded(3), kind, td.Constraints(**known)) is td.Status.PROVED
+    assert require_same(Padded(3), kind, td.Constraints(**known)) is td.types.Status.PROVED
 
 
 @pytest.mark.parametrize("seed", range(16))
@@ -101,13 +101,13 @@ def test_nothing_obeys(seed: int) -> None:
         allowed_parents={"V0": ["V5", "V6"], "V5": ["V0", "V6"], "V6": ["V0", "V5"]},
         rules=["V5->V0 or V6->V0", "V0->V5 or V6->V5", "V0->V6 or V5->V6"],
     )
-    assert require_same(Padded(seed), td.BIC(), known) is td.Status.INFEASIBLE
+    assert require_same(Padded(seed), td.BIC(), known) is td.types.Status.INFEASIBLE
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_parameter_constraints_say_the_same_among_more_columns(seed: int) -> None:
-    said = [td.influence("V6", "V0", "+"), td.influence("V1", "V5", "-")]
-    assert require_same(Padded(seed), td.BIC(), td.Constraints(parameters=said)) is td.Status.PROVED
+    said = [td.probabilities.influence("V6", "V0", "+"), td.probabilities.influence("V1", "V5", "-")]
+    assert require_same(Padded(seed), td.BIC(), td.Constraints(parameters=said)) is td.types.Status.PROVED
 
 
 def test_engines_for_fewer_variables_say_so_under_constraints_too() -> None:
@@ -157,7 +157,9 @@ def allowed_families(table: td.Table, name: str, known: td.Constraints) -> dict[
     return {frozenset(table.names[v] for v in own): td.BIC().local(table, x, list(own)) for own in allowed}
 
 
-def scored_by(layers: bool, monkeypatch: pytest.MonkeyPatch, table: td.Table, kind: Any, **more: Any) -> td.Scores:
+def scored_by(
+    layers: bool, monkeypatch: pytest.MonkeyPatch, table: td.Table, kind: Any, **more: Any
+) -> td.types.Scores:
     def whole(*args: Any) -> PrunedScores | None:
         return score_pruned(*args[:6], layers=layers, must=args[6])
 
@@ -204,9 +206,9 @@ def test_true_knowledge_of_a_random_network_is_obeyed_and_proved() -> None:
     )
     scores = td.score(truth.sample(80, seed=2), td.BIC(), max_parents=MOST, constraints=known)
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED and known.allows(answer.network)
+    assert answer.proof.status is td.types.Status.PROVED and known.allows(answer.network)
     early = td.best_network(scores, time_limit=0.0)
-    assert early.proof.status is td.Status.STOPPED and early.proof.bound >= answer.score
+    assert early.proof.status is td.types.Status.STOPPED and early.proof.bound >= answer.score
 
 
 @pytest.mark.parametrize("n", [30, 70])
@@ -215,9 +217,9 @@ def test_scores_from_a_file_know_that_constraints_may_need_more_families(n: int,
     table = td.random_network(n, arcs=n // 2, max_parents=1, seed=3).sample(80, seed=3)
     known = td.Constraints(required_adjacencies=[("V2", f"V{n - 2}")])
     scores = td.score(table, td.BIC(), max_parents=1, constraints=known)
-    td.write_scores(tmp_path / "scores.npz", scores)
-    read = td.best_network(td.read_scores(tmp_path / "scores.npz"))
-    assert read.proof.status is td.Status.PROVED and known.allows(read.network)
+    td.io.write_scores(tmp_path / "scores.npz", scores)
+    read = td.best_network(td.io.read_scores(tmp_path / "scores.npz"))
+    assert read.proof.status is td.types.Status.PROVED and known.allows(read.network)
     assert read.score == td.best_network(scores).score
     early = td.best_network(scores, start=read.network, time_limit=0.0)
     assert known.allows(early.network) and early.score == pytest.approx(read.score, abs=1e-9)

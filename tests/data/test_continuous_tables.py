@@ -134,16 +134,16 @@ def test_files_of_scores_keep_numbers(tmp_path: Path) -> None:
     ):
         scores = td.score(frame, kind)  # type: ignore[arg-type]
         path = tmp_path / "scores.npz"
-        td.write_scores(path, scores)
-        back = td.read_scores(path)
+        td.io.write_scores(path, scores)
+        back = td.io.read_scores(path)
         assert (back.table, back.kind, back.grid) == (scores.table, scores.kind, scores.grid)
         assert td.best_network(back).score == td.best_network(scores).score
 
 
 def test_lists_keep_their_score(tmp_path: Path) -> None:
     found = td.k_best_networks(td.score(NUMBERS, td.BGe()), 4)
-    td.write_list(tmp_path / "list.jsonl", found)
-    back = td.read_list(tmp_path / "list.jsonl")
+    td.io.write_list(tmp_path / "list.jsonl", found)
+    back = td.io.read_list(tmp_path / "list.jsonl")
     assert back.source.kind == td.BGe() and [one.score for one in back] == [one.score for one in found]
 
 
@@ -173,8 +173,8 @@ def test_what_counts_states_refuses_numbers() -> None:
     table = td.Table(FRAME, continuous="auto")
     network = td.Network(table.names, {})
     for ask in (
-        lambda: td.predictive_log_density(network, table, FRAME),
-        lambda: td.constrained_fit(network, table, []),
+        lambda: td.features.predictive_log_density(network, table, FRAME),
+        lambda: td.probabilities.constrained_fit(network, table, []),
         lambda: network.fit(table),
         lambda: td.parent_bounds(table, td.BIC(), "best"),
     ):
@@ -188,7 +188,7 @@ def test_regressions_of_a_network() -> None:
     s = np.array(["u", "v"] * 25)
     y = np.where(s == "u", 1 + 2 * x, 3 - x) + 0.1 * rng.normal(size=50)
     table = td.Table({"x": x, "s": s, "y": y}, continuous="auto")
-    found = td.regressions(td.Network(table.names, {"y": ["x", "s"]}), table)
+    found = td.probabilities.regressions(td.Network(table.names, {"y": ["x", "s"]}), table)
     assert sorted(found) == ["x", "y"] and len(found["x"]) == 1 and len(found["y"]) == 2
     for one in found["y"]:
         rows = s == one.given["s"]
@@ -196,9 +196,9 @@ def test_regressions_of_a_network() -> None:
         assert (one.coefficients["x"], one.intercept, one.n_rows) == pytest.approx((slope, intercept, 25))
         assert one.variance == pytest.approx(np.mean((y[rows] - slope * x[rows] - intercept) ** 2))
     assert "where s=u" in str(found["y"][0])
-    assert td.regressions(td.Network(table.names, {"y": ["x", "s"]}), {"x": x, "s": s, "y": y}) == found
+    assert td.probabilities.regressions(td.Network(table.names, {"y": ["x", "s"]}), {"x": x, "s": s, "y": y}) == found
     with pytest.raises(td.ScoreError, match="must have the variables of the table"):
-        td.regressions(td.Network(("x", "y"), {}), table)
+        td.probabilities.regressions(td.Network(("x", "y"), {}), table)
 
 
 @pytest.mark.parametrize("score", ["bge", "mixed-bic"])
@@ -218,6 +218,6 @@ def test_estimator() -> None:
     rng = np.random.default_rng(1)
     a = rng.normal(size=60)
     frame = pd.DataFrame({"a": a, "b": a + 0.5 * rng.normal(size=60), "s": np.arange(60) % 2})
-    learner = td.StructureLearner("mixed-bic").fit(frame)
+    learner = td.estimators.StructureLearner("mixed-bic").fit(frame)
     assert learner.table_.continuous == ("a", "b") and learner.network_.n_edges == 1
-    assert td.StructureLearner(td.BGe()).fit(frame[["a", "b"]]).network_.n_edges == 1
+    assert td.estimators.StructureLearner(td.BGe()).fit(frame[["a", "b"]]).network_.n_edges == 1

@@ -24,7 +24,8 @@ CANNOT_APPLY: dict[str, str] = {}
 
 
 @parametrize_with_checks(
-    [td.StructureLearner(discretize="median"), td.TANClassifier()], expected_failed_checks=lambda _: CANNOT_APPLY
+    [td.estimators.StructureLearner(discretize="median"), td.estimators.TANClassifier()],
+    expected_failed_checks=lambda _: CANNOT_APPLY,
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_is_content(estimator, check) -> None:  # type: ignore[no-untyped-def]
@@ -43,7 +44,9 @@ def frame() -> pd.DataFrame:
 
 def test_the_same_answers_as_the_functions(frame: pd.DataFrame) -> None:
     known = td.Constraints(forbidden_edges=[("smoke", "lung")])
-    learner = td.StructureLearner(td.BIC(), constraints=known, max_parents=2, k=5, posteriors=True).fit(frame)
+    learner = td.estimators.StructureLearner(td.BIC(), constraints=known, max_parents=2, k=5, posteriors=True).fit(
+        frame
+    )
     scores = td.score(td.Table(frame), td.BIC(), constraints=known, max_parents=2)
     best = td.best_network(scores)
     assert (learner.network_, learner.answer_.score, learner.answer_.proof) == (best.network, best.score, best.proof)
@@ -54,26 +57,28 @@ def test_the_same_answers_as_the_functions(frame: pd.DataFrame) -> None:
 
 
 def test_without_being_asked_nothing_costly_is_done(frame: pd.DataFrame) -> None:
-    learner = td.StructureLearner().fit(frame)
+    learner = td.estimators.StructureLearner().fit(frame)
     assert learner.network_ == td.best_network(frame).network
     assert not hasattr(learner, "edge_posteriors_")
     assert not hasattr(learner, "networks_")
 
 
 def test_under_a_prior(frame: pd.DataFrame) -> None:
-    learner = td.StructureLearner(prior=td.OrderModular()).fit(frame)
+    learner = td.estimators.StructureLearner(prior=td.OrderModular()).fit(frame)
     assert learner.answer_.score == td.best_network(frame, prior=td.OrderModular()).score
 
 
 @pytest.mark.parametrize("name", ["bic", "BIC", "bic-d", "mdl", "aic", "aic-d", "bdeu", "k2", "fnml", "qnml", "bds"])
 def test_scores_by_name(frame: pd.DataFrame, name: str) -> None:
     kind = {"bic-d": "bic", "mdl": "bic", "aic-d": "aic"}.get(name, name).lower()
-    assert type(td.StructureLearner(name).fit(frame).answer_.kind).__name__.lower() == kind
+    assert type(td.estimators.StructureLearner(name).fit(frame).answer_.kind).__name__.lower() == kind
 
 
 def test_clones_and_parameters(frame: pd.DataFrame) -> None:
     known = td.Constraints(required_edges=[("smoke", "lung")], tiers=[["smoke"], ["lung"]])
-    learner = td.StructureLearner(td.BDeu(5), constraints=known, prior=td.FairPrior(), discretize={"a": [1.0]}, k=3)
+    learner = td.estimators.StructureLearner(
+        td.BDeu(5), constraints=known, prior=td.FairPrior(), discretize={"a": [1.0]}, k=3
+    )
     again = clone(learner)
     assert again.get_params() == learner.get_params()
     assert repr(again) == repr(learner)
@@ -87,12 +92,12 @@ def test_in_a_pipeline() -> None:
     first = generator.normal(size=300)
     numbers = np.column_stack([first, first + generator.normal(size=300) / 3, generator.normal(size=300)])
     bins = KBinsDiscretizer(3, encode="ordinal", quantile_method="averaged_inverted_cdf")
-    pipeline = make_pipeline(bins, td.StructureLearner("bic")).fit(numbers)
+    pipeline = make_pipeline(bins, td.estimators.StructureLearner("bic")).fit(numbers)
     assert len(pipeline[-1].network_.edges) == 1
     assert {"V0", "V1"} == set(pipeline[-1].network_.edges[0])
     assert pipeline[-1].table_.arities.tolist() == [3, 3, 3]
     texts = np.array([["a", "x"], ["b", "y"]] * 20, dtype=object)
-    encoded = make_pipeline(OrdinalEncoder(), td.StructureLearner()).fit(texts)
+    encoded = make_pipeline(OrdinalEncoder(), td.estimators.StructureLearner()).fit(texts)
     assert encoded[-1].table_.states == ((0, 1), (0, 1))
 
 
@@ -100,8 +105,10 @@ def test_in_a_pipeline() -> None:
 def test_frames_of_two_libraries(frame: pd.DataFrame, library: str) -> None:
     columns = {name: frame[name].tolist() for name in frame.columns}
     given = pytest.importorskip(library).DataFrame(columns)
-    assert td.StructureLearner("bic").fit(given).network_ == td.best_network(td.score(frame, td.BIC())).network
-    classifier = td.TANClassifier().fit(
+    assert (
+        td.estimators.StructureLearner("bic").fit(given).network_ == td.best_network(td.score(frame, td.BIC())).network
+    )
+    classifier = td.estimators.TANClassifier().fit(
         given.select(["lung", "smoke"]) if library == "polars" else given[["lung", "smoke"]], columns["bronc"]
     )
     assert classifier.network_.names == ("lung", "smoke", "class")
@@ -109,25 +116,27 @@ def test_frames_of_two_libraries(frame: pd.DataFrame, library: str) -> None:
 
 def test_refusals(frame: pd.DataFrame) -> None:
     with pytest.raises(ValueError, match="scoring_method='bicc' is not known; close to it are 'bic'"):
-        td.StructureLearner("bicc").fit(frame)
+        td.estimators.StructureLearner("bicc").fit(frame)
     with pytest.raises(td.TableError, match="floats, which are not states: cut them with discretize="):
-        td.StructureLearner().fit([[0.5, 0.1], [0.2, 0.3]])
+        td.estimators.StructureLearner().fit([[0.5, 0.1], [0.2, 0.3]])
     with pytest.raises(td.TableError, match=r"missing values in 1 column: 'asia'.*missing=.drop. leaves"):
-        td.StructureLearner().fit(frame.assign(asia=[None, *frame["asia"][1:]]))
-    dropped = td.StructureLearner(missing="drop").fit(frame.assign(asia=[None, *frame["asia"][1:]]))
+        td.estimators.StructureLearner().fit(frame.assign(asia=[None, *frame["asia"][1:]]))
+    dropped = td.estimators.StructureLearner(missing="drop").fit(frame.assign(asia=[None, *frame["asia"][1:]]))
     assert dropped.table_.n_rows == 499
-    assert td.StructureLearner(missing="drop").fit([[0, 1], [1, 0], [np.nan, 1]]).table_.n_rows == 2
+    assert td.estimators.StructureLearner(missing="drop").fit([[0, 1], [1, 0], [np.nan, 1]]).table_.n_rows == 2
     with pytest.raises(td.ConstraintError, match="did you mean 'lung'"):
-        td.StructureLearner(constraints=td.Constraints(required_edges=[("smoke", "lunk")])).fit(frame)
+        td.estimators.StructureLearner(constraints=td.Constraints(required_edges=[("smoke", "lunk")])).fit(frame)
     with pytest.raises(td.TableError, match=r"contains missing values .* in 'asia'; TANClassifier takes none"):
-        td.TANClassifier().fit(frame.assign(asia=[None, *frame["asia"][1:]]), frame["lung"])
+        td.estimators.TANClassifier().fit(frame.assign(asia=[None, *frame["asia"][1:]]), frame["lung"])
     with pytest.raises(ValueError, match="feature names should match"):
-        td.TANClassifier().fit(frame, frame["lung"]).predict(frame[list(reversed(frame.columns))])
+        td.estimators.TANClassifier().fit(frame, frame["lung"]).predict(frame[list(reversed(frame.columns))])
 
 
 def test_grid_search_over_classifiers(frame: pd.DataFrame) -> None:
     rows, labels = frame.drop(columns="dysp"), frame["dysp"]
-    search = GridSearchCV(td.TANClassifier(), {"k": [0, 1], "scoring_method": ["bic", "bdeu"]}, cv=3).fit(rows, labels)
+    search = GridSearchCV(td.estimators.TANClassifier(), {"k": [0, 1], "scoring_method": ["bic", "bdeu"]}, cv=3).fit(
+        rows, labels
+    )
     assert search.best_score_ > 0.7
     assert list(search.best_estimator_.classes_) == ["no", "yes"]
 
@@ -137,8 +146,8 @@ def test_without_scikit_learn() -> None:
 import sys
 sys.modules["sklearn"] = None
 import topdag as td
-assert td.StructureLearner.__doc__ and td.TANClassifier.__doc__
-for make in (td.StructureLearner, lambda: td.TANClassifier(k=2)):
+assert td.estimators.StructureLearner.__doc__ and td.estimators.TANClassifier.__doc__
+for make in (td.estimators.StructureLearner, lambda: td.estimators.TANClassifier(k=2)):
     try:
         make()
     except ImportError as error:
@@ -149,7 +158,7 @@ for make in (td.StructureLearner, lambda: td.TANClassifier(k=2)):
     assert done.stdout.splitlines() == [f"StructureLearner {needs}", f"TANClassifier {needs}"]
 
 
-@pytest.mark.parametrize("estimator", [td.StructureLearner(), td.TANClassifier()], ids=repr)
+@pytest.mark.parametrize("estimator", [td.estimators.StructureLearner(), td.estimators.TANClassifier()], ids=repr)
 def test_equal_names_are_refused_as_tables_refuse_them(estimator) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(td.TableError, match="'a' 2 times"):
         estimator.fit(pd.DataFrame([[0, 1, 0], [1, 0, 1]], columns=["a", "a", "b"]), [0, 1])

@@ -32,7 +32,7 @@ def rows_and_classes(draw: st.DrawFn) -> tuple[list[list[int]], list[str]]:
 def test_probabilities_by_brute_force(given_: tuple[list[list[int]], list[str]], k: int, name: str, ess: float) -> None:
     """P(class | features) is the joint probability of the fitted network, over that of all classes."""
     rows, labels = given_
-    classifier = td.TANClassifier(name, k=k, ess=ess).fit(rows, labels)
+    classifier = td.estimators.TANClassifier(name, k=k, ess=ess).fit(rows, labels)
     assert classifier.classes_.tolist() == sorted(set(labels))
     fitted, names = classifier.fitted_, classifier.network_.names
     for row, found in zip(rows, classifier.predict_proba(rows), strict=True):
@@ -58,13 +58,13 @@ def networks(names: tuple[str, ...]) -> list[td.Network]:
 def test_no_such_network_scores_more(k: int, kind: td.BIC | td.BDeu) -> None:
     table = td.random_network(4, arities=[2, 3, 2, 2], arcs=5, seed=k).sample(80, seed=1)
     rows = [row for row, weight in table.rows() for _ in range(weight)]
-    classifier = td.TANClassifier(kind, k=k).fit([row[:3] for row in rows], [row[3] for row in rows])
+    classifier = td.estimators.TANClassifier(kind, k=k).fit([row[:3] for row in rows], [row[3] for row in rows])
     names = classifier.network_.names
     scores = td.score([dict(zip(names, row, strict=True)) for row in rows], kind)
-    obeying = td.k_dependence("class", k)
+    obeying = td.rules.k_dependence("class", k)
     every = [scores.of(network) for network in networks(names) if obeying.allows(network)]
     assert classifier.answer_.score == pytest.approx(max(every))
-    assert classifier.answer_.proof.status is td.Status.PROVED
+    assert classifier.answer_.proof.status is td.types.Status.PROVED
     assert obeying.allows(classifier.network_)
 
 
@@ -79,7 +79,7 @@ def dependent() -> tuple[pd.DataFrame, pd.Series]:
 
 def test_unseen_states_tell_nothing() -> None:
     rows, labels = dependent()
-    classifier = td.TANClassifier("bdeu").fit(rows, labels)
+    classifier = td.estimators.TANClassifier("bdeu").fit(rows, labels)
     parents = classifier.network_.parents
     child, parent = ("b", "a") if "a" in parents["b"] else ("a", "b")
     assert set(parents[child]) == {parent, "class"}
@@ -107,7 +107,7 @@ def test_cuts_are_learned_once() -> None:
     generator = np.random.default_rng(2)
     label = generator.integers(0, 2, 400)
     numbers = np.column_stack([label + generator.normal(size=400), generator.normal(size=400)])
-    classifier = td.TANClassifier().fit(numbers, label)
+    classifier = td.estimators.TANClassifier().fit(numbers, label)
     coding = classifier.codings_[0]
     assert coding.points == pytest.approx(np.quantile(numbers[:, 0], [0.2, 0.4, 0.6, 0.8]))
     assert len(classifier.fitted_.states["V0"]) == 5
@@ -115,11 +115,11 @@ def test_cuts_are_learned_once() -> None:
     assert one_by_one == pytest.approx(classifier.predict_proba(numbers[:20]))
     beyond = classifier.predict_proba([[-100.0, 0.0], [100.0, 0.0]])
     assert beyond[0, 0] > 0.5 > beyond[1, 0]
-    assert td.TANClassifier(discretize=td.Uniform(3)).fit(numbers, label).fitted_.arities[:2] == (3, 3)
-    chosen = td.TANClassifier(discretize={"V0": [0.0, 1.0], "V1": "median"}).fit(numbers, label)
+    assert td.estimators.TANClassifier(discretize=td.Uniform(3)).fit(numbers, label).fitted_.arities[:2] == (3, 3)
+    chosen = td.estimators.TANClassifier(discretize={"V0": [0.0, 1.0], "V1": "median"}).fit(numbers, label)
     assert chosen.fitted_.states["V0"] == ("<= 0", "(0, 1]", "> 1")
     with pytest.raises(td.TableError, match="floats, which are not states"):
-        td.TANClassifier(discretize=None).fit(numbers, label)
+        td.estimators.TANClassifier(discretize=None).fit(numbers, label)
 
 
 def test_columns_of_every_type() -> None:
@@ -133,7 +133,7 @@ def test_columns_of_every_type() -> None:
             "constant": [0.5] * 20,
         }
     )
-    classifier = td.TANClassifier().fit(rows, ["p", "q"] * 10)
+    classifier = td.estimators.TANClassifier().fit(rows, ["p", "q"] * 10)
     assert classifier.class_name_ == "class_"
     assert dict(list(classifier.fitted_.states.items())[:4]) == {
         "text": ("a", "b"),
@@ -148,14 +148,14 @@ def test_columns_of_every_type() -> None:
 
 
 def test_one_class_and_wrong_labels() -> None:
-    lone = td.TANClassifier().fit([[0, 1], [1, 0]], ["only", "only"])
+    lone = td.estimators.TANClassifier().fit([[0, 1], [1, 0]], ["only", "only"])
     assert lone.predict([[1, 1]]).tolist() == ["only"]
     assert lone.predict_proba([[1, 1]]).tolist() == [[1.0]]
     with pytest.raises(ValueError, match="continuous"):
-        td.TANClassifier().fit([[0, 1], [1, 0]], [0.1, 0.7])
+        td.estimators.TANClassifier().fit([[0, 1], [1, 0]], [0.1, 0.7])
     with pytest.raises(ValueError, match="2 rows of features but 3 of classes"):
-        td.TANClassifier().fit(pd.DataFrame({"a": [0, 1], "b": [1, 0]}), [0, 1, 1])
+        td.estimators.TANClassifier().fit(pd.DataFrame({"a": [0, 1], "b": [1, 0]}), [0, 1, 1])
     with pytest.raises(td.ScoreError, match="ess must be a positive number"):
-        td.TANClassifier(ess=0).fit([[0, 1], [1, 0]], [0, 1])
+        td.estimators.TANClassifier(ess=0).fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(td.ConstraintError):
-        td.TANClassifier(k=-1).fit([[0, 1], [1, 0]], [0, 1])
+        td.estimators.TANClassifier(k=-1).fit([[0, 1], [1, 0]], [0, 1])

@@ -51,7 +51,7 @@ xray = [["either"], ["either", "tub"]]
 def test_a_whole_file(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text(WHOLE)
-    assert td.read_constraints(path) == td.Constraints(
+    assert td.io.read_constraints(path) == td.Constraints(
         required_edges=["smoke->lung", "tub->either"],
         forbidden_edges=["*->asia"],
         required_adjacencies=["bronc--dysp"],
@@ -90,24 +90,24 @@ def test_errors_name_the_file_and_the_key(tmp_path: Path, text: str, part: str) 
     path = tmp_path / "known.toml"
     path.write_text(text)
     with pytest.raises(td.ConstraintError) as caught:
-        td.read_constraints(path)
+        td.io.read_constraints(path)
     assert str(caught.value).startswith(str(path)) and part in str(caught.value)
 
 
 def test_a_mark_of_utf_8_does_not_count(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     path.write_text('roots = ["größe"]', encoding="utf-8-sig")
-    assert td.read_constraints(path) == td.Constraints(roots=["größe"])
+    assert td.io.read_constraints(path) == td.Constraints(roots=["größe"])
 
 
 def test_what_is_no_file(tmp_path: Path) -> None:
     path = tmp_path / "known.toml"
     with pytest.raises(td.FileError, match="there is no such file"):
-        td.read_constraints(path)
+        td.io.read_constraints(path)
     for content, message in ((b"a = [", "this is not TOML"), (b"\xff\xfe", "byte 0; save it as UTF-8")):
         path.write_bytes(content)
         with pytest.raises(td.FileError, match=message):
-            td.read_constraints(path)
+            td.io.read_constraints(path)
 
 
 json_values = st.recursive(
@@ -151,15 +151,15 @@ def test_pgmpy() -> None:
         search_space=set(),
     )
     wanted = {"required_edges": ["a->b"], "forbidden_edges": ["c->a"], "tiers": [["a"], ["b", "c"]]}
-    assert td.constraints_from(knowledge) == td.Constraints(**wanted)
-    assert td.constraints_from(SimpleNamespace(**{**vars(knowledge), "temporal_order": [[]]})) == td.Constraints(
+    assert td.io.constraints_from(knowledge) == td.Constraints(**wanted)
+    assert td.io.constraints_from(SimpleNamespace(**{**vars(knowledge), "temporal_order": [[]]})) == td.Constraints(
         required_edges=["a->b"], forbidden_edges=["c->a"]
     )
     knowledge.search_space = {("a", "b"), ("a", "c"), ("c", "a")}
     space = td.Constraints(allowed_parents={"a": ["c"], "b": ["a"], "c": ["a"], "d": []})
-    assert td.constraints_from(knowledge, "abcd") == td.Constraints(**wanted) & space
+    assert td.io.constraints_from(knowledge, "abcd") == td.Constraints(**wanted) & space
     with pytest.raises(td.ConstraintError, match="give the variables too"):
-        td.constraints_from(knowledge)
+        td.io.constraints_from(knowledge)
 
 
 class Node:
@@ -182,13 +182,13 @@ def test_causal_learn() -> None:
         tier_map={0: {a}, 1: set(), 2: {b, c}},
         forbidden_within_tiers={0, 2},
     )
-    assert td.constraints_from(knowledge, ["a1", "b1", "b2", "d"]) == td.Constraints(
+    assert td.io.constraints_from(knowledge, ["a1", "b1", "b2", "d"]) == td.Constraints(
         required_edges=["a1->b1"],
         forbidden_edges=["d->b2", "b1->b2", "b2->b1"],
         forbidden_adjacencies=["b1--b2"],
         tiers=[["a1"], ["b1", "b2"]],
     )
     with pytest.raises(td.ConstraintError, match="patterns of names: give the variables too"):
-        td.constraints_from(knowledge)
+        td.io.constraints_from(knowledge)
     with pytest.raises(td.ConstraintError, match="not from dict"):
-        td.constraints_from({})
+        td.io.constraints_from({})

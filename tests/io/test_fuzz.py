@@ -115,8 +115,8 @@ HUGE = 10**400  # JSON can hold it, a double cannot
     [
         lambda: td.EdgePrior({("a", "b"): HUGE}),
         lambda: td.EdgePrior({}, HUGE),
-        lambda: td.probability("a", "b") <= HUGE,
-        lambda: HUGE * td.probability("a", "b") <= 1.0,
+        lambda: td.probabilities.probability("a", "b") <= HUGE,
+        lambda: HUGE * td.probabilities.probability("a", "b") <= 1.0,
         lambda: td.random_network(4, seed=1, concentration=HUGE),
         lambda: td.Network(["a"], {}, {"a": HUGE}),
         lambda: td.BDeu(HUGE),
@@ -136,8 +136,8 @@ def test_sizes_that_no_double_can_hold() -> None:
 def test_posteriors_of_parent_sets_are_probabilities_of_known_variables(tmp_path: Path) -> None:
     path = tmp_path / "all.npz"
     found = td.network_posteriors(td.example_network().sample(20, 1), threads=1)
-    td.write_posteriors(path, found)
-    assert set(td.read_posteriors(path).by_parents) == set(found.by_parents)
+    td.io.write_posteriors(path, found)
+    assert set(td.io.read_posteriors(path).by_parents) == set(found.by_parents)
     with np.load(path) as file:
         arrays = dict(file)
     header = json.loads(arrays["header"].tobytes())
@@ -151,7 +151,7 @@ def test_posteriors_of_parent_sets_are_probabilities_of_known_variables(tmp_path
     for claimed in wrong:
         np.savez(path, **claimed)
         with pytest.raises(td.FileError, match="not a file of posteriors"):
-            td.read_posteriors(path)
+            td.io.read_posteriors(path)
 
 
 def header_with(header: dict[str, Any], **changes: Any) -> Any:

@@ -44,16 +44,16 @@ def same(a: BestList, b: BestList) -> bool:
 
 
 def check_round_trip(path: Path, found: BestList) -> BestList:
-    td.write_list(path, found)
-    again = td.read_list(path)
+    td.io.write_list(path, found)
+    again = td.io.read_list(path)
     assert same(found, again)
     for ours, theirs in zip(found[:20], again[:20], strict=True):
         assert ours == theirs
         assert ours.score == theirs.score
     assert again.source.grid == found.source.grid
     assert again.source.notes == found.source.notes
-    td.write_list(path, again)
-    assert same(found, td.read_list(path))
+    td.io.write_list(path, again)
+    assert same(found, td.io.read_list(path))
     return again
 
 
@@ -89,7 +89,7 @@ def test_networks_come_back(folder: Path, table: td.Table, suffix: str, k: int) 
 def test_classes_come_back(folder: Path, table: td.Table, suffix: str, k: int) -> None:
     found = td.k_best_classes(td.score(table, td.BIC(), max_parents=2), k)
     again = check_round_trip(folder / f"classes{suffix}", found)
-    assert isinstance(again, td.ClassList)
+    assert isinstance(again, td.types.ClassList)
     assert again.sizes == found.sizes
     assert again.source.max_parents == 2
 
@@ -119,7 +119,7 @@ def test_lists_that_were_stopped_come_back(folder: Path) -> None:
     for k_best in (td.k_best_networks, td.k_best_classes):
         found = k_best(td.score(td.example_table(), td.BDeu()), 10, time_limit=0)
         again = check_round_trip(folder / "stopped.jsonl", found)
-        assert (len(again), again.proof.status, again.proof.gap) == (0, td.Status.STOPPED, math.inf)
+        assert (len(again), again.proof.status, again.proof.gap) == (0, td.types.Status.STOPPED, math.inf)
 
 
 def test_only_constant_columns(folder: Path) -> None:
@@ -137,7 +137,7 @@ def test_names_of_every_kind(folder: Path) -> None:
 
 def test_what_is_written(folder: Path) -> None:
     found = td.k_best_classes(td.example_table(), 3)
-    td.write_list(folder / "three.jsonl", found)
+    td.io.write_list(folder / "three.jsonl", found)
     lines = [json.loads(line) for line in (folder / "three.jsonl").read_text().splitlines()]
     assert (lines[0]["format"], lines[0]["version"], lines[0]["what"], lines[0]["items"]) == (
         *("topdag-list", 1, "classes", 3),
@@ -154,7 +154,7 @@ def test_what_is_written(folder: Path) -> None:
 def test_compressed_files_depend_on_the_list_only(folder: Path) -> None:
     found = td.k_best_networks(td.example_table(), 20)
     for name in ("a.jsonl.gz", "b.jsonl.gz"):
-        td.write_list(folder / name, found)
+        td.io.write_list(folder / name, found)
     assert (folder / "a.jsonl.gz").read_bytes() == (folder / "b.jsonl.gz").read_bytes()
 
 
@@ -255,14 +255,14 @@ def test_a_bad_line_is_named(folder: Path, request: pytest.FixtureRequest, which
     change(lines)
     path = written(folder, "".join(f"{json.dumps(content)}\n" for content in lines))
     with pytest.raises(td.FileError, match=rf"list\.jsonl, line {line}: .*{message}"):
-        td.read_list(path)
+        td.io.read_list(path)
 
 
 def test_sizes_of_classes_are_checked(folder: Path, classes: str) -> None:
     for size in ("99", "null", "-1", "1.5"):
         changed = classes.replace('"size": 3', f'"size": {size}', 1)
         with pytest.raises(td.FileError, match=r"another size|'size' should be"):
-            td.read_list(written(folder, changed))
+            td.io.read_list(written(folder, changed))
 
 
 def test_a_class_by_another_member_is_the_same_class(folder: Path) -> None:
@@ -275,7 +275,7 @@ def test_a_class_by_another_member_is_the_same_class(folder: Path) -> None:
         line["size"] = 3
     path = written(folder, "".join(f"{json.dumps(line)}\n" for line in lines))
     with pytest.raises(td.FileError, match="line 3: this item stands above already"):
-        td.read_list(path)
+        td.io.read_list(path)
 
 
 @pytest.mark.parametrize(
@@ -295,36 +295,36 @@ def test_a_class_by_another_member_is_the_same_class(folder: Path) -> None:
 )
 def test_other_files(folder: Path, content: str | bytes, line: int, message: str) -> None:
     with pytest.raises(td.FileError, match=rf"list\.jsonl, line {line}: .*{message}"):
-        td.read_list(written(folder, content))
+        td.io.read_list(written(folder, content))
 
 
 def test_bad_lines_below_the_first(folder: Path, networks: str) -> None:
     with pytest.raises(td.FileError, match="line 8: this is not JSON"):
-        td.read_list(written(folder, networks + "\n"))
+        td.io.read_list(written(folder, networks + "\n"))
     with pytest.raises(td.FileError, match="line 8: expected the end of the file after 6 items"):
-        td.read_list(written(folder, networks + "{}"))
-    assert len(td.read_list(written(folder, networks.rstrip()))) == 6
-    assert len(td.read_list(written(folder, networks.replace("\n", "\r\n")))) == 6
+        td.io.read_list(written(folder, networks + "{}"))
+    assert len(td.io.read_list(written(folder, networks.rstrip()))) == 6
+    assert len(td.io.read_list(written(folder, networks.replace("\n", "\r\n")))) == 6
 
 
 def test_files_that_cannot_be_read_or_written(tmp_path: Path, networks: str) -> None:
     found = td.k_best_networks(td.example_table(), 2)
     with pytest.raises(td.FileError, match=r"list\.json: the name must end in \.jsonl or \.jsonl\.gz"):
-        td.write_list(tmp_path / "list.json", found)
+        td.io.write_list(tmp_path / "list.json", found)
     with pytest.raises(td.FileError, match="the name must end in"):
-        td.read_list(tmp_path / "list")
+        td.io.read_list(tmp_path / "list")
     with pytest.raises(td.FileError, match="there is no such file"):
-        td.read_list(tmp_path / "none.jsonl")
+        td.io.read_list(tmp_path / "none.jsonl")
     with pytest.raises(td.FileError, match="there is no folder"):
-        td.write_list(tmp_path / "none" / "list.jsonl", found)
+        td.io.write_list(tmp_path / "none" / "list.jsonl", found)
     with pytest.raises(TypeError, match="A list of networks or classes is needed, not list"):
-        td.write_list(tmp_path / "list.jsonl", list(found))  # type: ignore[arg-type]
+        td.io.write_list(tmp_path / "list.jsonl", list(found))  # type: ignore[arg-type]
     with pytest.raises(td.FileError, match="line 1: the compressed file is damaged"):
-        td.read_list(written(tmp_path, networks, "plain.jsonl.gz"))
+        td.io.read_list(written(tmp_path, networks, "plain.jsonl.gz"))
     packed = gzip.compress(networks.encode())
     for damaged in (packed[:-1], packed[: len(packed) // 2], packed[:-8] + bytes(8), packed + b"more"):
         with pytest.raises(td.FileError, match=r"line \d+: "):
-            td.read_list(written(tmp_path, damaged, "damaged.jsonl.gz"))
+            td.io.read_list(written(tmp_path, damaged, "damaged.jsonl.gz"))
 
 
 def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -337,7 +337,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr("topdag.io.lists._item_lines", broken)
     with pytest.raises(KeyboardInterrupt):
-        td.write_list(path, found)
+        td.io.write_list(path, found)
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -345,7 +345,7 @@ def test_a_failure_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Monke
 def reads_or_refuses(path: Path) -> None:
     """Anything but a FileError goes through and fails the test."""
     with contextlib.suppress(td.FileError):
-        found = td.read_list(path)
+        found = td.io.read_list(path)
         assert [item.score for item in found] == pytest.approx(found.scores.tolist(), abs=1e-5)
 
 
@@ -392,7 +392,7 @@ def test_altered_entries_are_read_or_refused(folder: Path, networks: str, classe
 def test_a_file_cut_short_is_always_caught(folder: Path, networks: str, data: st.DataObject) -> None:
     cut = networks[: data.draw(st.integers(0, len(networks) - 2))]
     with pytest.raises(td.FileError, match=r"line \d+: "):
-        td.read_list(written(folder, cut))
+        td.io.read_list(written(folder, cut))
 
 
 @given(st.integers(1, 6).flatmap(lambda n: st.lists(st.integers(0, 2**n - 1), min_size=n, max_size=n)))

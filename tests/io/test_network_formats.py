@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def there_and_back(fitted: td.FittedNetwork, path: Path) -> td.FittedNetwork:
     td.write_network(path, fitted)
     assert td.read_network(path) == fitted.network
-    return td.read_fitted(path)
+    return td.io.read_fitted(path)
 
 
 def assert_same(one: td.FittedNetwork, other: td.FittedNetwork) -> None:
@@ -153,9 +153,9 @@ def test_a_network_without_probabilities(folder: Path) -> None:
         with pytest.raises(FileError, match=r"holds probabilities, which network\.fit\(table\) or topdag fit gives"):
             td.write_network(folder / f"bare{ending}", network)
     with pytest.raises(FileError, match=r"bare\.xml: line 5: 'asia' has no probabilities"):
-        td.read_fitted(folder / "bare.xml")
+        td.io.read_fitted(folder / "bare.xml")
     with pytest.raises(FileError, match=r"bare\.json: This is not a fitted network"):
-        td.read_fitted(folder / "bare.json")
+        td.io.read_fitted(folder / "bare.json")
     td.write_network(folder / "fitted.dot", td.example_network())
     assert (folder / "fitted.dot").read_text() == network.to_dot()
 
@@ -186,7 +186,7 @@ def test_damaged_json(folder: Path, change: dict[str, object], reason: str) -> N
     content = td.FittedNetwork(td.Network(["a"], {}), {"a": ("x", "y")}, {"a": [0.5, 0.5]}).to_dict()
     (folder / "damaged.json").write_text(json.dumps(content | change))
     with pytest.raises(FileError, match=rf"damaged\.json: .*{reason}"):
-        td.read_fitted(folder / "damaged.json")
+        td.io.read_fitted(folder / "damaged.json")
 
 
 @pytest.mark.parametrize("ending", [".bif", ".net"])

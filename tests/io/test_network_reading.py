@@ -32,14 +32,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def read(folder: Path, text: str, ending: str = ".bif") -> td.FittedNetwork:
     path = folder / f"net{ending}"
     path.write_text(text)
-    return td.read_fitted(path)
+    return td.io.read_fitted(path)
 
 
 @pytest.mark.skipif(not NETWORKS, reason=f"no networks in {DATA / 'networks'}")
 @pytest.mark.parametrize("path", NETWORKS, ids=lambda path: path.name.split(".")[0])
 def test_the_networks_of_the_literature(path: Path, folder: Path) -> None:
     """All variables and parents of the file, and rows that sum to 1; small ones go there and back."""
-    fitted = td.read_bif(path)
+    fitted = td.io.read_bif(path)
     content = path.read_bytes()
     text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
     assert len(fitted.names) == text.count("\nvariable ")
@@ -49,12 +49,12 @@ def test_the_networks_of_the_literature(path: Path, folder: Path) -> None:
     if len(content) < 60_000:
         assert td.read_network(path) == fitted.network
         td.write_network(folder / "again.bif", fitted)
-        assert td.read_fitted(folder / "again.bif") == fitted
+        assert td.io.read_fitted(folder / "again.bif") == fitted
 
 
 @pytest.mark.skipif(not NETWORKS, reason=f"no networks in {DATA / 'networks'}")
 def test_asia_is_the_example() -> None:
-    assert td.read_fitted(DATA / "networks" / "asia.bif") == td.example_network()
+    assert td.io.read_fitted(DATA / "networks" / "asia.bif") == td.example_network()
 
 
 # ---- Dialects of BIF
@@ -107,7 +107,7 @@ def test_latin_1_and_a_byte_order_mark(folder: Path) -> None:
     text = "variable größe { type discrete [ 2 ] { x, y }; } probability ( größe ) { table 0.5, 0.5; }"
     for encoding in ("latin-1", "utf-8-sig"):
         (folder / "coded.bif").write_bytes(text.encode(encoding))
-        assert td.read_fitted(folder / "coded.bif").names == ("größe",)
+        assert td.io.read_fitted(folder / "coded.bif").names == ("größe",)
 
 
 # ---- Other formats
@@ -212,7 +212,7 @@ def test_other_errors(folder: Path, ending: str, text: str, reason: str) -> None
 
 def test_files_that_are_not_there_or_damaged(folder: Path) -> None:
     with pytest.raises(FileError, match=r"absent\.bif: there is no such file"):
-        td.read_fitted(folder / "absent.bif")
+        td.io.read_fitted(folder / "absent.bif")
     (folder / "cut.bif.gz").write_bytes(gzip.compress(BIF.encode())[:-20])
     with pytest.raises(FileError, match=r"cut\.bif\.gz: the gzip file is damaged"):
         td.read_network(folder / "cut.bif.gz")
@@ -232,7 +232,7 @@ def test_damage_is_refused_by_name_or_harmless(folder: Path, ending: str, data: 
         content[start : start + data.draw(st.integers(0, 30))] = data.draw(st.binary(max_size=3))
     path.write_bytes(content)
     try:
-        said, fitted = "", td.read_fitted(path)
+        said, fitted = "", td.io.read_fitted(path)
     except FileError as error:
         said, fitted = str(error), None
     assert said.startswith(str(path)) if fitted is None else isinstance(fitted, td.FittedNetwork)

@@ -31,8 +31,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def there_and_back(scores: Scores, path: Path) -> Scores:
-    td.write_scores(path, scores)
-    return td.read_scores(path)
+    td.io.write_scores(path, scores)
+    return td.io.read_scores(path)
 
 
 def assert_same_store(one: Scores, other: Scores) -> None:
@@ -136,7 +136,7 @@ def test_lists_keep_the_best_network(folder: Path, case: Case, suffix: str, data
 
 def test_pss_says_what_it_holds(folder: Path) -> None:
     scores = td.score(td.example_table(), td.BDeu(2), max_parents=2)
-    td.write_scores(folder / "told.pss", scores)
+    td.io.write_scores(folder / "told.pss", scores)
     head = (folder / "told.pss").read_text().split("VAR")[0]
     for line in ("num_records=500", "parent_limit=2", "score_type=BDeu", "ess=2"):
         assert f"META {line}\n" in head
@@ -144,17 +144,17 @@ def test_pss_says_what_it_holds(folder: Path) -> None:
 
 def test_what_a_list_was_kept_for_can_be_said(folder: Path) -> None:
     scores = td.score(td.example_table(), td.BIC(), keep=td.Within(20))
-    td.write_scores(folder / "kept.jkl", scores)
-    assert td.read_scores(folder / "kept.jkl", keep=td.Within(20)).keep == td.Within(20)
+    td.io.write_scores(folder / "kept.jkl", scores)
+    assert td.io.read_scores(folder / "kept.jkl", keep=td.Within(20)).keep == td.Within(20)
     with pytest.raises(td.ScoreError, match="keep must be"):
-        td.read_scores(folder / "kept.jkl", keep="some")
+        td.io.read_scores(folder / "kept.jkl", keep="some")
 
 
 def test_numbers_too_large_for_sums_are_refused_with_the_file(folder: Path) -> None:
     path = folder / "large.jkl"
     path.write_text("2\na 1\n-1e308 0\nb 1\n-1.0 0\n")
     with pytest.raises(td.FileError, match=r"large\.jkl.*too large"):
-        td.read_scores(path)
+        td.io.read_scores(path)
 
 
 # ---- Damaged .npz
@@ -178,7 +178,7 @@ def read_or_refused(path: Path, content: bytes) -> Scores | None:
     """Scores that can be asked, or a FileError that names the file; anything else is a bug."""
     path.write_bytes(content)
     try:
-        scores = td.read_scores(path)
+        scores = td.io.read_scores(path)
     except td.FileError as error:
         message = str(error)
     else:
@@ -289,13 +289,13 @@ def test_headers_that_do_not_fit(folder: Path, case: str, change: dict[str, obje
     path = folder / "header.npz"
     with_header(case, path, **change)
     with pytest.raises(td.FileError, match=r"header\.npz: "):
-        td.read_scores(path)
+        td.io.read_scores(path)
 
 
 def test_the_header_changed_back_is_fine(folder: Path) -> None:
     for case in WHOLE:
         with_header(case, folder / "header.npz")
-        assert isinstance(td.read_scores(folder / "header.npz"), Scores)
+        assert isinstance(td.io.read_scores(folder / "header.npz"), Scores)
 
 
 @pytest.mark.parametrize(
@@ -319,14 +319,14 @@ def test_arrays_that_do_not_fit(folder: Path, values: np.ndarray) -> None:
     for name in ("joint", "below0"):
         np.savez(path, **{**arrays, name: values})
         with pytest.raises(td.FileError, match=r"arrays\.npz: "):
-            td.read_scores(path)
+            td.io.read_scores(path)
 
 
 def test_nothing_is_unpickled(folder: Path) -> None:
     path = folder / "pickled.npz"
     np.savez(path, header=np.array([{"a": 1}], dtype=object))
     with pytest.raises(td.FileError, match=r"pickled\.npz"):
-        td.read_scores(path)
+        td.io.read_scores(path)
     bare = io.BytesIO()
     np.save(bare, np.zeros(3))
     assert read_or_refused(folder / "bare.npz", bare.getvalue()) is None
@@ -338,7 +338,7 @@ def test_a_zip_of_something_else(folder: Path) -> None:
         file.writestr("header.npy", "hello")
         file.writestr("letter.txt", "hello")
     with pytest.raises(td.FileError, match=r"other\.npz"):
-        td.read_scores(path)
+        td.io.read_scores(path)
 
 
 # ---- Paths
@@ -356,7 +356,7 @@ def test_scores_cannot_be_written_here(folder: Path, name: str) -> None:
     for path in unwritable(folder, name):
         before = sorted(folder.rglob("*"))
         with pytest.raises(td.FileError, match=name.replace(".", r"\.")):
-            td.write_scores(path, scores)
+            td.io.write_scores(path, scores)
         assert sorted(folder.rglob("*")) == before  # nothing half written is left
 
 
@@ -374,7 +374,7 @@ def test_a_failed_write_leaves_what_was_there(folder: Path) -> None:
     path.write_text("as it was")
     lists = FamilyLists.build(["has blank", "b"], [(0, [], -1.0), (1, [], -2.0)])
     with pytest.raises(td.FileError, match="cannot hold the name 'has blank'"):
-        td.write_scores(path, list_scores(lists))
+        td.io.write_scores(path, list_scores(lists))
     assert path.read_text() == "as it was"
 
 
@@ -383,13 +383,13 @@ def test_links_stay_links(folder: Path) -> None:
     for name in ("linked.npz", "linked.jkl"):
         link, target = folder / name, folder / f"real-{name}"
         link.symlink_to(target)
-        td.write_scores(link, scores)
+        td.io.write_scores(link, scores)
         assert link.is_symlink()
-        assert td.read_scores(target).n_families == scores.n_families
+        assert td.io.read_scores(target).n_families == scores.n_families
     loop = folder / "loop.npz"
     loop.symlink_to(loop)
     with pytest.raises(td.FileError, match=r"loop\.npz"):
-        td.read_scores(loop)
+        td.io.read_scores(loop)
 
 
 def test_writing_replaces(folder: Path) -> None:
@@ -402,7 +402,7 @@ def test_writing_replaces(folder: Path) -> None:
 @pytest.mark.parametrize("name", ["s.csv", "s", "npz", "s.npz.zip", "s.json"])
 def test_wrong_suffix_for_scores(folder: Path, name: str) -> None:
     scores = td.score(td.example_table(), td.BIC(), max_parents=1)
-    for call in (lambda: td.write_scores(folder / name, scores), lambda: td.read_scores(folder / name)):
+    for call in (lambda: td.io.write_scores(folder / name, scores), lambda: td.io.read_scores(folder / name)):
         with pytest.raises(td.FileError, match=r"the name must end in \.npz, \.jkl, \.pss to hold scores"):
             call()
 
@@ -422,7 +422,7 @@ def test_wrong_suffix_for_networks(folder: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["absent.npz", "absent.jkl", "absent.pss", "absent.jkl.gz"])
 def test_files_that_are_not_there(folder: Path, name: str) -> None:
     with pytest.raises(td.FileError, match=rf"{name}.*there is no such file"):
-        td.read_scores(folder / name)
+        td.io.read_scores(folder / name)
     with pytest.raises(td.FileError, match="there is no such file"):
         td.read_network(folder / "absent.json")
 
@@ -455,7 +455,7 @@ def test_networks_come_back(folder: Path, network: td.Network) -> None:
     assert (folder / "network.dot").read_text() == network.to_dot()
 
 
-def answers() -> dict[str, td.Answer]:
+def answers() -> dict[str, td.types.Answer]:
     table = td.example_table()
     lists = FamilyLists.build(["a", "b"], [(0, [1], -1.0), (1, [0], -1.0)])
     return {

@@ -31,7 +31,7 @@ def is_k_dependence(network: td.Network, class_: str, k: int) -> bool:
 @pytest.mark.parametrize("class_", ["V0", "V2"])
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_the_best_classifier(class_: str, k: int) -> None:
-    known = td.k_dependence(class_, k)
+    known = td.rules.k_dependence(class_, k)
     table = sampled_table(4, 60, k)
     scores = td.score(table, td.BIC(), constraints=known)
     assert scores.rest is None  # nothing is left to search
@@ -41,11 +41,11 @@ def test_the_best_classifier(class_: str, k: int) -> None:
 
 
 def test_names_of_old() -> None:
-    assert td.tan("V1") == td.k_dependence("V1", 1)
-    bayes, zero = td.naive_bayes("V1"), td.k_dependence("V1", 0)
+    assert td.rules.tan("V1") == td.rules.k_dependence("V1", 1)
+    bayes, zero = td.rules.naive_bayes("V1"), td.rules.k_dependence("V1", 0)
     assert all(bayes.allows(network) == zero.allows(network) for network in networks())
-    for make in (lambda: td.tan("*"), lambda: td.tan(3), lambda: td.k_dependence("V0", -1)):  # type: ignore[arg-type]
+    for make in (lambda: td.rules.tan("*"), lambda: td.rules.tan(3), lambda: td.rules.k_dependence("V0", -1)):  # type: ignore[arg-type]
         with pytest.raises(td.ConstraintError):
             make()
     with pytest.raises(td.ConstraintError, match="did you mean 'V1'"):
-        td.score(sampled_table(4, 20, 0), td.BIC(), constraints=td.tan("V11"))
+        td.score(sampled_table(4, 20, 0), td.BIC(), constraints=td.rules.tan("V11"))

@@ -38,7 +38,12 @@ NAMES = ("a", "b", "c", "d", "e", "lung cancer")
 
 
 def test_written_and_read_back() -> None:
-    for known in (SOME, td.Constraints(), td.tan("a"), td.Constraints(tiers=[["x"], ["y"]], edges_within_tiers=False)):
+    for known in (
+        SOME,
+        td.Constraints(),
+        td.rules.tan("a"),
+        td.Constraints(tiers=[["x"], ["y"]], edges_within_tiers=False),
+    ):
         assert td.Constraints.from_dict(json.loads(json.dumps(known.to_dict()))) == known
         assert pickle.loads(pickle.dumps(known)) == known
         assert hash(pickle.loads(pickle.dumps(known))) == hash(known)

@@ -12,19 +12,23 @@ import topdag as td
 from topdag.cli.main import main
 
 SAID = [
-    td.influence("smoke", "lung", "+"),
-    td.influence("dose", "pain", "-", parent_order=["low", "mid", "high"], child_order=["no", "a little"]),
-    td.synergy(["a", "b"], "x", "0"),
-    td.synergy(["a", "b"], "x", "-", orders={"x": ["s", "t"]}),
-    td.probability("tub", "yes", {"asia": "no"}) <= 0.02,
-    td.probability("tub", "1", {"a": "2", "b": "x y"}) * 2 + td.probability("tub", "0", {"a": "1", "b": "z"}) >= 0.125,
-    td.probability("odd name", 'a "quoted" \\ state').equals(1 / 3),
+    td.probabilities.influence("smoke", "lung", "+"),
+    td.probabilities.influence(
+        "dose", "pain", "-", parent_order=["low", "mid", "high"], child_order=["no", "a little"]
+    ),
+    td.probabilities.synergy(["a", "b"], "x", "0"),
+    td.probabilities.synergy(["a", "b"], "x", "-", orders={"x": ["s", "t"]}),
+    td.probabilities.probability("tub", "yes", {"asia": "no"}) <= 0.02,
+    td.probabilities.probability("tub", "1", {"a": "2", "b": "x y"}) * 2
+    + td.probabilities.probability("tub", "0", {"a": "1", "b": "z"})
+    >= 0.125,
+    td.probabilities.probability("odd name", 'a "quoted" \\ state').equals(1 / 3),
 ]
 
 
 @pytest.mark.parametrize("said", SAID, ids=str)
-def test_what_is_written_is_read_back(said: td.ParameterConstraint) -> None:
-    assert td.parse_parameter(str(said)) == said
+def test_what_is_written_is_read_back(said: td.probabilities.ParameterConstraint) -> None:
+    assert td.probabilities.parse_parameter(str(said)) == said
 
 
 PIECES = [*"P()=|,<+-*2ab:!", '"', "<=", ">=", "0.5", "yes", "influence", "synergy"]
@@ -34,10 +38,10 @@ PIECES = [*"P()=|,<+-*2ab:!", '"', "<=", ">=", "0.5", "yes", "influence", "syner
 @given(st.lists(st.sampled_from(PIECES), max_size=12))
 def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
     try:
-        said = td.parse_parameter(" ".join(pieces))
+        said = td.probabilities.parse_parameter(" ".join(pieces))
     except td.ConstraintError:
         return
-    assert td.parse_parameter(str(said)) == said
+    assert td.probabilities.parse_parameter(str(said)) == said
 
 
 @pytest.mark.parametrize(
@@ -57,7 +61,7 @@ def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
 )
 def test_errors_point_at_the_place(text: str, message: str) -> None:
     with pytest.raises(td.ConstraintError, match=message):
-        td.parse_parameter(text)
+        td.probabilities.parse_parameter(text)
 
 
 def test_constraints_hold_them_and_the_parents_they_name() -> None:
@@ -74,13 +78,15 @@ def test_constraints_hold_them_and_the_parents_they_name() -> None:
 def test_both_ways_to_say_it_are_one(tmp_path: Path) -> None:
     table, said = td.example_table(), ["influence(smoke: no < yes, lung: no < yes, -)", "P(tub=yes) <= 0.02"]
     scores = td.score(table, td.BIC(), constraints=td.Constraints(parameters=said))
-    other = td.score(table, td.Constrained(td.BIC(), [td.parse_parameter(text) for text in said]))
+    other = td.score(
+        table, td.probabilities.Constrained(td.BIC(), [td.probabilities.parse_parameter(text) for text in said])
+    )
     assert scores.kind == other.kind and scores.constraints == other.constraints
     best = td.best_network(scores)
     assert best.score == td.best_network(other).score < td.best_network(td.score(table, td.BIC())).score
     path = tmp_path / "scores.npz"
-    td.write_scores(path, scores)
-    again = td.read_scores(path)
+    td.io.write_scores(path, scores)
+    again = td.io.read_scores(path)
     assert again.kind == scores.kind and again.constraints == scores.constraints
     assert td.best_network(again).score == pytest.approx(best.score, abs=1e-9)
 
@@ -88,8 +94,8 @@ def test_both_ways_to_say_it_are_one(tmp_path: Path) -> None:
 def test_numbers_may_be_written() -> None:
     table = td.Table({"dose": [0, 0, 1, 1, 2, 2], "cured": [0, 1, 0, 0, 1, 1]})
     network = td.Network(["dose", "cured"], {"cured": ["dose"]})
-    said = [td.parse_parameter("P(cured=1 | dose=0) <= 0.25")]
-    assert td.constrained_fit(network, table, said).tables["cured"][0] == pytest.approx([0.75, 0.25])
+    said = [td.probabilities.parse_parameter("P(cured=1 | dose=0) <= 0.25")]
+    assert td.probabilities.constrained_fit(network, table, said).tables["cured"][0] == pytest.approx([0.75, 0.25])
 
 
 def test_other_scores_refuse() -> None:

@@ -51,7 +51,7 @@ rules = st.recursive(atoms, joined, max_leaves=12)
 
 @given(rules)
 def test_what_is_written_is_read_back(rule: Rule) -> None:
-    assert td.parse_rule(str(rule)) == rule
+    assert td.rules.parse_rule(str(rule)) == rule
 
 
 @settings(max_examples=300)
@@ -63,14 +63,14 @@ def test_what_is_written_is_read_back(rule: Rule) -> None:
 @example("a->b or " * 2000 + "a->b")
 def test_any_text_is_read_or_refused_with_a_place(text: str) -> None:
     try:
-        rule = td.parse_rule(text)
+        rule = td.rules.parse_rule(text)
     except td.ConstraintError as error:
         lines = str(error).split("\n")
         assert lines[0].startswith("Rule, character ") and lines[-1].strip() == "^" and len(lines) == 3
         place = int(lines[0].split()[2].rstrip(":"))
         assert 1 <= place <= len(text) + 1
         return
-    assert td.parse_rule(str(rule)) == rule
+    assert td.rules.parse_rule(str(rule)) == rule
 
 
 @given(rules, st.data())
@@ -101,7 +101,7 @@ def test_damaged_texts(rule: Rule, data: st.DataObject) -> None:
 )
 def test_errors_point_at_the_place(text: str, place: int, expected: str) -> None:
     with pytest.raises(td.ConstraintError) as caught:
-        td.parse_rule(text)
+        td.rules.parse_rule(text)
     lines = str(caught.value).split("\n")
     assert lines[0].startswith(f"Rule, character {place}:") and expected in lines[0]
     assert lines[2].index("^") == 2 + place - 1
@@ -123,7 +123,7 @@ def test_errors_point_at_the_place(text: str, place: int, expected: str) -> None
     ],
 )
 def test_text_and_functions_say_the_same(text: str, rule: Rule) -> None:
-    assert td.parse_rule(text) == rule
+    assert td.rules.parse_rule(text) == rule
 
 
 def test_what_rules_mean() -> None:
@@ -139,7 +139,7 @@ def test_what_rules_mean() -> None:
         "if b->a then c->a": True,
         "b->a or not c->b": True,
     }.items():
-        assert rule_holds(td.parse_rule(text), parents) is is_so, text
+        assert rule_holds(td.rules.parse_rule(text), parents) is is_so, text
 
 
 def rule_holds(rule: Rule, parents: Mapping[str, Set[str]]) -> bool:  # noqa: PLR0911
@@ -207,7 +207,7 @@ def test_constraints_with_a_rule_allow_what_satisfies_it(rule: Rule) -> None:
 
 def test_rules_are_made_of_texts_too() -> None:
     assert td.any_of(["a->b", edge("c", "d")]) == td.any_of([edge("a", "b"), edge("c", "d")])
-    assert td.if_then("a->b", td.not_("c->d")) == td.parse_rule("if a->b then not c->d")
+    assert td.if_then("a->b", td.not_("c->d")) == td.rules.parse_rule("if a->b then not c->d")
 
 
 def test_what_is_no_rule() -> None:
@@ -220,7 +220,7 @@ def test_what_is_no_rule() -> None:
         lambda: n_parents("a") <= -1,
         lambda: n_parents("a") <= 1.5,  # type: ignore[operator]
         lambda: n_parents(3) <= 1,  # type: ignore[arg-type]
-        lambda: td.parse_rule(3),  # type: ignore[arg-type]
+        lambda: td.rules.parse_rule(3),  # type: ignore[arg-type]
     ):
         with pytest.raises(td.ConstraintError):
             make()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
@@ -19,8 +18,6 @@ from topdag.networks.drawing import svg as drawing
 from topdag.networks.drawing.layout import Layout, layered
 from topdag.networks.drawing.routes import Point, route
 from topdag.networks.drawing.svg import (
-    Drawing,
-    by_place,
     escaped,
     fitted,
     graph_svg,
@@ -111,18 +108,6 @@ def test_edges_along_a_row() -> None:
 def test_a_circle_is_refused() -> None:
     with pytest.raises(ValueError, match="circle"):
         layered([(60.0, 30.0)] * 2, [(0, 1), (1, 0)])
-
-
-def test_without_igraph(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library only makes drawings better."""
-    network = td.example_network().network
-    edges = by_place(network.names, network.edges)
-    with_library = Drawing.of(network.names, edges).layout
-    monkeypatch.setitem(sys.modules, "igraph", None)
-    without = Drawing.of(network.names, edges).layout
-    assert_well_placed(without, edges)
-    assert without.row_of == with_library.row_of
-    assert "either" in network.to_svg()
 
 
 def test_a_drawing_is_the_same_every_time() -> None:

@@ -274,8 +274,8 @@ def test_lists_of_classes_with_large_sizes(tmp_path: Path) -> None:
     found = td.k_best_classes(scores, 1)
     assert found.sizes == (math.factorial(n),)
     assert found.n_networks == math.factorial(n)
-    td.write_list(tmp_path / "one.jsonl", found)
-    read = td.read_list(tmp_path / "one.jsonl")
+    td.io.write_list(tmp_path / "one.jsonl", found)
+    read = td.io.read_list(tmp_path / "one.jsonl")
     assert read.sizes == found.sizes
 
 

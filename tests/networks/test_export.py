@@ -159,7 +159,7 @@ def test_pgmpy_reads_what_is_written_and_the_other_way_round(pgmpy: Any, tmp_pat
         assert_close(of_pgmpy(model, fitted.names), fitted)
         theirs = tmp_path / f"theirs.{ending}"
         getattr(pgmpy, writer)(fitted.to_pgmpy()).write(str(theirs))
-        read = td.read_fitted(theirs)
+        read = td.io.read_fitted(theirs)
         assert_close(of_pgmpy(read.to_pgmpy(), fitted.names), fitted, tolerance)
 
 
@@ -171,7 +171,7 @@ def test_pyagrum_reads_what_is_written_and_the_other_way_round(gum: Any, tmp_pat
         assert_close(of_pyagrum(gum.loadBN(str(path)), fitted.names), fitted, 1e-12 if ending == "bifxml" else 1e-7)
         theirs = tmp_path / f"theirs.{ending}"
         gum.saveBN(fitted.to_pyagrum(), str(theirs))
-        read = td.read_fitted(theirs)
+        read = td.io.read_fitted(theirs)
         assert_close(of_pyagrum(read.to_pyagrum(), fitted.names), fitted, 1e-12 if ending != "bifxml" else 1e-5)
 
 
@@ -197,7 +197,7 @@ def test_plain_names_travel_everywhere(pgmpy: Any, gum: Any, tmp_path: Path, end
 @pytest.mark.parametrize("name", SMALL)
 def test_networks_of_the_literature_are_read_as_by_others(pgmpy: Any, gum: Any, name: str) -> None:
     path = DATA / "networks" / f"{name}.bif"
-    fitted = td.read_fitted(path)
+    fitted = td.io.read_fitted(path)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         assert_close(of_pgmpy(pgmpy.BIFReader(str(path)).get_model(), fitted.names), fitted, 1e-6)

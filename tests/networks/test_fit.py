@@ -58,7 +58,7 @@ def test_fitted_rows_are_as_likely_as_predicted(data: st.DataObject, ess: float)
     table = data.draw(tables(variables=(2, 4), most_states=3, rows=(1, 5, 30)))
     network = data.draw(networks_on(table))
     fitted = network.fit(table, ess)
-    densities = td.predictive_log_density(network, table, table, ess=ess)
+    densities = td.features.predictive_log_density(network, table, table, ess=ess)
     for (row, _), density in zip(table.rows(), densities, strict=True):
         assert fitted.log_probability(dict(zip(table.names, row, strict=True))) == pytest.approx(density)
     assert fitted.log_likelihood(table) == pytest.approx(float(densities @ table.weights))

@@ -83,18 +83,18 @@ def test_a_heat_map_has_room_for_long_names(names: list[str]) -> None:
 
 def test_a_score_profile() -> None:
     classes = td.k_best_classes(td.example_table(), 30)
-    axes = td.score_profile(classes)
+    axes = td.features.score_profile(classes)
     assert np.array_equal(axes.lines[0].get_ydata(), classes.scores)
     held = next(other for other in axes.figure.axes if other is not axes)
     assert held.lines[0].get_ydata()[-1] == pytest.approx(1.0)
     networks = td.k_best_networks(td.example_table(), 100)
-    assert len(td.score_profile(networks, axes=plt.subplots()[1]).lines[0].get_xdata()) == 100
+    assert len(td.features.score_profile(networks, axes=plt.subplots()[1]).lines[0].get_xdata()) == 100
 
 
 def test_an_empty_list_has_no_profile() -> None:
     empty = td.k_best_classes(td.example_table(), 5, time_limit=0)
     with pytest.raises(ValueError, match="empty"):
-        td.score_profile(empty)
+        td.features.score_profile(empty)
 
 
 def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:

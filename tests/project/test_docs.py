@@ -57,16 +57,6 @@ def test_module(name: str) -> None:
         assert not failed, "".join(failures)
 
 
-def test_every_public_name_is_explained() -> None:
-    without = [
-        name
-        for name in topdag.__all__
-        if not (getattr(topdag, name).__doc__ or "").strip()
-        or (getattr(topdag, name).__doc__ or "").startswith(f"{name}(")  # what a dataclass writes by itself
-    ]
-    assert without == []
-
-
 def test_there_are_examples() -> None:
     """That nothing is skipped silently: the pages that have Python blocks have examples that run."""
     for page in PAGES:

@@ -267,18 +267,24 @@ CALLS = [
     ("td.write_network('/none/x.json', found[0])", "/none/x.json: not written: there is no folder /none"),
     ("td.write_network('x.json', 5)", "x.json: write_network writes a Network, not int"),
     ("td.read_network('none.json')", "none.json: there is no such file"),
-    ("td.write_scores('x.npz.gz', scores)", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
-    ("td.read_scores('x.npz.gz')", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
-    ("td.read_scores('none.txt')", "none.txt: the name must end in .npz, .jkl, .pss to hold scores"),
-    ("td.read_list('none.json')", "none.json: the name must end in .jsonl or .jsonl.gz to hold a list"),
+    ("td.io.write_scores('x.npz.gz', scores)", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
+    ("td.io.read_scores('x.npz.gz')", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
+    ("td.io.read_scores('none.txt')", "none.txt: the name must end in .npz, .jkl, .pss to hold scores"),
+    ("td.io.read_list('none.json')", "none.json: the name must end in .jsonl or .jsonl.gz to hold a list"),
     (
-        "td.feature(len, between=5)",
+        "td.features.feature(len, between=5)",
         "between= takes the least and the most that a feature can be, such as between=(0, 3)",
     ),
-    ("td.feature(len, between='nonsense')", "such as between=(0, 3), not 'nonsense'."),
-    ("td.feature(5)", "A feature is a function of a network, not 5."),
-    ("td.posterior(found, td.edge('lunk', 'asia'))", "There is no variable 'lunk'; did you mean 'lung'?"),
-    ("td.posterior(found, td.edge('lung', 'lung'))", "This takes different variables, not 'lung', 'lung'."),
+    ("td.features.feature(len, between='nonsense')", "such as between=(0, 3), not 'nonsense'."),
+    ("td.features.feature(5)", "A feature is a function of a network, not 5."),
+    (
+        "td.features.posterior(found, td.features.edge('lunk', 'asia'))",
+        "There is no variable 'lunk'; did you mean 'lung'?",
+    ),
+    (
+        "td.features.posterior(found, td.features.edge('lung', 'lung'))",
+        "This takes different variables, not 'lung', 'lung'.",
+    ),
     ("td.summary(5)", "summary takes a list of networks or classes, not int."),
     ("found['a']", "a list is asked by place, such as [0] for the best, not 'a'"),
     ("found[100]", "the list has 3 items, counted from 0"),
@@ -291,11 +297,11 @@ CALLS = [
     ),
     ("td.Constraints(required_edges=['a->b'], forbidden_edges=['a->b'])", "cannot all hold: .* Drop one of them."),
     ("td.Constraints(tiers=['a', 'b'])", "tiers: give a list of names, not 'a'."),
-    ("td.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
+    ("td.rules.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
     (
         "td.Network(['a', 'b'], {}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
         "fit needs states, but 'a' is continuous: cut such columns with discretize= when making the table, or fit "
-        "numbers with topdag.regressions",
+        "numbers with topdag.probabilities.regressions",
     ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),
@@ -367,14 +373,14 @@ WORDS: list[tuple[list[str], Exit, str]] = [
         ["fit", "FLOATS", "NET"],
         Exit.BAD_INPUT,
         "fit needs states, but 'a', 'b' are continuous: cut such columns with --discretize when making the table, or "
-        "convert 'b', all whole numbers, to integers, or fit numbers with topdag.regressions in Python.",
+        "convert 'b', all whole numbers, to integers, or fit numbers with topdag.probabilities.regressions in Python.",
     ),
 ]
 
 
 @pytest.mark.parametrize(("words", "code", "text"), WORDS)
 def test_commands(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str], code: Exit, text: str) -> None:
-    td.write_scores(tmp_path / "pruned.jkl", td.score(td.example_table(50), td.BIC(), keep="best"))
+    td.io.write_scores(tmp_path / "pruned.jkl", td.score(td.example_table(50), td.BIC(), keep="best"))
     td.write_network(tmp_path / "net.json", td.Network(["a", "b"], {"b": ["a"]}))
     (tmp_path / "junk.parquet").write_text("a,b\n1,2\n2,1\n")
     (tmp_path / "floats.csv").write_text("a,b\n1.5,2.0\n2.5,1.0\n")

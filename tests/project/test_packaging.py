@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 PROJECT = tomllib.loads((Path(__file__).resolve().parents[2] / "pyproject.toml").read_text())
-HEAVY = ("highspy", "rich", "pandas", "polars", "pyarrow", "matplotlib", "scipy", "networkx", "sklearn", "IPython")
+HEAVY = ("highspy", "pandas", "polars", "pyarrow", "matplotlib", "scipy", "networkx", "sklearn", "IPython")
 
 
 def loaded_by(program: str) -> set[str]:
@@ -45,7 +45,7 @@ def test_large_searches_load_their_solver() -> None:
 
 def test_what_is_needed_at_run_time() -> None:
     names = {need.split(">")[0] for need in PROJECT["project"]["dependencies"]}
-    assert names == {"numpy", "narwhals", "rich", "highspy"}
+    assert names == {"numpy", "narwhals", "highspy"}
 
 
 def test_the_extra_for_everything_is_everything_for_use() -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import re
 import sys
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -62,9 +64,11 @@ def test_every_public_name_is_in_the_reference() -> None:
     package = griffe.load(
         "topdag", search_paths=[ROOT / "src"], extensions=extensions, allow_inspection=False, resolve_aliases=True
     )
-    assert package.exports == td.__all__
-    assert [name for name in td.__all__ if not package[name].has_docstring] == []
-    assert {name for name, module in package.modules.items() if module.is_public} <= set(td.__all__)
+    for space in [package, *(package[name] for name in td.__all__ if isinstance(getattr(td, name), ModuleType))]:
+        assert space.exports == import_module(space.path).__all__
+        assert [name for name in space.exports if not space[name].has_docstring] == []
+        assert {name for name, module in space.modules.items() if module.is_public} <= set(space.exports)
+        assert f"::: {space.path}\n" in (ROOT / "docs" / "reference" / "names.md").read_text()
     assert "```pycon\n>>> chain = Network(" in package["compare"].docstring.value
 
 

@@ -21,12 +21,12 @@ from topdag.report.markup import Html, percent, safe_json, tag
 
 
 @pytest.fixture(scope="module")
-def scores() -> td.Scores:
+def scores() -> td.types.Scores:
     return td.score(td.example_table(), td.BDeu())
 
 
 @pytest.fixture(scope="module")
-def asia_page(scores: td.Scores, tmp_path_factory: pytest.TempPathFactory) -> Page:
+def asia_page(scores: td.types.Scores, tmp_path_factory: pytest.TempPathFactory) -> Page:
     return page_of(tmp_path_factory.mktemp("asia"), scores, k=12, title="Chest clinic")
 
 
@@ -39,7 +39,7 @@ def test_all_sections_are_there(asia_page: Page) -> None:
     assert links == [f"#{key}" for key in SECTIONS]
 
 
-def test_the_best_network_and_its_proof(asia_page: Page, scores: td.Scores) -> None:
+def test_the_best_network_and_its_proof(asia_page: Page, scores: td.types.Scores) -> None:
     best = td.best_network(scores)
     assert asia_page.values["best"]["edges"] == [list(edge) for edge in best.network.edges]  # type: ignore[union-attr]
     assert asia_page.values["best"]["score"] == best.score
@@ -47,7 +47,7 @@ def test_the_best_network_and_its_proof(asia_page: Page, scores: td.Scores) -> N
     assert f"{best.score:,.6f}".replace("-", "−") in asia_page.text
 
 
-def test_every_edge_is_told(asia_page: Page, scores: td.Scores) -> None:
+def test_every_edge_is_told(asia_page: Page, scores: td.types.Scores) -> None:
     edges, own = td.edge_posteriors(scores), td.EquivalenceClass(td.best_network(scores).network)  # type: ignore[arg-type]
     for a, b in own.member.edges:
         is_open = (a, b) in own.undirected or (b, a) in own.undirected
@@ -56,17 +56,20 @@ def test_every_edge_is_told(asia_page: Page, scores: td.Scores) -> None:
         assert f"{a}{b}{direction}{edges[a, b]:.3f}{either:.3f}" in asia_page.text
 
 
-def test_the_classes_with_shares_and_sizes(asia_page: Page, scores: td.Scores) -> None:
+def test_the_classes_with_shares_and_sizes(asia_page: Page, scores: td.types.Scores) -> None:
     classes, evidence = td.k_best_classes(scores, 12), td.log_evidence(scores)
     assert np.allclose(asia_page.values["scores"], classes.scores)
     assert len(asia_page.all("input", name="item")) == 12
     for place, own in enumerate(classes):
         share = own.size * np.exp(classes.scores[place] - evidence)
         assert percent(float(share)) in asia_page.text
-    assert f"Together they hold {percent(td.coverage(classes, evidence))} of the whole posterior" in asia_page.text
+    assert (
+        f"Together they hold {percent(td.features.coverage(classes, evidence))} of the whole posterior"
+        in asia_page.text
+    )
 
 
-def test_what_differs_is_told_and_drawn(asia_page: Page, scores: td.Scores) -> None:
+def test_what_differs_is_told_and_drawn(asia_page: Page, scores: td.types.Scores) -> None:
     classes = list(td.k_best_classes(scores, 12))
     roles = asia_page.values["roles"]
     assert [role for _, role in roles[0]] == ["same"] * len(roles[0])
@@ -80,7 +83,7 @@ def test_what_differs_is_told_and_drawn(asia_page: Page, scores: td.Scores) -> N
     assert "added" in asia_page.text and "removed" in asia_page.text
 
 
-def test_probabilities_are_exact(asia_page: Page, scores: td.Scores) -> None:
+def test_probabilities_are_exact(asia_page: Page, scores: td.types.Scores) -> None:
     edges, paths = td.edge_posteriors(scores), td.path_posteriors(scores)
     assert np.allclose(asia_page.values["edges"], edges.matrix, atol=1e-6)
     assert np.allclose(asia_page.values["paths"], paths.matrix, atol=1e-6)
@@ -111,7 +114,7 @@ def test_assumptions_are_stated(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("prior", [td.OrderModular(), td.FairPrior(), td.EdgePrior({("smoke", "lung"): 2.0}, -1.0)])
-def test_under_a_prior_networks_are_listed(tmp_path: Path, scores: td.Scores, prior: Any) -> None:
+def test_under_a_prior_networks_are_listed(tmp_path: Path, scores: td.types.Scores, prior: Any) -> None:
     page = page_of(tmp_path, scores, k=4, prior=prior)
     assert np.allclose(page.values["scores"], td.k_best_networks(scores, 4, prior=prior).scores)
     assert np.allclose(page.values["edges"], td.edge_posteriors(scores, prior=prior).matrix, atol=1e-6)
@@ -124,7 +127,7 @@ def test_a_score_without_classes(tmp_path: Path) -> None:
     assert "3 best networks" in page.text
 
 
-def test_answers_that_are_there_are_not_asked_again(tmp_path: Path, scores: td.Scores) -> None:
+def test_answers_that_are_there_are_not_asked_again(tmp_path: Path, scores: td.types.Scores) -> None:
     """The form of the design: the page shows just these."""
     best, classes, edges = td.best_network(scores), td.k_best_classes(scores, 3), td.edge_posteriors(scores)
     page = page_of(tmp_path, best, classes, edges)
@@ -160,14 +163,16 @@ def test_how_many_networks_there_are() -> None:
     assert [networks_on(n) for n in range(7)] == [1, 1, 3, 25, 543, 29281, 3781503]
 
 
-def test_paths_by_a_list(scores: td.Scores) -> None:
+def test_paths_by_a_list(scores: td.types.Scores) -> None:
     classes = td.k_best_classes(scores, 9)
     found = path_matrix(classes)
     for a, b in (("smoke", "dysp"), ("tub", "xray"), ("xray", "tub"), ("asia", "tub")):
         place = classes.names.index(a), classes.names.index(b)
-        assert found[place] == pytest.approx(td.posterior(classes, td.path(a, b)).value)
+        assert found[place] == pytest.approx(td.features.posterior(classes, td.features.path(a, b)).value)
     networks = td.k_best_networks(scores, 30)
-    assert path_matrix(networks)[2, 7] == pytest.approx(td.posterior(networks, td.path("smoke", "dysp")).value)
+    assert path_matrix(networks)[2, 7] == pytest.approx(
+        td.features.posterior(networks, td.features.path("smoke", "dysp")).value
+    )
 
 
 # ---- It needs nothing else, and names stay text

@@ -20,7 +20,7 @@ from topdag.report.write import write_page
 
 
 @pytest.fixture(scope="module")
-def scores() -> td.Scores:
+def scores() -> td.types.Scores:
     return td.score(td.example_table(), td.BDeu())
 
 
@@ -81,7 +81,7 @@ def test_no_network_is_possible(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("is_empty", [True, False])
 def test_an_interruption_keeps_what_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: td.Scores, is_empty: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, scores: td.types.Scores, is_empty: bool
 ) -> None:
     def interrupted(*_: object, **__: object) -> None:
         raise td.Interrupted("", td.k_best_classes(scores, 3, time_limit=0 if is_empty else None))
@@ -98,7 +98,7 @@ def test_an_interruption_keeps_what_is_known(
 def test_what_on_progress_raises_keeps_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A score that is a function of ours tells of itself before it is asked for."""
 
-    def enough(_: td.Progress) -> None:
+    def enough(_: td.types.Progress) -> None:
         raise LookupError("enough")
 
     monkeypatch.setattr(asking, "BDeu", lambda: td.CustomScore(lambda family: -float(len(family.parents))))
@@ -112,9 +112,9 @@ def test_only_constant_columns(tmp_path: Path) -> None:
     assert [own["id"] for own in page.all("section")] == list(SECTIONS)
 
 
-def test_scores_from_a_file(tmp_path: Path, scores: td.Scores) -> None:
-    td.write_scores(tmp_path / "asia.jkl", scores)
-    page = page_of(tmp_path, td.read_scores(tmp_path / "asia.jkl"), k=2)
+def test_scores_from_a_file(tmp_path: Path, scores: td.types.Scores) -> None:
+    td.io.write_scores(tmp_path / "asia.jkl", scores)
+    page = page_of(tmp_path, td.io.read_scores(tmp_path / "asia.jkl"), k=2)
     assert "The scores were read from a file" in page.text
 
 
@@ -136,7 +136,7 @@ def test_wrong_use(content: tuple[Any, ...], options: dict[str, Any], message: s
         td.write_report(*content, **options)
 
 
-def test_parts_of_different_tables(tmp_path: Path, scores: td.Scores) -> None:
+def test_parts_of_different_tables(tmp_path: Path, scores: td.types.Scores) -> None:
     other = td.best_network(td.Table({"a": [0, 1], "b": [1, 0]}))
     with pytest.raises(td.ScoreError, match="same variables"):
         page_of(tmp_path, other, td.edge_posteriors(scores))

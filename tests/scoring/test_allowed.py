@@ -40,7 +40,7 @@ def by_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 
-def families(scores: td.Scores) -> dict[tuple[str, tuple[str, ...]], float]:
+def families(scores: td.types.Scores) -> dict[tuple[str, tuple[str, ...]], float]:
     return {(x, parents): value for x in scores.names for parents, value in scores.families(x)}
 
 
@@ -111,8 +111,8 @@ def test_limits_on_set_functions_are_rules_about_families(
     free = td.score(table, td.BDeu(), max_parents=max_parents)
     assert isinstance(scores.store, SetStore)
     assert scores.store.limits
-    td.write_scores(tmp_path / "known.npz", scores)
-    read = td.read_scores(tmp_path / "known.npz")
+    td.io.write_scores(tmp_path / "known.npz", scores)
+    read = td.io.read_scores(tmp_path / "known.npz")
     assert scores.compiled is not None
     total = 0
     for x, own in enumerate(scores.compiled.families):
@@ -244,15 +244,15 @@ def test_what_scores_say_of_themselves(tmp_path: Path) -> None:
     known = td.Constraints(required_edges=[("smoke", "lung")], ancestors=[("asia", "dysp")])
     scores = td.score(td.example_table(), td.BDeu(), constraints=known)
     assert scores.constraints == known and "smoke->lung" in scores.describe_space()
-    td.write_scores(tmp_path / "s.npz", scores)
-    back = td.read_scores(tmp_path / "s.npz")
+    td.io.write_scores(tmp_path / "s.npz", scores)
+    back = td.io.read_scores(tmp_path / "s.npz")
     assert back.constraints == known
     assert td.best_network(back).network == td.best_network(scores).network
     with pytest.raises(td.FileError, match="asia is an ancestor of dysp"):
-        td.write_scores(tmp_path / "s.jkl", scores)
+        td.io.write_scores(tmp_path / "s.jkl", scores)
     local = td.score(td.example_table(), td.BDeu(), keep="best", constraints=td.Constraints(max_parents=1))
-    td.write_scores(tmp_path / "l.jkl", local)
-    assert td.best_network(td.read_scores(tmp_path / "l.jkl")).score == pytest.approx(td.best_network(local).score)
+    td.io.write_scores(tmp_path / "l.jkl", local)
+    assert td.best_network(td.io.read_scores(tmp_path / "l.jkl")).score == pytest.approx(td.best_network(local).score)
     for keep in ("best", td.KBest(2), td.Within(3)):
         with pytest.raises(td.ScoreError, match="Leave keep out"):
             td.score(td.example_table(), td.BDeu(), constraints=known, keep=keep)

@@ -146,7 +146,7 @@ def test_twenty_variables_take_each_set_once_whatever_the_threads() -> None:
     assert one.n_sets == 2**20 == len(one.store.arrays[0])
     assert np.array_equal(one.store.arrays[0], four.store.arrays[0])
     answer = td.best_network(one)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.network is not None and check_network(answer.network, table, td.GaussianBIC()).is_fine
 
 
@@ -204,7 +204,7 @@ def test_degenerate_tables(change: object, message: str) -> None:
 
 def test_few_rows_do_where_parents_are_few() -> None:
     rows = related(4, 6, 5)
-    assert td.best_network(td.score(rows, td.GaussianBIC(), max_parents=3)).proof.status is td.Status.PROVED
+    assert td.best_network(td.score(rows, td.GaussianBIC(), max_parents=3)).proof.status is td.types.Status.PROVED
 
 
 @pytest.mark.parametrize(

@@ -132,12 +132,12 @@ def test_bad_k(k: object) -> None:
 
 def test_files_say_that_scores_were_kept_for_the_k_best(tmp_path: Path) -> None:
     scores = td.score(td.example_table(), td.BIC(), keep=KBest(30))
-    td.write_scores(tmp_path / "kept.npz", scores)
-    again = td.read_scores(tmp_path / "kept.npz")
+    td.io.write_scores(tmp_path / "kept.npz", scores)
+    again = td.io.read_scores(tmp_path / "kept.npz")
     assert again.keep == KBest(30)
     assert np.array_equal(td.k_best_classes(again, 30).parents, td.k_best_classes(scores, 30).parents)
-    td.write_scores(tmp_path / "kept.jkl", scores)
-    listed = td.read_scores(tmp_path / "kept.jkl", keep=KBest(30))
+    td.io.write_scores(tmp_path / "kept.jkl", scores)
+    listed = td.io.read_scores(tmp_path / "kept.jkl", keep=KBest(30))
     assert np.array_equal(td.k_best_networks(listed, 30).parents, td.k_best_networks(scores, 30).parents)
     with pytest.raises(td.ScoreError, match="pruned for the 30 best"):
         td.k_best_networks(listed, 31)

@@ -25,7 +25,7 @@ THREE = {"a": (0, 1, 2), "b": (0, 1), "x": (0, 1, 2)}
 COUNTS = (0, 0, 1, 2, 3, 7, 40, 1000)
 
 
-def region(said: Sequence[td.ParameterConstraint], states: dict[str, tuple[int, ...]]) -> Region:
+def region(said: Sequence[td.probabilities.ParameterConstraint], states: dict[str, tuple[int, ...]]) -> Region:
     return region_of("x", sorted({parent for constraint in said for parent in constraint.parents}), said, states)
 
 
@@ -126,21 +126,26 @@ def test_largest_upper_set_by_looking_at_all(worth: list[int], drawn: set[tuple[
 
 
 BINARY = {
-    "chain": [td.influence("a", "x", "+")],
-    "falling": [td.influence("a", "x", "-")],
-    "two signs": [td.influence("a", "x", "+"), td.influence("b", "x", "-")],
-    "one sign, one pooled": [td.influence("a", "x", "+"), td.influence("b", "x", "0")],
-    "pooled": [td.influence("a", "x", "0")],
-    "bounds": [td.probability("x", 1, {"a": 1}) <= 0.3, td.probability("x", 0, {"a": 0}) >= 0.25],
-    "signed and bounded": [td.influence("a", "x", "+"), td.probability("x", 1) <= 0.4],
-    "fixed": [td.probability("x", 1, {"a": 1}).equals(0.25)],
+    "chain": [td.probabilities.influence("a", "x", "+")],
+    "falling": [td.probabilities.influence("a", "x", "-")],
+    "two signs": [td.probabilities.influence("a", "x", "+"), td.probabilities.influence("b", "x", "-")],
+    "one sign, one pooled": [td.probabilities.influence("a", "x", "+"), td.probabilities.influence("b", "x", "0")],
+    "pooled": [td.probabilities.influence("a", "x", "0")],
+    "bounds": [
+        td.probabilities.probability("x", 1, {"a": 1}) <= 0.3,
+        td.probabilities.probability("x", 0, {"a": 0}) >= 0.25,
+    ],
+    "signed and bounded": [td.probabilities.influence("a", "x", "+"), td.probabilities.probability("x", 1) <= 0.4],
+    "fixed": [td.probabilities.probability("x", 1, {"a": 1}).equals(0.25)],
 }
 
 
 @pytest.mark.parametrize("said", BINARY.values(), ids=BINARY)
 @settings(max_examples=25, deadline=None)
 @given(data=st.data())
-def test_closed_forms_against_the_convex_solver(said: list[td.ParameterConstraint], data: st.DataObject) -> None:
+def test_closed_forms_against_the_convex_solver(
+    said: list[td.probabilities.ParameterConstraint], data: st.DataObject
+) -> None:
     of = region(said, {**TWO, "a": (0, 1, 2)})
     for part in of.parts:
         assert part.way is not Way.CONVEX
@@ -157,23 +162,39 @@ def test_closed_forms_against_the_convex_solver(said: list[td.ParameterConstrain
 # ---- What a convex solver is needed for
 
 GENERAL = {
-    "dominance": ([td.influence("a", "x", "+")], {**THREE, "a": (0, 1)}, 12),
-    "synergy": ([td.synergy(["a", "b"], "x", "-")], TWO, 12),
-    "influences and synergy": ([td.influence("a", "x", "+"), td.synergy(["a", "b"], "x", "+")], TWO, 12),
-    "the paper's example": (
-        [td.probability("x", 1, {"a": 1, "b": 1}) + 2 * td.probability("x", 1, {"a": 1, "b": 0}) <= 1],
+    "dominance": ([td.probabilities.influence("a", "x", "+")], {**THREE, "a": (0, 1)}, 12),
+    "synergy": ([td.probabilities.synergy(["a", "b"], "x", "-")], TWO, 12),
+    "influences and synergy": (
+        [td.probabilities.influence("a", "x", "+"), td.probabilities.synergy(["a", "b"], "x", "+")],
         TWO,
         12,
     ),
-    "ratio": ([td.probability("x", 2, {"a": 0}) >= 2 * td.probability("x", 1, {"a": 1})], {**THREE, "a": (0, 1)}, 12),
-    "pinned": ([td.probability("x", 2, {"a": 0}).equals(td.probability("x", 0, {"a": 1}))], {**THREE, "a": (0, 1)}, 12),
+    "the paper's example": (
+        [
+            td.probabilities.probability("x", 1, {"a": 1, "b": 1})
+            + 2 * td.probabilities.probability("x", 1, {"a": 1, "b": 0})
+            <= 1
+        ],
+        TWO,
+        12,
+    ),
+    "ratio": (
+        [td.probabilities.probability("x", 2, {"a": 0}) >= 2 * td.probabilities.probability("x", 1, {"a": 1})],
+        {**THREE, "a": (0, 1)},
+        12,
+    ),
+    "pinned": (
+        [td.probabilities.probability("x", 2, {"a": 0}).equals(td.probabilities.probability("x", 0, {"a": 1}))],
+        {**THREE, "a": (0, 1)},
+        12,
+    ),
 }
 
 
 @pytest.mark.parametrize("case", GENERAL.values(), ids=GENERAL)
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_no_point_of_a_grid_is_better(
-    case: tuple[list[td.ParameterConstraint], dict[str, tuple[int, ...]], int], seed: int
+    case: tuple[list[td.probabilities.ParameterConstraint], dict[str, tuple[int, ...]], int], seed: int
 ) -> None:
     said, states, steps = case
     of = region(said, states)
@@ -188,15 +209,15 @@ def test_no_point_of_a_grid_is_better(
 
 
 @st.composite
-def constraints(draw: st.DrawFn) -> list[td.ParameterConstraint]:
+def constraints(draw: st.DrawFn) -> list[td.probabilities.ParameterConstraint]:
     """Some of each kind; they may contradict each other."""
     sign = st.sampled_from(["+", "-", "0"])
     given_both = st.fixed_dictionaries({"a": st.sampled_from(THREE["a"]), "b": st.sampled_from(THREE["b"])})
-    p = st.builds(td.probability, st.just("x"), st.sampled_from(THREE["x"]), given_both)
+    p = st.builds(td.probabilities.probability, st.just("x"), st.sampled_from(THREE["x"]), given_both)
     number = st.sampled_from([0.05, 0.2, 0.5, 0.9])
     kinds = st.one_of(
-        st.builds(td.influence, st.sampled_from(["a", "b"]), st.just("x"), sign),
-        st.builds(td.synergy, st.just(["a", "b"]), st.just("x"), sign),
+        st.builds(td.probabilities.influence, st.sampled_from(["a", "b"]), st.just("x"), sign),
+        st.builds(td.probabilities.synergy, st.just(["a", "b"]), st.just("x"), sign),
         st.builds(lambda q, bound: q <= bound, p, number),
         st.builds(lambda q, bound: q >= bound, p, number),
         st.builds(lambda q, other: q <= other, p, p),
@@ -208,7 +229,7 @@ def constraints(draw: st.DrawFn) -> list[td.ParameterConstraint]:
 @settings(max_examples=60, deadline=None)
 @given(constraints(), st.lists(st.sampled_from(COUNTS), min_size=18, max_size=18))
 def test_fitted_probabilities_are_distributions_that_satisfy_everything(
-    said: list[td.ParameterConstraint], drawn: list[int]
+    said: list[td.probabilities.ParameterConstraint], drawn: list[int]
 ) -> None:
     try:
         of = region(said, THREE)
@@ -242,7 +263,7 @@ def test_unseen_configurations_cost_nothing(name: str) -> None:
 @pytest.mark.parametrize("bound", [1e-3, 1e-4, 1e-5, 1e-6])
 def test_bounds_near_zero_that_the_data_break(bound: float) -> None:
     """The other two states share what is left, in the order the sign asks for; the bound is reached."""
-    said = [td.influence("a", "x", "+"), td.probability("x", 2, {"a": 2}) <= bound]
+    said = [td.probabilities.influence("a", "x", "+"), td.probabilities.probability("x", 2, {"a": 2}) <= bound]
     counts = np.array([[30, 20, 50], [10, 40, 50], [60, 20, 20]])
     of = region(said, THREE)
     p = fitted_probabilities(of, counts)
@@ -253,8 +274,13 @@ def test_bounds_near_zero_that_the_data_break(bound: float) -> None:
 
 
 def test_redundant_constraints_change_nothing() -> None:
-    said = [td.influence("a", "x", "+"), td.probability("x", 2, {"a": 1}) <= 0.4]
-    more = [*said, said[0], td.probability("x", 2, {"a": 1}) <= 0.7, td.probability("x", 2, {"a": 0}) <= 0.4]
+    said = [td.probabilities.influence("a", "x", "+"), td.probabilities.probability("x", 2, {"a": 1}) <= 0.4]
+    more = [
+        *said,
+        said[0],
+        td.probabilities.probability("x", 2, {"a": 1}) <= 0.7,
+        td.probabilities.probability("x", 2, {"a": 0}) <= 0.4,
+    ]
     counts = np.array([[3, 9, 8], [11, 4, 2], [5, 5, 5]])
     once, twice = (total_loss(region(each, THREE), counts[np.newaxis]) for each in (said, more))
     assert once > 1
@@ -264,6 +290,15 @@ def test_redundant_constraints_change_nothing() -> None:
 def test_without_the_solver_closed_forms_still_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "clarabel", None)
     counts = np.array([[[3, 9], [11, 4]]])
-    assert total_loss(region([td.influence("a", "x", "+")], TWO), counts) > 1
+    assert total_loss(region([td.probabilities.influence("a", "x", "+")], TWO), counts) > 1
     with pytest.raises(ImportError, match=r"topdag\[parameters\]"):
-        total_loss(region([td.probability("x", 1, {"a": 0}) + 0.1 <= td.probability("x", 1, {"a": 1})], TWO), counts)
+        total_loss(
+            region(
+                [
+                    td.probabilities.probability("x", 1, {"a": 0}) + 0.1
+                    <= td.probabilities.probability("x", 1, {"a": 1})
+                ],
+                TWO,
+            ),
+            counts,
+        )

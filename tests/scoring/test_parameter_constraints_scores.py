@@ -35,15 +35,18 @@ def drawn_table(seed: int, arities: Sequence[int] = (2, 2, 3, 2), rows: int = 60
 
 
 SETS = {
-    "influence": [td.influence("V0", "V1", "-")],
-    "two children": [td.influence("V0", "V1", "-"), td.influence("V1", "V2", "+")],
-    "two signs": [td.influence("V0", "V3", "+"), td.influence("V2", "V3", "-")],
-    "bounds and synergy": [td.synergy(["V0", "V1"], "V3", "+"), td.probability("V2", 0) <= 0.3],
+    "influence": [td.probabilities.influence("V0", "V1", "-")],
+    "two children": [td.probabilities.influence("V0", "V1", "-"), td.probabilities.influence("V1", "V2", "+")],
+    "two signs": [td.probabilities.influence("V0", "V3", "+"), td.probabilities.influence("V2", "V3", "-")],
+    "bounds and synergy": [
+        td.probabilities.synergy(["V0", "V1"], "V3", "+"),
+        td.probabilities.probability("V2", 0) <= 0.3,
+    ],
     "nothing": [],
 }
 
 
-def all_values(kind: td.Constrained, table: td.Table) -> np.ndarray:
+def all_values(kind: td.probabilities.Constrained, table: td.Table) -> np.ndarray:
     """values[x, mask] from the definition: minus infinity without the named parents."""
     n = table.n_variables
     values = np.full((n, 2**n), -math.inf)
@@ -65,14 +68,16 @@ def listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> b
 @pytest.mark.parametrize("base", [td.BIC(), td.AIC()], ids=repr)
 @pytest.mark.parametrize("keep", [None, "best", td.Within(20), td.KBest(4), "all"], ids=repr)
 @pytest.mark.usefixtures("listed")
-def test_best_networks_by_brute_force(said: list[td.ParameterConstraint], base: object, keep: Keep | None) -> None:
+def test_best_networks_by_brute_force(
+    said: list[td.probabilities.ParameterConstraint], base: object, keep: Keep | None
+) -> None:
     table = drawn_table(len(said) + 3)
-    kind = td.Constrained(base, said)  # type: ignore[arg-type]
+    kind = td.probabilities.Constrained(base, said)  # type: ignore[arg-type]
     values = all_values(kind, table)
     truth = np.sort(brute_force.network_scores(values, brute_force.networks(4)))[::-1]
     scores = td.score(table, kind, keep=keep)
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.network.score == pytest.approx(truth[0], abs=1e-8)
     assert all(name in answer.network.parents[rule.child] for rule in said for name in rule.parents)
     assert check_network(answer.network, table, kind).problems == ()
@@ -85,10 +90,10 @@ def test_best_networks_by_brute_force(said: list[td.ParameterConstraint], base: 
 
 @pytest.mark.parametrize("said", SETS.values(), ids=SETS)
 @pytest.mark.usefixtures("listed")
-def test_all_questions_see_the_same_networks(said: list[td.ParameterConstraint]) -> None:
+def test_all_questions_see_the_same_networks(said: list[td.probabilities.ParameterConstraint]) -> None:
     """Scores chosen for the table serve every question, by scoring again where that needs more."""
     table = drawn_table(9)
-    kind = td.Constrained(td.BIC(), said)
+    kind = td.probabilities.Constrained(td.BIC(), said)
     scores = td.score(table, kind)
     values = brute_force.network_scores(all_values(kind, table), brute_force.networks(4))
     values = np.sort(values[np.isfinite(values)])[::-1]
@@ -107,7 +112,7 @@ def test_all_questions_see_the_same_networks(said: list[td.ParameterConstraint])
 
 @pytest.mark.usefixtures("listed")
 def test_family_bounds() -> None:
-    scores = td.score(drawn_table(9), td.Constrained(td.BIC(), SETS["two signs"]))
+    scores = td.score(drawn_table(9), td.probabilities.Constrained(td.BIC(), SETS["two signs"]))
     best = td.best_network(scores).network
     for name in best.names:
         assert scores.family_bound(name, best.parents[name]) == pytest.approx(best.score, abs=1e-8)
@@ -117,7 +122,9 @@ def test_family_bounds() -> None:
 @pytest.mark.parametrize("seed", [11, 12])
 def test_lists_hold_what_tables_hold(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = drawn_table(seed, (2, 3, 2, 2, 3, 2), rows=120)
-    kind = td.Constrained(td.BIC(), [td.influence("V1", "V4", "+"), td.influence("V0", "V2", "-")])
+    kind = td.probabilities.Constrained(
+        td.BIC(), [td.probabilities.influence("V1", "V4", "+"), td.probabilities.influence("V0", "V2", "-")]
+    )
     for keep in ("best", td.Within(50)):
         whole = td.score(table, kind, keep=keep)
         monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
@@ -132,7 +139,7 @@ def test_lists_hold_what_tables_hold(seed: int, monkeypatch: pytest.MonkeyPatch)
 
 def test_limits_on_parents(listed: bool) -> None:
     table = drawn_table(5)
-    kind = td.Constrained(td.BIC(), SETS["two signs"])
+    kind = td.probabilities.Constrained(td.BIC(), SETS["two signs"])
     best = td.best_network(td.score(table, kind, max_parents=2)).network
     assert set(best.parents["V3"]) == {"V0", "V2"}
     with pytest.raises(td.ScoreError, match="name 2 parents, more than the 1"):
@@ -144,7 +151,7 @@ def test_limits_on_parents(listed: bool) -> None:
 @given(st.integers(0, 10**6), st.sampled_from(sorted(SETS)), st.integers(0, 7))
 def test_constraints_never_raise_a_score(seed: int, name: str, further: int) -> None:
     table, said = drawn_table(seed, rows=25), SETS[name]
-    kind = td.Constrained(td.BIC(), said)
+    kind = td.probabilities.Constrained(td.BIC(), said)
     for child in sorted({rule.child for rule in said}):
         x = table.names.index(child)
         others = [v for v in range(4) if v != x]
@@ -161,10 +168,14 @@ def test_satisfied_constraints_cost_nothing_bit_for_bit() -> None:
     codes = np.array([rng.integers(0, 2, 4000), rng.integers(0, 3, 4000), np.zeros(4000, dtype=np.int64)])
     codes[2] = rng.random(4000) < 0.2 + 0.3 * codes[0] + 0.15 * codes[1]
     table = table_of(codes, (2, 3, 2))
-    said = [td.influence("V0", "V2", "+"), td.influence("V1", "V2", "+"), td.probability("V2", 1) >= 0.1]
-    kind = td.Constrained(td.BIC(), said)
+    said = [
+        td.probabilities.influence("V0", "V2", "+"),
+        td.probabilities.influence("V1", "V2", "+"),
+        td.probabilities.probability("V2", 1) >= 0.1,
+    ]
+    kind = td.probabilities.Constrained(td.BIC(), said)
     assert kind.local(table, 2, [0, 1]) == td.BIC().local(table, 2, [0, 1])
-    one = td.Constrained(td.AIC(), said[:1])
+    one = td.probabilities.Constrained(td.AIC(), said[:1])
     for parents in ([0], [0, 1]):
         assert one.local(table, 2, parents) == td.AIC().local(table, 2, parents)
 
@@ -174,23 +185,23 @@ def test_further_parents_are_fitted_configuration_by_configuration() -> None:
     rows = [(0, 0, 1, 3), (0, 0, 0, 1), (0, 1, 1, 1), (0, 1, 0, 3), (1, 0, 1, 1), (1, 0, 0, 4), (1, 1, 1, 5)]
     codes = np.array([row[:3] for row in rows]).T
     table = table_of(codes, (2, 2, 2), weights=[row[3] for row in rows])
-    said = [td.influence("V1", "V2", "+")]
+    said = [td.probabilities.influence("V1", "V2", "+")]
     network = td.Network(table.names, {"V2": ["V1", "V0"]})
-    fitted = td.constrained_fit(network, table, said)
+    fitted = td.probabilities.constrained_fit(network, table, said)
     axes = list(network.parents["V2"])
     p = fitted.tables["V2"][..., 1].transpose([axes.index("V0"), axes.index("V1")])
     assert p == pytest.approx(np.array([[0.5, 0.5], [0.2, 1.0]]))
     loss = 3 * math.log(0.75 / 0.5) + math.log(0.25 / 0.5) + math.log(0.25 / 0.5) + 3 * math.log(0.75 / 0.5)
-    local = td.Constrained(td.BIC(), said).local(table, 2, [0, 1])
+    local = td.probabilities.Constrained(td.BIC(), said).local(table, 2, [0, 1])
     assert local == pytest.approx(td.BIC().local(table, 2, [0, 1]) - loss, abs=1e-12)
 
 
 @pytest.mark.parametrize("said", SETS.values(), ids=SETS)
-def test_fitted_tables_reach_the_score(said: list[td.ParameterConstraint]) -> None:
+def test_fitted_tables_reach_the_score(said: list[td.probabilities.ParameterConstraint]) -> None:
     table = drawn_table(8)
-    kind = td.Constrained(td.BIC(), said)
+    kind = td.probabilities.Constrained(td.BIC(), said)
     network = td.best_network(td.score(table, kind)).network
-    fitted = td.constrained_fit(network, table, said)
+    fitted = td.probabilities.constrained_fit(network, table, said)
     names = table.names
     reached = math.fsum(
         weight * fitted.log_probability(dict(zip(names, row, strict=True))) for row, weight in table.rows()
@@ -209,23 +220,23 @@ def test_fitted_tables_reach_the_score(said: list[td.ParameterConstraint]) -> No
 
 def test_what_cannot_be_is_refused() -> None:
     table = drawn_table(3)
-    kind = td.Constrained(td.BIC(), SETS["influence"])
+    kind = td.probabilities.Constrained(td.BIC(), SETS["influence"])
     with pytest.raises(td.ScoreError, match="Ask for networks instead"):
         td.k_best_classes(td.score(table, kind), 2)
     with pytest.raises(td.NetworkError, match="must have in the network: V0"):
-        td.constrained_fit(td.Network(table.names, {}), table, SETS["influence"])
+        td.probabilities.constrained_fit(td.Network(table.names, {}), table, SETS["influence"])
     constant = td.Table({"a": [0, 0, 0], "b": [0, 1, 1]}, states={"a": [0]})
     with pytest.raises(td.ScoreError, match="'a', a constant column"):
-        td.score(constant, td.Constrained(td.BIC(), [td.influence("a", "b", "+")]))
+        td.score(constant, td.probabilities.Constrained(td.BIC(), [td.probabilities.influence("a", "b", "+")]))
 
 
 @pytest.mark.usefixtures("listed")
 def test_a_time_limit_is_kept() -> None:
-    table, kind = drawn_table(4), td.Constrained(td.BIC(), SETS["two children"])
+    table, kind = drawn_table(4), td.probabilities.Constrained(td.BIC(), SETS["two children"])
     assert score_within(table, kind, Run(time_limit=0)) is None
     scores = td.score(table, kind)
     answer = td.best_network(scores, time_limit=0)
-    assert answer.proof.status is td.Status.STOPPED
+    assert answer.proof.status is td.types.Status.STOPPED
     assert answer.proof.bound >= td.best_network(scores).network.score
 
 
@@ -241,20 +252,20 @@ STRUCTURES = {
 @pytest.mark.usefixtures("listed")
 def test_structural_constraints_beside_them(known: td.Constraints) -> None:
     table, said = drawn_table(21), SETS["influence"]
-    kind = td.Constrained(td.BIC(), said)
+    kind = td.probabilities.Constrained(td.BIC(), said)
     every = brute_force.networks(4)
     networks = [td.Network.from_masks(table.names, [int(mask) for mask in row]) for row in every]
     obeys = np.array([known.allows(network) for network in networks])
     truth = np.sort(brute_force.network_scores(all_values(kind, table), every)[obeys])[::-1]
     scores = td.score(table, kind, constraints=known)
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.score == pytest.approx(truth[0], abs=1e-8)
     assert td.k_best_networks(scores, 5).scores == pytest.approx(truth[:5].tolist(), abs=1e-8)
     assert "influence(V0, V1, -)" in answer.proof.space and "parameter constraints" in answer.proof.space
 
 
 def test_named_parents_that_structure_forbids() -> None:
-    kind = td.Constrained(td.BIC(), SETS["influence"])
+    kind = td.probabilities.Constrained(td.BIC(), SETS["influence"])
     with pytest.raises(td.ConstraintError, match=r"V0->V1 is forbidden, but influence\(V0, V1, -\)"):
         td.score(drawn_table(3), kind, constraints=td.Constraints(forbidden_edges=[("V0", "V1")]))

@@ -201,7 +201,7 @@ def test_the_time_limit_is_kept_and_progress_told() -> None:
     table = sampled_table(60, 400, seed=1, states=(2, 4))
     phases = []
 
-    def told(progress: td.Progress) -> None:
+    def told(progress: td.types.Progress) -> None:
         phases.append(progress.phase)
         if progress.phase == "counting":
             raise KeyboardInterrupt

@@ -121,7 +121,7 @@ def test_a_wide_table_is_solved_and_equivalent_networks_tie(kind: ScoreKind) -> 
     rows = sparse(9, 24, 150)
     scores = td.score(rows, kind, max_parents=2)
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED and answer.network is not None and scores.table is not None
+    assert answer.proof.status is td.types.Status.PROVED and answer.network is not None and scores.table is not None
     assert check_network(answer.network, scores.table, kind).is_fine
     assert answer.stats.engine.startswith("search")
     # Every edge of a class can be turned somewhere: the grid gives both the same score.

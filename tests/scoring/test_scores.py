@@ -283,7 +283,7 @@ def test_priors_that_do_not_fit_are_refused(table: td.Table) -> None:
 def test_a_custom_score_sees_each_family_once(table: td.Table) -> None:
     seen = []
 
-    def function(family: td.Family) -> float:
+    def function(family: td.types.Family) -> float:
         seen.append((family.variable, family.parents))
         assert family.counts.sum() == family.n_rows == 500
         assert family.counts.shape[1] == 2
@@ -303,7 +303,7 @@ def test_custom_scores_must_be_numbers(table: td.Table, value: object) -> None:
 
 
 def test_what_a_custom_function_raises_comes_out(table: td.Table) -> None:
-    def function(family: td.Family) -> float:
+    def function(family: td.types.Family) -> float:
         raise ZeroDivisionError("in the function")
 
     with pytest.raises(ZeroDivisionError, match="in the function"):

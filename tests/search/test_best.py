@@ -95,7 +95,7 @@ def test_a_search_that_is_stopped_has_a_valid_bound(lists: FamilyLists, sets: in
     scores = as_scores(lists)
     best = float(np.max(network_scores(values_of(scores), networks(len(scores.columns)))))
     stopped = td.best_network(scores, engine="search", time_limit=0.0)
-    assert stopped.proof.status is td.Status.STOPPED
+    assert stopped.proof.status is td.types.Status.STOPPED
     assert stopped.score <= best <= stopped.proof.bound
     assert stopped.proof.gap == stopped.proof.bound - stopped.score
     assert isinstance(scores.store, ListStore)
@@ -166,7 +166,7 @@ def test_lists_from_few_sets_are_those_of_all(seed: int, kind: td.BIC | td.BDeu)
         kept = td.score(table, kind, keep=td.Within(factor))
         found, truth = td.networks_within(kept, factor), td.networks_within(every, factor)
         assert found.stats.engine.startswith("sparse lattice")
-        assert found.proof.status is truth.proof.status is td.Status.PROVED
+        assert found.proof.status is truth.proof.status is td.types.Status.PROVED
         assert {tuple(row) for row in found.parents.tolist()} == {tuple(row) for row in truth.parents.tolist()}
         assert np.allclose(found.scores, truth.scores, rtol=0, atol=1e-6)
         assert td.count_classes_within(kept, factor) == td.count_classes_within(every, factor)
@@ -181,7 +181,7 @@ def test_a_list_of_k_reaches_as_far_as_it_must(k: int) -> None:
     scores = Scores(**{**vars(best_only), "automatic": True})  # as if chosen for a larger table
     for ask in (td.k_best_networks, td.k_best_classes):
         found, truth = ask(scores, k), ask(td.score(table, td.BIC()), k)
-        assert found.proof.status is td.Status.PROVED
+        assert found.proof.status is td.types.Status.PROVED
         assert np.allclose(found.scores, truth.scores, rtol=0, atol=1e-6)
         assert found.floor == pytest.approx(truth.floor, abs=1e-6)
 
@@ -195,7 +195,7 @@ def test_a_list_ends_with_the_last_network_there_is(unit: float) -> None:
     found = td.k_best_networks(scores, 100)
     assert found.stats.engine.startswith("sparse lattice")
     assert found.scores.tolist() == [-unit * lost for lost in (0, 5, 9, 14, 23, 28, 32, 37)]
-    assert (found.proof.status, found.floor) == (td.Status.PROVED, -math.inf)
+    assert (found.proof.status, found.floor) == (td.types.Status.PROVED, -math.inf)
 
 
 def test_lists_without_any_network_say_so() -> None:
@@ -203,7 +203,7 @@ def test_lists_without_any_network_say_so() -> None:
     n = 24
     scores = as_scores(FamilyLists.build(NAMES[:n], [(x, ((x + 1) % n,), 0.0) for x in range(n)]))
     for found in (td.k_best_networks(scores, 3), td.networks_within(scores, 20)):
-        assert (len(found), found.proof.status, found.proof.limit) == (0, td.Status.INFEASIBLE, None)
+        assert (len(found), found.proof.status, found.proof.limit) == (0, td.types.Status.INFEASIBLE, None)
     assert td.count_networks_within(scores, 20) == 0
     assert list(td.iter_networks_within(scores, 20)) == []
 
@@ -221,7 +221,7 @@ def test_sixty_variables_with_few_families() -> None:
     ring = [(x, (), -3.0 - x / 64) for x in range(n)] + [(x, ((x + 1) % n,), -1.0) for x in range(n)]
     scores = as_scores(FamilyLists.build(NAMES[:n], ring))
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.score == -(n - 1) - 3.0
     assert answer.network is not None and answer.network.parents["V0"] == ()
     near = td.networks_within(scores, math.exp(1 / 64) * (1 + 1e-9))
@@ -259,7 +259,7 @@ def test_fewer_networks_than_asked_for() -> None:
     """However far behind the best they are."""
     assert len(td.k_best_networks(chain_of(24, []), 10)) == 1
     found = td.k_best_networks(chain_of(24, [], (23, [0, 1, 2], -2000.0)), 10)
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
     assert [network.score for network in found] == [-24.0, -2023.0]
 
 
@@ -268,7 +268,7 @@ def test_lists_where_no_network_is_allowed() -> None:
         scores = chain_of(n, [n - 1])
         for found in (td.k_best_networks(scores, 3), td.networks_within(scores, 20)):
             assert len(found) == 0
-            assert found.proof.status is td.Status.INFEASIBLE
+            assert found.proof.status is td.types.Status.INFEASIBLE
             assert found.proof.limit is None
         assert td.count_networks_within(scores, 20) == 0
         assert not list(td.iter_networks_within(scores, 20))
@@ -310,5 +310,5 @@ def test_order_search_that_runs_out_of_memory_says_so() -> None:
     ]
     scores = scores_from_lists(FamilyLists.build([f"v{x}" for x in range(12)], families))
     answer = td.best_network(scores, engine="order search", memory_limit=1)
-    assert answer.proof.status is td.Status.STOPPED
+    assert answer.proof.status is td.types.Status.STOPPED
     assert answer.proof.limit == "memory_limit"

@@ -198,7 +198,7 @@ def test_real_tables(name: str, optimum: float) -> None:
 @pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
 @pytest.mark.parametrize("name", ["mildew-5000.bic.blip.jkl", "barley-5000.bic.blip.jkl", "water-5000.bic.blip.jkl"])
 def test_score_files_beyond_the_lattice(name: str) -> None:
-    store = td.read_scores(DATA / "scores" / name).store
+    store = td.io.read_scores(DATA / "scores" / name).store
     assert isinstance(store, ListStore)
     found = prove_best(store, Run())
     assert found.finished and found.masks is not None

@@ -32,7 +32,7 @@ from topdag.search import best, checkpoints, linear_program
 checkpoints.SECONDS_BETWEEN = 0.0
 linear_program.HALVES_A_ROUND = linear_program.LOCAL_CUTS_A_ROUND = 0
 best.FIRST_SETS = 0
-scores = td.read_scores(sys.argv[1])
+scores = td.io.read_scores(sys.argv[1])
 td.best_network(scores, engine="search", checkpoint=sys.argv[2])
 """
 
@@ -46,7 +46,7 @@ def branching(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checkpoints, "SECONDS_BETWEEN", 0.0)
 
 
-def hard_scores() -> td.Scores:
+def hard_scores() -> td.types.Scores:
     """Parkinsons: 2,441 families, a few parts."""
     if not (DATA / "parkinsons.csv").exists():
         pytest.skip(f"no data in {DATA}")
@@ -77,24 +77,24 @@ def test_a_search_stopped_at_any_part_goes_on(tmp_path: Path, monkeypatch: pytes
             assert answer.score <= whole.score <= answer.proof.bound
             stops += 1
     assert stops >= 2
-    assert done.proof.status is td.Status.PROVED
+    assert done.proof.status is td.types.Status.PROVED
     assert done.score == whole.score
     assert done.stats.work["resumed"] == 1
 
 
 def test_a_killed_process_leaves_a_file_to_go_on_from(tmp_path: Path) -> None:
     scores, state = tmp_path / "scores.npz", tmp_path / "state.npz"
-    td.write_scores(scores, hard_scores())
+    td.io.write_scores(scores, hard_scores())
     process = subprocess.Popen([sys.executable, "-c", KILLED, str(scores), str(state)])
     while not state.exists() and process.poll() is None:
         time.sleep(0.01)
     process.kill()
     process.wait()
     assert state.exists()
-    resumed = td.best_network(td.read_scores(scores), engine="search", checkpoint=state)
-    assert resumed.proof.status is td.Status.PROVED
+    resumed = td.best_network(td.io.read_scores(scores), engine="search", checkpoint=state)
+    assert resumed.proof.status is td.types.Status.PROVED
     assert resumed.stats.work["resumed"] == 1
-    assert resumed.score == td.best_network(td.read_scores(scores)).score
+    assert resumed.score == td.best_network(td.io.read_scores(scores)).score
     assert not list(tmp_path.glob(".*"))  # no drafts
 
 
@@ -105,7 +105,7 @@ def test_the_answer_is_the_same_with_and_without(tmp_path: Path, seed: int) -> N
     path = tmp_path / "state.npz"
     for _ in range(2):  # the second begins where the first ended
         found = td.best_network(scores, engine="search", checkpoint=path)
-        assert found.proof.status is td.Status.PROVED
+        assert found.proof.status is td.types.Status.PROVED
         assert found.score == pytest.approx(td.best_network(scores).score, abs=1e-9)
 
 
@@ -117,11 +117,11 @@ def test_another_tables_state_is_refused(tmp_path: Path) -> None:
         td.best_network(second, engine="search", checkpoint=path)
 
 
-def small_scores(seed: int = 1) -> td.Scores:
+def small_scores(seed: int = 1) -> td.types.Scores:
     return td.score(sampled_table(6, 60, seed=seed), td.BIC(), keep="best")
 
 
-def store_of(scores: td.Scores) -> ListStore:
+def store_of(scores: td.types.Scores) -> ListStore:
     assert isinstance(scores.store, ListStore)
     return scores.store
 
@@ -247,14 +247,14 @@ def test_scores_that_differ_in_one_value_only_are_others(tmp_path: Path) -> None
 def test_scores_of_the_same_shape_and_names_are_refused_where_they_are_given(tmp_path: Path) -> None:
     """The best family of one variable changes; all else stays."""
     first, path, listed = small_scores(), tmp_path / "state", tmp_path / "scores.jkl"
-    td.write_scores(listed, first)
-    first = td.read_scores(listed)
+    td.io.write_scores(listed, first)
+    first = td.io.read_scores(listed)
     td.best_network(first, engine="search", checkpoint=path)
     lines = listed.read_text().splitlines()
     score, *family = lines[2].split()
     lines[2] = " ".join([repr(float(score) - 50.0), *family])
     listed.write_text("\n".join([*lines, ""]))
-    second = td.read_scores(listed)
+    second = td.io.read_scores(listed)
     assert [store_of(first).lists.names, len(store_of(first).rounded)] == [
         store_of(second).lists.names,
         len(store_of(second).rounded),

@@ -170,7 +170,7 @@ def test_what_stopped_it_and_what_it_counted() -> None:
 def test_ctrl_c_leaves_network_and_bound() -> None:
     scores = scores_from_lists(random_problem(16, 0, families=150, most_parents=4).lists)
 
-    def interrupt(progress: td.Progress) -> None:
+    def interrupt(progress: td.types.Progress) -> None:
         if progress.phase == "searching" and progress.bound is not None:
             raise KeyboardInterrupt
 
@@ -204,7 +204,7 @@ def test_engines_agree_under_constraints(seed: int, monkeypatch: pytest.MonkeyPa
 @pytest.mark.parametrize("k", [0, 1, 2])
 def test_classifiers(k: int) -> None:
     table = sampled_table(9, 200, k)
-    known = td.k_dependence("V0", k)
+    known = td.rules.k_dependence("V0", k)
     scores = td.score(table, td.BIC(), keep="best", constraints=known)
     found = td.best_network(scores, engine="branching")
     assert found.proof.status is Status.PROVED

@@ -88,7 +88,7 @@ def test_a_family_is_in_a_listed_network_exactly_when_its_bound_says_so() -> Non
         assert bound == found.scores[places[0]] if places.size else bound <= found.floor
 
 
-def restricted(scores: Scores, parent: int, child: int, *, has_edge: bool) -> td.Answer:
+def restricted(scores: Scores, parent: int, child: int, *, has_edge: bool) -> td.types.Answer:
     """The best network with or without an edge, in another way: the other families are not allowed."""
     n = len(scores.columns)
     slots = np.arange(2 ** (n - 1))

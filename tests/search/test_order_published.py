@@ -19,7 +19,7 @@ SMALL = [lines for lines in FOUND if lines[0].file.startswith("scores/") or line
 
 def store_of(optimum: Optimum) -> ListStore:
     if optimum.file.startswith("scores/"):
-        store = td.read_scores(optimum.path).store
+        store = td.io.read_scores(optimum.path).store
     else:
         table = td.read_table(optimum.path)
         store = td.score(table, optimum.kind, max_parents=optimum.max_parents, keep="best").store

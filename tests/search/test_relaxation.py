@@ -188,7 +188,7 @@ def test_progress_reports_scores_on_either_side(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("topdag.search.relaxation.SECONDS_A_TICK", 0.0)
     store = td.score(strategies.sampled_table(12, 400, 2), td.BIC(), keep="best").store
     assert isinstance(store, ListStore)
-    seen: list[td.Progress] = []
+    seen: list[td.types.Progress] = []
     found = solve_root(store, Run(on_progress=seen.append))
     assert found.incumbent is not None
     best = store.best_scores.sum() - found.incumbent.cost

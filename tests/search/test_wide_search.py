@@ -43,7 +43,7 @@ def test_a_small_question_anywhere_among_many_variables(lists: FamilyLists, draw
     narrow = td.best_network(list_scores(lists), engine="search")
     wide = td.best_network(list_scores(placed(lists, places, 128)), engine="search")
     assert wide.proof.status is narrow.proof.status
-    if narrow.proof.status is td.Status.PROVED:
+    if narrow.proof.status is td.types.Status.PROVED:
         assert wide.score == pytest.approx(narrow.score - (128 - len(places)), abs=1e-9)
 
 
@@ -56,7 +56,7 @@ def ring(n: int) -> FamilyLists:
 @pytest.mark.parametrize(("n", "engine"), [(66, "search"), (80, "branch and cut")])
 def test_one_component_of_more_than_64_variables(n: int, engine: str) -> None:
     answer = td.best_network(list_scores(ring(n)), engine=engine)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.score == -3.0 - (n - 1)
     assert answer.network.parents["V0"] == ()
     assert all(answer.network.parents[f"V{v}"] == (f"V{(v + 1) % n}",) for v in range(1, n))
@@ -86,7 +86,7 @@ def test_wide_sets_find_what_narrow_ones_find(seed: int) -> None:
     families += [(v, [], -2.0) for v in others]
     wide = list_scores(FamilyLists.build([f"V{v}" for v in range(128)], families))
     answer = td.best_network(wide)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.score == narrow.score - 2.0 * len(others)
 
 
@@ -95,7 +95,7 @@ def test_a_numbering_does_not_matter(seed: int) -> None:
     lists = tangled(70, seed)
     places = np.random.default_rng(seed).permutation(70).tolist()
     one, other = (td.best_network(list_scores(own)) for own in (lists, placed(lists, places, 70)))
-    assert one.proof.status is other.proof.status is td.Status.PROVED
+    assert one.proof.status is other.proof.status is td.types.Status.PROVED
     assert one.score == other.score
     assert one.proof.bound == one.score
 
@@ -110,7 +110,7 @@ def test_two_blocks_of_one_table_have_their_own_optima() -> None:
     whole = td.best_network(td.score(table, td.BIC(), max_parents=2))
     parts = (table_of(codes[:34], [2] * 34), table_of(codes[34:], [2] * 36))
     best = [td.best_network(td.score(part, td.BIC(), max_parents=2)) for part in parts]
-    assert whole.proof.status is td.Status.PROVED
+    assert whole.proof.status is td.types.Status.PROVED
     assert whole.score == pytest.approx(sum(answer.score for answer in best), abs=1e-6)
     assert all((int(p[1:]) < 34) == (int(x[1:]) < 34) for x, own in whole.network.parents.items() for p in own)
 

@@ -228,7 +228,7 @@ def read_network(path: Path, draw: random.Random) -> None:
     with contextlib.suppress(td.FileError):
         td.read_network(path)
     with contextlib.suppress(td.FileError):
-        td.read_fitted(path)
+        td.io.read_fitted(path)
     found = read_either(path)
     str(found), repr(found)
     again = path.with_name(f"again.{path.name}")
@@ -273,7 +273,7 @@ def score_readers(folder: Path) -> Iterator[Reader]:
             if name == "known" and ending != "npz":  # which a list of families cannot say
                 continue
             path = folder / f"{name}.{ending}"
-            td.write_scores(path, scores)
+            td.io.write_scores(path, scores)
             files[path.name] = path.read_bytes()
         yield Reader(f"scores .{ending}", kind, files, read_scores)
     yield list_reader(folder, made["joint"])
@@ -282,11 +282,11 @@ def score_readers(folder: Path) -> Iterator[Reader]:
 
 
 def read_scores(path: Path, draw: random.Random) -> None:
-    scores = td.read_scores(path)
+    scores = td.io.read_scores(path)
     repr(scores), str(scores)
     again = path.with_name(f"again.{path.name}")
-    td.write_scores(again, scores)
-    require(td.read_scores(again).names == scores.names, "the scores, written and read again")
+    td.io.write_scores(again, scores)
+    require(td.io.read_scores(again).names == scores.names, "the scores, written and read again")
     if len(scores.columns) > 12:
         return
     answer = td.best_network(scores, threads=1)
@@ -295,7 +295,7 @@ def read_scores(path: Path, draw: random.Random) -> None:
         require(bool(np.isclose(total, answer.score, rtol=1e-6, atol=1e-3)), "the score of the best network")
 
 
-def list_reader(folder: Path, scores: td.Scores) -> Reader:
+def list_reader(folder: Path, scores: td.types.Scores) -> Reader:
     """Without seconds and bytes, which change from day to day."""
     stats = Stats(0.0, {}, 1, 0, 0, 0, 0, "x")
     odds = td.EdgePrior({(scores.names[0], scores.names[1]): 0.5})
@@ -304,7 +304,7 @@ def list_reader(folder: Path, scores: td.Scores) -> Reader:
     for place, found in enumerate(made):
         for ending in ("jsonl",) if place else ("jsonl", "jsonl.gz"):
             path = folder / f"list{place}.{ending}"
-            td.write_list(path, replace(found, stats=stats))
+            td.io.write_list(path, replace(found, stats=stats))
             files[path.name] = path.read_bytes()
     return Reader("list", of_list, files, read_list)
 
@@ -314,36 +314,36 @@ def of_list(content: bytes, draw: random.Random) -> bytes:
 
 
 def read_list(path: Path, draw: random.Random) -> None:
-    found = td.read_list(path)
+    found = td.io.read_list(path)
     repr(found), str(found)
     again = path.with_name(f"again.{path.name}")
-    td.write_list(again, found)
-    back = td.read_list(again)
+    td.io.write_list(again, found)
+    back = td.io.read_list(again)
     require(np.array_equal(back.scores, found.scores), "the scores of a list, read again")
     require(np.array_equal(back.parents, found.parents), "the parents of a list, read again")
 
 
-def posterior_readers(folder: Path, scores: td.Scores) -> Iterator[Reader]:
+def posterior_readers(folder: Path, scores: td.types.Scores) -> Iterator[Reader]:
     whole = td.network_posteriors(scores, threads=1)
     for ending, kind in {"json": of_json, "npz": of_arrays}.items():
         files = {}
         for name, found in {"all": whole, "edges": whole.edges, "paths": whole.paths}.items():
             assert found is not None
             path = folder / f"{name}.{ending}"
-            td.write_posteriors(path, found)
+            td.io.write_posteriors(path, found)
             files[path.name] = path.read_bytes()
         yield Reader(f"posteriors .{ending}", kind, files, read_posteriors)
 
 
 def read_posteriors(path: Path, draw: random.Random) -> None:
-    found = td.read_posteriors(path)
+    found = td.io.read_posteriors(path)
     repr(found)
     again = path.with_name(f"again.{path.name}")
-    td.write_posteriors(again, found)
-    require(type(td.read_posteriors(again)) is type(found), "the posteriors, written and read again")
+    td.io.write_posteriors(again, found)
+    require(type(td.io.read_posteriors(again)) is type(found), "the posteriors, written and read again")
 
 
-def checkpoint_reader(folder: Path, scores: td.Scores) -> Reader:
+def checkpoint_reader(folder: Path, scores: td.types.Scores) -> Reader:
     """A search goes on from what was read; where the digests were made anew, its answer may be worse, but is one."""
     path, store = folder / "whole", scores.store
     assert isinstance(store, ListStore)
@@ -448,9 +448,14 @@ b = [["a"], []]
 def text_readers() -> Iterator[Reader]:
     yield Reader("constraints", of_text, {"known.toml": KNOWLEDGE.encode()}, read_constraints)
     rules = {f"{place}.txt": text.encode() for place, text in enumerate(RULES)}
-    yield Reader("rule", of_text, rules, lambda path, draw: same_text(td.parse_rule, as_text(path)))
+    yield Reader("rule", of_text, rules, lambda path, draw: same_text(td.rules.parse_rule, as_text(path)))
     said = {f"{place}.txt": text.encode() for place, text in enumerate(PARAMETERS)}
-    yield Reader("parameter constraint", of_text, said, lambda path, draw: same_text(td.parse_parameter, as_text(path)))
+    yield Reader(
+        "parameter constraint",
+        of_text,
+        said,
+        lambda path, draw: same_text(td.probabilities.parse_parameter, as_text(path)),
+    )
     cuts = {f"{place}.txt": text for place, text in enumerate([b"quantile(3)", b"uniform( 4 )", b"mean", b"median"])}
     yield Reader("discretisation", of_text, cuts, lambda path, draw: discretize.parse_rule(as_text(path)) and None)
 
@@ -465,7 +470,7 @@ def same_text(parse: Callable[[str], Any], text: str) -> None:
 
 
 def read_constraints(path: Path, draw: random.Random) -> None:
-    known = td.read_constraints(path)
+    known = td.io.read_constraints(path)
     str(known), repr(known)
     require(td.Constraints.from_dict(known.to_dict()) == known, "the constraints, written and read again")
     td.best_network(td.score(KNOWN_TABLE, td.BIC(), constraints=known), threads=1)

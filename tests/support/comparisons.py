@@ -65,7 +65,7 @@ def check_scored(table: Inputs, kind: str) -> None:
                 told = scores.local(names[columns[x]], [names[p] for p in parents])
                 assert _close(told, true, 1e-9 * max(1.0, abs(true)) + lost), (x, mask, told, true)
     best = td.best_network(made_scores := td.score(made, kind_of(kind)))
-    assert best.proof.status is td.Status.PROVED and best.network is not None
+    assert best.proof.status is td.types.Status.PROVED and best.network is not None
     n = len(names)
     true_best = reference.best_score_by_orders(local, n)
     masks = [sum(1 << names.index(p) for p in best.network.parents[name]) for name in names]
@@ -112,7 +112,7 @@ def check_larger(n: int, rows: int, kind: str, max_parents: int, seed: int) -> N
     if n <= 14:
         told["block lattice"] = td.best_network(listed, engine="block lattice")
     values = {engine: answer.score for engine, answer in told.items()}
-    assert all(answer.proof.status is td.Status.PROVED for answer in told.values()), told
+    assert all(answer.proof.status is td.types.Status.PROVED for answer in told.values()), told
     assert max(values.values()) - min(values.values()) <= CLOSE, values
 
 
@@ -175,7 +175,7 @@ def check_classes(table: Inputs, kind: str, k: int, factor: float, sparse: bool)
             found = td.k_best_classes(listed, k)
             truth = sorted({key: score for score, key in reversed(_class_scores(ranked))}.values(), reverse=True)
             assert np.allclose(found.scores, truth[: len(found)], atol=CLOSE)
-            assert len(found) == min(k, n_classes(ranked)) or found.proof.status is td.Status.STOPPED
+            assert len(found) == min(k, n_classes(ranked)) or found.proof.status is td.types.Status.STOPPED
 
 
 def _class_scores(ranked: Ranked) -> list[tuple[float, object]]:
@@ -301,7 +301,7 @@ def _check_constrained(
     if scores is None:
         return
     best = td.best_network(scores)
-    assert best.proof.status is td.Status.PROVED and best.network is not None
+    assert best.proof.status is td.types.Status.PROVED and best.network is not None
     every = td.score(made, kind_of(kind), keep="all")
     assert _close(best.score, best_in_full(every, ranked)), (best.score, ranked[0])
     assert tuple(every.masks_of(best.network)) in {masks for _, masks in ranked}
@@ -342,7 +342,7 @@ def check_asking_for_parents(n: int, states: int, rows: int, kind: str, constrai
     known = constraints_of(constraints, made.names)
     few = td.best_network(td.score(made, kind_of(kind), constraints=known, max_parents=2))
     free = td.best_network(td.score(made, kind_of(kind), constraints=known))
-    assert few.proof.status is free.proof.status is td.Status.PROVED
+    assert few.proof.status is free.proof.status is td.types.Status.PROVED
     assert free.score >= few.score - CLOSE, (free.score, few.score)
     assert free.network is not None and known.allows(free.network)
     names = made.names

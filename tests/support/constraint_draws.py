@@ -77,7 +77,7 @@ def drawn_constraints(names: tuple[str, ...], seed: int) -> td.Constraints:
             return known
 
 
-def listed(scores: td.Scores) -> ListStore:
+def listed(scores: td.types.Scores) -> ListStore:
     own = [families_of(scores.store, x) for x in range(scores.store.n)]
     return listed_store(scores.names, own)
 

@@ -116,23 +116,26 @@ class BestTruth:
     value: Callable[[td.Network], float]
 
 
-def check_answer(answer: td.Answer, truth: BestTruth) -> None:
+def check_answer(answer: td.types.Answer, truth: BestTruth) -> None:
     """A network that is allowed and scores what is said, and a bound that the optimum does not exceed."""
     proof = answer.proof
-    assert proof.bound >= truth.optimum - (0.0 if proof.status is td.Status.STOPPED else CLOSE), (proof, truth.optimum)
+    assert proof.bound >= truth.optimum - (0.0 if proof.status is td.types.Status.STOPPED else CLOSE), (
+        proof,
+        truth.optimum,
+    )
     if answer.network is None:
         assert answer.score == -math.inf
-        assert proof.status is td.Status.STOPPED or truth.optimum == -math.inf
+        assert proof.status is td.types.Status.STOPPED or truth.optimum == -math.inf
     else:
-        assert proof.status is not td.Status.INFEASIBLE
+        assert proof.status is not td.types.Status.INFEASIBLE
         assert abs(answer.score - truth.value(answer.network)) <= CLOSE
-    if proof.status is td.Status.STOPPED:
+    if proof.status is td.types.Status.STOPPED:
         assert proof.limit is not None
         assert proof.gap == proof.bound - answer.score >= 0.0
     else:
         assert proof.limit is None and proof.gap == 0.0
         assert abs(answer.score - truth.optimum) <= CLOSE or answer.score == truth.optimum
-        assert (proof.status is td.Status.INFEASIBLE) == (truth.optimum == -math.inf)
+        assert (proof.status is td.types.Status.INFEASIBLE) == (truth.optimum == -math.inf)
 
 
 def check_list(found: BestList[Any], ranked: Ranked, expected: int, *, close: float = 0.0) -> None:
@@ -168,11 +171,11 @@ def check_class_list(found: BestList[Any], ranked: Ranked, expected: int, *, clo
 def _check_list_proof(found: BestList[Any], best: float, expected: int, close: float) -> None:
     proof = found.proof
     assert proof.bound >= best - close
-    if proof.status is td.Status.STOPPED:
+    if proof.status is td.types.Status.STOPPED:
         assert proof.limit is not None
     else:
         assert proof.limit is None and len(found) == expected, (len(found), expected)
-        assert (proof.status is td.Status.INFEASIBLE) == (expected == 0)
+        assert (proof.status is td.types.Status.INFEASIBLE) == (expected == 0)
 
 
 def n_classes(ranked: Ranked) -> int:

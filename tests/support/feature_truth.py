@@ -98,25 +98,25 @@ def log_evidence(values: np.ndarray) -> float:
 NAMES = ("a", "b", "c", "d", "e")
 
 
-def truth_of(n: int) -> list[tuple[td.Feature, object]]:
+def truth_of(n: int) -> list[tuple[td.features.Feature, object]]:
     """Every ready feature of n variables, with its definition as a function of masks."""
     names = NAMES[:n]
-    found: list[tuple[td.Feature, object]] = []
+    found: list[tuple[td.features.Feature, object]] = []
     for i, j in permutations(range(n), 2):
         pair = names[i], names[j]
         found += [
-            (td.edge(*pair), lambda m, i=i, j=j: truth.has_edge(m, i, j)),
-            (td.adjacency(*pair), lambda m, i=i, j=j: truth.joined(m, i, j)),
-            (td.path(*pair), lambda m, i=i, j=j: truth.has_path(m, i, j)),
-            (td.in_markov_blanket(*pair), lambda m, i=i, j=j: truth.in_blanket(m, i, j)),
-            (td.compelled_edge(*pair), lambda m, i=i, j=j: truth.is_compelled(m, i, j)),
+            (td.features.edge(*pair), lambda m, i=i, j=j: truth.has_edge(m, i, j)),
+            (td.features.adjacency(*pair), lambda m, i=i, j=j: truth.joined(m, i, j)),
+            (td.features.path(*pair), lambda m, i=i, j=j: truth.has_path(m, i, j)),
+            (td.features.in_markov_blanket(*pair), lambda m, i=i, j=j: truth.in_blanket(m, i, j)),
+            (td.features.compelled_edge(*pair), lambda m, i=i, j=j: truth.is_compelled(m, i, j)),
         ]
         others = [v for v in range(n) if v not in (i, j)]
         for c in others:
-            feature = td.v_structure(names[i], names[c], names[j])
+            feature = td.features.v_structure(names[i], names[c], names[j])
             found.append((feature, lambda m, i=i, j=j, c=c: truth.has_v_structure(m, i, c, j)))
         for size in range(n - 1):
             for z in combinations(others, size):
-                feature = td.d_separation(*pair, [names[v] for v in z])
+                feature = td.features.d_separation(*pair, [names[v] for v in z])
                 found.append((feature, lambda m, i=i, j=j, z=z: truth.separated(m, i, j, set(z))))
     return found

@@ -40,7 +40,7 @@ def random_lists(n: int, seed: int, *, spread: int, missing: float, unit: float 
     return FamilyLists.build([f"V{v}" for v in range(n)], listed)
 
 
-def assert_best(found: td.NetworkList, scores: Scores, expected: tuple[np.ndarray, np.ndarray]) -> None:
+def assert_best(found: td.types.NetworkList, scores: Scores, expected: tuple[np.ndarray, np.ndarray]) -> None:
     """These networks in this order, each with its score."""
     values, masks = expected
     assert np.array_equal(found.scores, values)
@@ -49,7 +49,9 @@ def assert_best(found: td.NetworkList, scores: Scores, expected: tuple[np.ndarra
     assert found.scored_names == tuple(scores.names[v] for v in scores.columns)
 
 
-def assert_complete(found: td.NetworkList, scores: Scores, ranks: tuple[np.ndarray, np.ndarray], count: int) -> None:
+def assert_complete(
+    found: td.types.NetworkList, scores: Scores, ranks: tuple[np.ndarray, np.ndarray], count: int
+) -> None:
     """The first ``count`` networks, and a floor above which there are no others."""
     values, masks = ranks
     count = min(count, len(values))
@@ -57,9 +59,9 @@ def assert_complete(found: td.NetworkList, scores: Scores, ranks: tuple[np.ndarr
     assert found.proof.limit is None
     assert found.proof.gap == 0.0
     if not len(values):
-        assert found.proof.status is td.Status.INFEASIBLE
+        assert found.proof.status is td.types.Status.INFEASIBLE
         return
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
     assert found.proof.bound == values[0]
     assert (values > found.floor).sum() <= count
 
@@ -105,7 +107,7 @@ def assert_complete_above_floor(found: BestList[Any], whole: BestList[Any]) -> N
     rest = [above + place[row.tobytes()] for row in found.parents[above:]]
     assert rest == sorted(set(rest))
     assert np.array_equal(found.scores[above:], whole.scores[rest])
-    if found.proof.status is td.Status.STOPPED:
+    if found.proof.status is td.types.Status.STOPPED:
         assert found.proof.bound >= whole.scores[0]
     else:
         assert len(found) == len(whole)
@@ -114,11 +116,11 @@ def assert_complete_above_floor(found: BestList[Any], whole: BestList[Any]) -> N
 INSTANTS = (0.0, 1e-9, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.17, 0.25, 0.35, 0.5)
 
 
-def interrupt_after(ticks: int) -> Callable[[td.Progress], None]:
+def interrupt_after(ticks: int) -> Callable[[td.types.Progress], None]:
     """Ctrl-C at the given report of progress, and again at every later one."""
     seen = iter(range(10**9))
 
-    def press(_: td.Progress) -> None:
+    def press(_: td.types.Progress) -> None:
         if next(seen) >= ticks:
             raise KeyboardInterrupt
 

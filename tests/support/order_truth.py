@@ -136,9 +136,9 @@ def ranked(scores: Scores, log_weights: NDArray[np.float64]) -> tuple[list[float
     return values[kept].tolist(), masks[kept].tolist()
 
 
-def assert_first(found: td.NetworkList, truth: tuple[list[float], list[list[int]]], k: int) -> None:
+def assert_first(found: td.types.NetworkList, truth: tuple[list[float], list[list[int]]], k: int) -> None:
     values, masks = truth
     np.testing.assert_allclose(found.scores, values[:k], rtol=0, atol=1e-9)
     assert found.parents.tolist() == masks[:k]
-    assert found.proof.status is (td.Status.PROVED if values else td.Status.INFEASIBLE)
+    assert found.proof.status is (td.types.Status.PROVED if values else td.types.Status.INFEASIBLE)
     assert found.floor <= (found.scores[-1] if len(found) else -math.inf)

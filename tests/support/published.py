@@ -80,11 +80,11 @@ def assert_met(lines: list[Optimum]) -> None:
     """The optimum of one file and score, against everyone who gave one."""
     first = lines[0]
     if first.file.startswith("scores/"):
-        scores = td.read_scores(first.path)
+        scores = td.io.read_scores(first.path)
     else:
         scores = td.score(td.read_table(first.path), first.kind, max_parents=first.max_parents)
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert scores.of(answer.network) == pytest.approx(answer.score, rel=1e-12)
     for line in lines:
         assert abs(answer.score - line.optimum) <= line.tolerance, line

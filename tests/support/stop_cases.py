@@ -213,7 +213,7 @@ def check_best(engine: str, n: int, families: Families, seed: int, luck: str) ->
     truth = best_of_families(scores)
     bound = ORDER_BOUNDS[seed % 4] if engine == "order search" else None
 
-    def ask(limit: float) -> td.Answer:
+    def ask(limit: float) -> td.types.Answer:
         return td.best_network(scores, engine=engine, bound=bound, time_limit=limit, threads=1)
 
     with ExitStack() as stack:
@@ -248,7 +248,7 @@ def check_rounding(n: int, many: list[Families], seed: int) -> None:
                 at_every_stop(ask, seed, lambda answer, truth=truth: check_answer(answer, truth), many=4)
 
 
-def _best_by(scores: Scores, engine: str | None, limit: float) -> td.Answer:
+def _best_by(scores: Scores, engine: str | None, limit: float) -> td.types.Answer:
     return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
 
 
@@ -369,7 +369,7 @@ def check_table(table: Inputs, kind: str, engine: str, seed: int) -> None:
     every = td.score(made, kind_of(kind), keep="best") if engine in BEST_ENGINES[2:] else None
     wanted = engine if engine in BEST_ENGINES else None
 
-    def ask(limit: float) -> td.Answer:
+    def ask(limit: float) -> td.types.Answer:
         run = Run(time_limit=limit, threads=1)
         from topdag.questions.best import best_of
         from topdag.questions.request import Request, Trail
@@ -451,7 +451,7 @@ def check_constrained(table: Inputs, kind: str, constraints: Inputs, route: str,
             return
         engine = "branching" if route == "branching" and scores.rest is not None else None
 
-        def ask(limit: float) -> td.Answer:
+        def ask(limit: float) -> td.types.Answer:
             return td.best_network(scores, engine=engine, time_limit=limit, threads=1)
 
         at_every_stop(ask, seed, lambda answer: check_answer(answer, truth))

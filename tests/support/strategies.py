@@ -152,7 +152,7 @@ def qnml(rows, weights, arities, x, parents) -> float:
     return reference.log_likelihood(rows, weights, arities, x, parents) - difference
 
 
-def own_function(family: td.Family) -> float:
+def own_function(family: td.types.Family) -> float:
     """A score no kind has: log likelihood with a penalty on parents that depends on the names."""
     counts = family.counts.astype(float)
     totals = np.broadcast_to(counts.sum(axis=1, keepdims=True), counts.shape)

@@ -115,6 +115,6 @@ def test_families_of_wide_lists_have_all_parents(tmp_path: Any) -> None:
     assert max(best, key=best.__getitem__) == ("V0", "V66")
     assert families_of(scores.store, 69)[0].shape == (len(best), 2)
     path = tmp_path / "wide.pss"
-    td.write_scores(path, scores)
-    again = dict(td.read_scores(path).families("V69"))
+    td.io.write_scores(path, scores)
+    again = dict(td.io.read_scores(path).families("V69"))
     assert again.keys() == best.keys()

@@ -19,7 +19,7 @@ from topdag._util.run import Run
 from topdag.questions import request as asking
 from topdag.questions import sums
 
-LATER = td.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
+LATER = td.types.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
 
 
 class Terminal(io.StringIO):
@@ -47,13 +47,13 @@ def notebook(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_in_words() -> None:
-    assert displays.in_words(td.Progress("counting", 2.4, None, None, None, 0)) == "counting, 2 s"
+    assert displays.in_words(td.types.Progress("counting", 2.4, None, None, None, 0)) == "counting, 2 s"
     assert displays.in_words(LATER) == "ordering 25%, 65 s, 2 MB, best -10.500, bound -10.000, gap 0.500"
 
 
 def test_nothing_is_shown_within_two_seconds(notebook: list[str]) -> None:
     for line in (displays.TerminalLine(), displays.NotebookLine()):
-        line.show(td.Progress("counting", 1.9, 0.5, None, None, 0))
+        line.show(td.types.Progress("counting", 1.9, 0.5, None, None, 0))
         line.wipe()
     assert notebook == []
 
@@ -70,15 +70,32 @@ def test_who_sees_what(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(displays.display_for(None), displays.TerminalLine)
 
 
-def test_a_terminal_line_is_wiped(monkeypatch: pytest.MonkeyPatch) -> None:
+def on_screen(written: str) -> str:
+    """The line that a terminal shows; what comes after a return overwrites."""
+    line = ""
+    for piece in written.split("\r"):
+        line = piece + line[len(piece) :]
+    return line
+
+
+@pytest.mark.parametrize("columns", [30, 80, 200])
+def test_a_terminal_line_fits_and_is_overwritten_and_wiped(monkeypatch: pytest.MonkeyPatch, columns: int) -> None:
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(displays, "_columns", lambda: columns)
     line = displays.TerminalLine()
-    line.show(LATER)
+    for progress in (LATER, td.types.Progress("counting", 2.4, None, None, None, 0), LATER):
+        line.show(progress)
+        assert on_screen(terminal.getvalue()).rstrip() == displays.in_words(progress)[: columns - 1]
     line.wipe()
-    assert "ordering 25%, 65 s" in terminal.getvalue()
-    assert "\x1b[2K" in terminal.getvalue()  # erase the line
+    line.wipe()
+    assert on_screen(terminal.getvalue()).strip() == "" and terminal.getvalue().endswith("\r")
+    assert "\n" not in terminal.getvalue() and max(map(len, terminal.getvalue().split("\r"))) < columns
+
+
+def test_a_terminal_that_does_not_say_how_wide_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert displays._columns() == displays.COLUMNS
 
 
 def test_a_notebook_shows_it_unasked(notebook: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +141,7 @@ def test_topdag_does_not_load_ipython() -> None:
 
 
 def test_progress_tells_memory() -> None:
-    told: list[td.Progress] = []
+    told: list[td.types.Progress] = []
     run = Run(on_progress=told.append)
     run.tick("counting", 0, 0)
     assert told[0].memory > 1_000_000

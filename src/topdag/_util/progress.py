@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from dataclasses import dataclass
 from html import escape
@@ -11,6 +12,8 @@ from topdag._util.memory import shown_bytes
 
 SECONDS_OF_SILENCE = 2.0
 """Quick answers come without flicker."""
+COLUMNS = 80
+"""Of a terminal that does not say how wide it is."""
 NOTEBOOK_SHELL = "ZMQInteractiveShell"
 
 
@@ -69,28 +72,27 @@ class TerminalLine:
     """One line on stderr, overwritten; nothing of it stays."""
 
     def __init__(self) -> None:
-        self._live: Any = None
+        self._shown = ""
 
     def show(self, progress: Progress) -> None:
-        if progress.seconds < SECONDS_OF_SILENCE:
-            return
-        if self._live is None:
-            self._live = _started_line()
-        self._live.update(in_words(progress), refresh=True)
+        if progress.seconds >= SECONDS_OF_SILENCE:
+            self._write(in_words(progress)[: _columns() - 1])  # a full line would move the cursor to the next
 
     def wipe(self) -> None:
-        if self._live is not None:
-            self._live.stop()
-            self._live = None
+        if self._shown:
+            self._write("")
+            print(end="\r", file=sys.stderr, flush=True)
+
+    def _write(self, text: str) -> None:
+        print(f"\r{text:<{len(self._shown)}}", end="", file=sys.stderr, flush=True)
+        self._shown = text
 
 
-def _started_line() -> Any:
-    from rich.console import Console
-    from rich.live import Live
-
-    live = Live(console=Console(stderr=True, highlight=False, markup=False), auto_refresh=False, transient=True)
-    live.start()
-    return live
+def _columns() -> int:
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS
+    except OSError:
+        return COLUMNS
 
 
 class NotebookLine:

@@ -82,9 +82,9 @@ def posterior(
     that holds the exact posterior. ``weights``, for lists of classes: "networks" lets a class count for each of its
     members (under constraints, each that obeys), "classes" once.
 
-    >>> from topdag import BDeu, example_table, k_best_classes, path, score
-    >>> classes = k_best_classes(score(example_table(), BDeu()), 100)
-    >>> round(posterior(classes, path("smoke", "xray")).value, 2)
+    >>> import topdag as td
+    >>> classes = td.k_best_classes(td.score(td.example_table(), td.BDeu()), 100)
+    >>> round(posterior(classes, td.features.path("smoke", "xray")).value, 2)
     0.5
     """
     asked = feature if isinstance(feature, Feature) else as_feature(feature)

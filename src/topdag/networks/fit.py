@@ -16,7 +16,7 @@ from topdag.networks.checks import require_known
 from topdag.networks.fitted import MOST_CELLS, FittedNetwork, Probabilities
 from topdag.networks.network import Network
 
-NUMBERS_INSTEAD = "fit numbers with topdag.regressions in Python"
+NUMBERS_INSTEAD = "fit numbers with topdag.probabilities.regressions in Python"
 
 
 def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:

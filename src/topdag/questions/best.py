@@ -15,14 +15,13 @@ from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.constrained.cycle_rules import search_by_cycles
 from topdag.constrained.rescored_lists import can_be_scored_wider
 from topdag.constrained.splitting import Listed, search_constrained
-from topdag.errors import ScoreError
+from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.order_prior import require_few
 from topdag.questions.order_questions import best_by_orders
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
 from topdag.scoring.choice import scores_by_lists
-from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with

@@ -11,14 +11,13 @@ from types import MappingProxyType
 from topdag._util.bitsets import masks_in
 from topdag._util.run import Run
 from topdag.data.table import Table
-from topdag.errors import ConstraintError, ScoreError
+from topdag.errors import ConstraintError, NotAllowed, ScoreError
 from topdag.knowledge.compiled import CompiledConstraints, Rest
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior, in_words
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, Within
-from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.rounding import HOPELESS_NATS, require_fine

@@ -48,7 +48,7 @@ class Case:
         return self.table.names
 
     @property
-    def scores(self) -> td.Scores:
+    def scores(self) -> td.types.Scores:
         pairs = [(self.names[a], self.names[b]) for a, b in self.pairs]
         return td.score(self.table, td.BDeu(), constraints=td.Constraints(precedence=pairs))
 
@@ -206,4 +206,4 @@ def test_what_counts_all_orders_refuses_some(tmp_path: Any) -> None:
     with pytest.raises(td.ConstraintError, match="search_networks counts all orders"):
         td.search_networks(scores, 3, prior=td.OrderModular())
     with pytest.raises(td.ScoreError, match="not tell which orders count"):
-        td.write_list(tmp_path / "few.jsonl", td.k_best_networks(scores, 3, prior=td.OrderModular()))
+        td.io.write_list(tmp_path / "few.jsonl", td.k_best_networks(scores, 3, prior=td.OrderModular()))

@@ -54,7 +54,7 @@ def obeying(known: str) -> list[td.Network]:
     return found
 
 
-def worth(network: td.Network, scores: td.Scores, prior: Prior | None, known: str) -> float:
+def worth(network: td.Network, scores: td.types.Scores, prior: Prior | None, known: str) -> float:
     """Where orders weigh, those count that agree with what comes before what."""
     if isinstance(prior, td.OrderModular):
         earlier = {after: [before] for before, after in KNOWN[known].get("precedence", ())}

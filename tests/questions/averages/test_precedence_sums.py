@@ -111,9 +111,9 @@ def test_what_counts_all_orders_refuses_some(tmp_path: Path) -> None:
     few = td.k_best_networks(scores, 3, prior=prior)
     assert few[0] == td.best_network(scores, prior=prior).network
     with pytest.raises(td.ScoreError, match="not tell which orders count"):
-        td.write_list(tmp_path / "few.jsonl", few)
+        td.io.write_list(tmp_path / "few.jsonl", few)
     required = td.score(table(), td.BDeu(), constraints=td.Constraints(required_edges=["a->b"]))
-    td.write_list(tmp_path / "few.jsonl", td.k_best_networks(required, 3, prior=prior))
+    td.io.write_list(tmp_path / "few.jsonl", td.k_best_networks(required, 3, prior=prior))
     assert len(td.search_networks(required, 3, prior=prior)) == 3
 
 

@@ -224,7 +224,7 @@ def test_nothing_is_given_when_time_is_up() -> None:
 
 @pytest.mark.parametrize("phase", ["ordering", "listing"])
 def test_control_c_gives_nothing(phase: str) -> None:
-    def press(progress: td.Progress) -> None:
+    def press(progress: td.types.Progress) -> None:
         if progress.phase == phase:
             press_ctrl_c()
 

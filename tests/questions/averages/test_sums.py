@@ -38,7 +38,7 @@ def by_slots(slots: list[Floats]) -> Floats:
 
 
 def assert_agrees(
-    found: td.NetworkPosteriors, truth: Truth, columns: tuple[int, ...], log_constants: float = 0.0
+    found: td.types.NetworkPosteriors, truth: Truth, columns: tuple[int, ...], log_constants: float = 0.0
 ) -> None:
     assert found.log_evidence == pytest.approx(truth.log_total + log_constants, abs=CLOSE)
     place = np.ix_(columns, columns)
@@ -129,7 +129,7 @@ def test_a_list_of_all_networks_covers_all_beside_constant_columns(prior: Prior 
     scores = td.score(table, td.BDeu())
     networks = td.networks_within(scores, 1e9, prior=prior)
     assert len(networks) == 25
-    assert td.coverage(networks, td.log_evidence(scores, prior=prior)) == pytest.approx(1.0, abs=1e-9)
+    assert td.features.coverage(networks, td.log_evidence(scores, prior=prior)) == pytest.approx(1.0, abs=1e-9)
     weights = [0.0 if prior is None else log_weight_of(prior, network, ("a", "b", "c")) for network in networks]
     assert td.log_prior_total(scores, prior=prior) == pytest.approx(float(np.logaddexp.reduce(weights)), abs=1e-9)
 
@@ -168,7 +168,7 @@ def test_a_prior_is_refused_where_parents_are_required_too(known: td.Constraints
     scores = td.score(table, td.BIC(), constraints=known, keep="all")
     assert scores.cutoff < math.inf and scores.store.value(12, 0) == -math.inf
     little = td.EdgePrior({(f"X{v}", "X13"): 1.0 for v in range(1, 7)})
-    assert td.best_network(scores, prior=little).proof.status is td.Status.PROVED
+    assert td.best_network(scores, prior=little).proof.status is td.types.Status.PROVED
     much = td.EdgePrior({(f"X{v}", "X13"): 1e5 for v in range(1, 7)})
     with pytest.raises(td.ScoreError, match="'X13' that are not held"):
         td.best_network(scores, prior=much)
@@ -180,7 +180,7 @@ def test_a_prior_on_what_is_forbidden_lifts_nothing() -> None:
     pairs = [(f"X{v}", "X13") for v in range(1, 7)]
     scores = td.score(table, td.BIC(), constraints=td.Constraints(forbidden_edges=pairs[2:]), keep="all")
     assert scores.cutoff < math.inf
-    assert td.best_network(scores, prior=td.EdgePrior(dict.fromkeys(pairs, 1e5))).proof.status is td.Status.PROVED
+    assert td.best_network(scores, prior=td.EdgePrior(dict.fromkeys(pairs, 1e5))).proof.status is td.types.Status.PROVED
 
 
 def test_scores_that_hold_a_prior_are_refused() -> None:

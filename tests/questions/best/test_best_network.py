@@ -37,7 +37,7 @@ def drawn_tables(case: Case, **options) -> st.SearchStrategy[td.Table]:
     return tables(**options)
 
 
-def assert_sound(answer: td.Answer, scores: Scores) -> None:
+def assert_sound(answer: td.types.Answer, scores: Scores) -> None:
     """Acyclic (a Network always is), re-adds, within the limit on parents, constants isolated."""
     network = answer.network
     assert network is not None
@@ -50,9 +50,9 @@ def assert_sound(answer: td.Answer, scores: Scores) -> None:
     assert all({parent, child} <= active for parent, child in network.edges)
 
 
-def assert_proved(answer: td.Answer, scores: Scores) -> None:
+def assert_proved(answer: td.types.Answer, scores: Scores) -> None:
     assert_sound(answer, scores)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.proof.bound == answer.score
     assert answer.proof.gap == 0.0
     assert answer.proof.limit is None
@@ -126,7 +126,7 @@ def test_best_of_lists_with_ties(lists: FamilyLists) -> None:
     best, tied = reference.best_networks(local, n)
     for answer in answers:
         if best == -math.inf:
-            assert answer.proof.status is td.Status.INFEASIBLE
+            assert answer.proof.status is td.types.Status.INFEASIBLE
             assert answer.network is None
             assert answer.score == answer.proof.bound == -math.inf
             assert answer.proof.gap == 0.0
@@ -253,7 +253,7 @@ def numpy_best(scores: Scores) -> float:
         (18, td.BDeu(), None),
     ],
 )
-def test_lattices_that_cross_block_sizes(n: int, kind: td.score_kinds.ScoreKind, limit: int | None) -> None:
+def test_lattices_that_cross_block_sizes(n: int, kind: td.types.ScoreKind, limit: int | None) -> None:
     scores = td.score(sampled_table(n, 200, seed=n, states=(2, 3)), kind, max_parents=limit)
     answer = td.best_network(scores, threads=2)
     assert_proved(answer, scores)
@@ -298,7 +298,7 @@ def test_all_columns_constant(kind, keep_constant: bool) -> None:
     table = table_of(np.zeros((4, 7), int), [1] * 4, keep_constant=keep_constant)
     scores = td.score(table, kind)
     answer = td.best_network(scores)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.network.edges == ()
     assert answer.score == 0.0
     assert len(answer.notes) == 4
@@ -310,7 +310,7 @@ def test_one_varying_column(case: Case) -> None:
     table = table_of(np.array([[0] * 6, [0, 1, 0, 1, 1, 1], [0] * 6]), [1, 2, 1])
     kind = case.make(table)
     answer = td.best_network(td.score(table, kind))
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.network.edges == ()
     assert answer.score == pytest.approx(case.truth(table, kind)(1, 0))
 

@@ -103,13 +103,13 @@ def constraints(given: dict[str, Any]) -> td.Constraints:
     return td.Constraints(**{**given, "rules": [text for text, _ in given.get("rules", ())]})
 
 
-def best_first(scores: td.Scores, given: dict[str, Any]) -> list[tuple[float, td.Network]]:
+def best_first(scores: td.types.Scores, given: dict[str, Any]) -> list[tuple[float, td.Network]]:
     """All networks that obey, with their scores."""
     found = [(scores.of(g), g) for g in every_network() if truth.obeys(set(g.edges), NAMES, **given)]
     return sorted(found, key=lambda item: -item[0])
 
 
-def check_questions(scores: td.Scores, given: dict[str, Any], ks: tuple[int, ...] = (1, 5, 600)) -> None:
+def check_questions(scores: td.types.Scores, given: dict[str, Any], ks: tuple[int, ...] = (1, 5, 600)) -> None:
     every = best_first(scores, given)
     values, networks = [value for value, _ in every], {g for _, g in every}
     answer = td.best_network(scores)

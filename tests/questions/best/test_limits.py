@@ -37,10 +37,10 @@ def drawn_tables(case: Case) -> st.SearchStrategy[td.Table]:
     return tables(variables=(2, 5), most_states=3, rows=(1, 3, 10, 60), weights=((1,), (1, 2, 17)), **options)
 
 
-def assert_stopped(answer: td.Answer, best: td.Answer, limit: str = "time_limit") -> None:
+def assert_stopped(answer: td.types.Answer, best: td.types.Answer, limit: str = "time_limit") -> None:
     """A sound network, a bound that no network exceeds, and the gap between them."""
     proof, network = answer.proof, answer.network
-    assert proof.status is td.Status.STOPPED
+    assert proof.status is td.types.Status.STOPPED
     assert proof.limit == limit
     assert network is not None
     assert answer.score == network.score == math.fsum(network.local_scores.values())
@@ -115,7 +115,7 @@ def test_stopped_inside_the_lattice(case: Case, data: st.DataObject) -> None:
 def test_rounding_never_brings_a_bound_below_the_best(value: float, keep: str) -> None:
     """Both parents at once are best, and alone they gain nothing: a quick search misses what the bound allows."""
 
-    def local(family: td.Family) -> float:
+    def local(family: td.types.Family) -> float:
         return value if (family.variable, len(family.parents)) in {("a", 0), ("b", 0), ("c", 2)} else 9 * value
 
     table = td.Table({"a": [0, 1, 0, 1], "b": [0, 0, 1, 1], "c": [0, 1, 1, 0]})
@@ -136,7 +136,7 @@ def test_tiny_limits_on_a_larger_table(limit: float) -> None:
     best = td.best_network(scores)
     for source in (table, scores):
         answer = td.best_network(source, time_limit=limit)
-        if answer.proof.status is td.Status.PROVED:
+        if answer.proof.status is td.types.Status.PROVED:
             assert answer.score == best.score
         else:
             assert_stopped(answer, best)
@@ -147,7 +147,7 @@ def test_tiny_limits_on_a_larger_table(limit: float) -> None:
 def test_stopped_on_lists(lists: FamilyLists) -> None:
     scores = list_scores(lists)
     best, answer = td.best_network(scores), td.best_network(scores, time_limit=0)
-    assert answer.proof.status is td.Status.STOPPED
+    assert answer.proof.status is td.types.Status.STOPPED
     assert answer.proof.bound >= best.score
     if answer.network is None:  # none was found quickly; perhaps there is none
         assert answer.score == -math.inf
@@ -160,7 +160,7 @@ def test_stopped_on_lists(lists: FamilyLists) -> None:
 def test_a_generous_limit_changes_nothing() -> None:
     for limit in (3600, 1e300, math.inf):
         answer = td.best_network(td.example_table(), time_limit=limit, memory_limit="1GB")
-        assert answer.proof.status is td.Status.PROVED
+        assert answer.proof.status is td.types.Status.PROVED
         assert answer.network == td.best_network(td.example_table()).network
 
 
@@ -197,7 +197,7 @@ def test_what_is_planned_is_enough() -> None:
     """With just the memory it says it needs, an answer comes."""
     table = sampled_table(16, 200, seed=2)
     needed = td.best_network(table).stats.memory
-    assert td.best_network(table, memory_limit=needed).proof.status is td.Status.PROVED
+    assert td.best_network(table, memory_limit=needed).proof.status is td.types.Status.PROVED
     with pytest.raises(td.TooLarge):
         td.best_network(table, memory_limit=needed - 1)
 
@@ -237,13 +237,13 @@ def test_more_variables_than_an_engine_takes_are_refused() -> None:
 def test_constant_columns_do_not_count_towards_26() -> None:
     codes = np.vstack([np.zeros((30, 20), int), np.random.default_rng(0).integers(0, 2, (4, 20))])
     answer = td.best_network(table_of(codes, [1] * 30 + [2] * 4))
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
 
 
 # ---- Progress
 
 
-def long_scores() -> td.Scores:
+def long_scores() -> td.types.Scores:
     return td.score(long_table(), td.BDeu())
 
 
@@ -253,9 +253,9 @@ def long_table() -> td.Table:
 
 
 def test_progress_is_reported() -> None:
-    seen: list[td.Progress] = []
+    seen: list[td.types.Progress] = []
     answer = td.best_network(long_table(), on_progress=seen.append)
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert seen
     assert {progress.phase for progress in seen} <= {"starting", "counting", "sweeping", "ordering", "reading back"}
     assert "counting" in {progress.phase for progress in seen}
@@ -268,7 +268,7 @@ def test_progress_is_reported() -> None:
 
 
 def test_a_custom_score_reports_progress() -> None:
-    seen: list[td.Progress] = []
+    seen: list[td.types.Progress] = []
     td.score(sampled_table(8, 50, seed=1), td.CustomScore(lambda family: 0.0), on_progress=seen.append)
     assert [progress.phase for progress in seen] == ["counting"] * len(seen)
     fractions = [progress.fraction for progress in seen]
@@ -280,7 +280,7 @@ class EnoughError(Exception):
     pass
 
 
-def stop_it(_: td.Progress) -> None:
+def stop_it(_: td.types.Progress) -> None:
     raise EnoughError("that will do")
 
 
@@ -292,7 +292,7 @@ def test_an_exception_while_reporting_stops_the_work() -> None:
         with pytest.raises(EnoughError, match="that will do") as caught:
             ask()
         assert caught.value.answer is None or caught.value.answer.proof.limit == "on_progress"
-    assert td.best_network(td.example_table()).proof.status is td.Status.PROVED
+    assert td.best_network(td.example_table()).proof.status is td.types.Status.PROVED
 
 
 # ---- Ctrl-C
@@ -304,7 +304,7 @@ def test_ctrl_c_carries_the_answer_so_far() -> None:
         td.best_network(table, on_progress=press_ctrl_c)
     answer = caught.value.answer
     assert isinstance(caught.value, KeyboardInterrupt)
-    assert answer.proof.status is td.Status.STOPPED
+    assert answer.proof.status is td.types.Status.STOPPED
     assert math.isfinite(answer.proof.bound)
     assert_stopped(answer, td.best_network(table), "Ctrl-C")
 
@@ -348,7 +348,7 @@ def test_a_handler_of_ones_own_decides_what_ctrl_c_raises() -> None:
     try:
         with pytest.raises(EnoughError, match="by a signal") as caught:
             td.best_network(long_scores(), on_progress=press_ctrl_c)
-        assert caught.value.answer.proof.status is td.Status.STOPPED
+        assert caught.value.answer.proof.status is td.types.Status.STOPPED
         assert signal.getsignal(signal.SIGINT) is own
     finally:
         signal.signal(signal.SIGINT, before)
@@ -356,7 +356,7 @@ def test_a_handler_of_ones_own_decides_what_ctrl_c_raises() -> None:
 
 def test_work_can_go_on_in_a_thread() -> None:
     """Away from the main thread no signals arrive; everything else is the same."""
-    found: list[td.Answer] = []
+    found: list[td.types.Answer] = []
     worker = threading.Thread(target=lambda: found.append(td.best_network(td.example_table())))
     worker.start()
     worker.join()
@@ -431,7 +431,7 @@ def test_time_limits_are_checked(limit: object) -> None:
 
 @pytest.mark.parametrize("limit", [10**400, Fraction(10**400), 1e300, math.inf])
 def test_a_time_limit_may_be_longer_than_any_clock_goes(limit: Any) -> None:
-    assert td.best_network(td.example_table(), time_limit=limit).proof.status is td.Status.PROVED
+    assert td.best_network(td.example_table(), time_limit=limit).proof.status is td.types.Status.PROVED
 
 
 @pytest.mark.parametrize("limit", [-1, "8XB", "", "GB", "eight", True, math.nan, math.inf, "-3GB", [1]])

@@ -146,7 +146,7 @@ def test_what_cannot_be_answered_comes_with_advice_that_helps() -> None:
 
 
 @pytest.mark.parametrize("kind", [td.BDs(), td.MixedBIC()], ids=str)
-def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.ScoreKind) -> None:
+def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.types.ScoreKind) -> None:
     """A number for each family, not for each set; and no more variables than scoring takes."""
     fits, too_many = (sampled_table(n, 20, seed=1) for n in (20, 27))
     if isinstance(kind, td.MixedBIC):
@@ -159,7 +159,7 @@ def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.ScoreKi
 
 
 @pytest.mark.parametrize("kind", [td.BGe(), td.GaussianBIC(), td.MixedBIC()], ids=str)
-def test_scores_of_numbers_take_known_time(kind: td.ScoreKind) -> None:
+def test_scores_of_numbers_take_known_time(kind: td.types.ScoreKind) -> None:
     rng = np.random.default_rng(1)
     small, large = (td.plan({f"c{i}": rng.normal(size=60) for i in range(n)}, kind) for n in (4, 22))
     assert "about a moment" in str(small)

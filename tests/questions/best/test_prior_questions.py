@@ -40,7 +40,7 @@ def table_of(seed: int, *, constant: bool = False) -> td.Table:
     return td.Table({name: [str(v) for v in own] for name, own in columns.items()})
 
 
-def all_networks(scores: td.Scores, prior: Prior) -> list[tuple[float, td.Network]]:
+def all_networks(scores: td.types.Scores, prior: Prior) -> list[tuple[float, td.Network]]:
     """Every network of four variables with its worth, best first."""
     names = scores.names
     found = []
@@ -62,7 +62,7 @@ def test_the_best_are_those_of_all_networks(name: str, seed: int) -> None:
     every = all_networks(scores, prior)
     answer = td.best_network(scores, prior=prior)
     assert answer.network is not None
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.score == pytest.approx(every[0][0], abs=1e-9)
     assert answer.network.score == pytest.approx(scores.of(answer.network))
     assert answer.network.score + prior.log_weight(answer.network) == pytest.approx(answer.score, abs=1e-9)
@@ -102,8 +102,8 @@ def test_constant_columns_stay_out_of_it(name: str) -> None:
 @pytest.mark.parametrize("name", ["order-modular", "fair", "edge"])
 def test_lists_under_a_prior_are_written_and_read(name: str, tmp_path: Path) -> None:
     top = td.k_best_networks(table_of(2, constant=True), 20, prior=PRIORS[name])
-    td.write_list(tmp_path / "top.jsonl", top)
-    again = td.read_list(tmp_path / "top.jsonl")
+    td.io.write_list(tmp_path / "top.jsonl", top)
+    again = td.io.read_list(tmp_path / "top.jsonl")
     assert again.prior == top.prior
     assert np.array_equal(again.scores, top.scores)
     assert np.array_equal(again.shares, top.shares)
@@ -113,13 +113,13 @@ def test_lists_under_a_prior_are_written_and_read(name: str, tmp_path: Path) -> 
     lines = (tmp_path / "top.jsonl").read_text().replace('"score": -', '"score": -1', 2).splitlines()
     (tmp_path / "wrong.jsonl").write_text("\n".join(lines))
     with pytest.raises(td.FileError, match="line 2: the score is not the sum of the local scores and the weight"):
-        td.read_list(tmp_path / "wrong.jsonl")
+        td.io.read_list(tmp_path / "wrong.jsonl")
 
 
 def test_weights_that_are_functions_are_not_written(tmp_path: Path) -> None:
     top = td.k_best_networks(table_of(0), 2, prior=PRIORS["weighted"])
     with pytest.raises(td.ScoreError, match="functions of your own cannot be written"):
-        td.write_list(tmp_path / "top.jsonl", top)
+        td.io.write_list(tmp_path / "top.jsonl", top)
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -127,12 +127,12 @@ def test_no_time_still_gives_a_network_and_a_bound(name: str) -> None:
     table, prior = table_of(0), PRIORS[name]
     best = td.best_network(table, prior=prior)
     early = td.best_network(table, prior=prior, time_limit=0)
-    assert early.proof.status is td.Status.STOPPED
+    assert early.proof.status is td.types.Status.STOPPED
     assert early.network is not None
     assert early.proof.bound >= best.score - 1e-9
     assert early.score <= best.score + 1e-9
     top = td.k_best_networks(table, 5, prior=prior, time_limit=0)
-    assert top.proof.status is td.Status.STOPPED
+    assert top.proof.status is td.types.Status.STOPPED
     assert top.floor >= best.score - 1e-9 or len(top)
 
 
@@ -157,7 +157,7 @@ def test_more_variables_than_a_table_over_sets_could_have(prior: Prior) -> None:
     scores = scores_from_lists(FamilyLists.build(names, families), keep="all")
     answer = td.best_network(scores, prior=prior)
     assert answer.network is not None and answer.network.score is not None
-    assert answer.proof.status is td.Status.PROVED
+    assert answer.proof.status is td.types.Status.PROVED
     assert answer.network.has_edge("v30", "v0") == isinstance(prior, td.EdgePrior)
     assert answer.score == pytest.approx(answer.network.score + prior.log_weight(answer.network))
 

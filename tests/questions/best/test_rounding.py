@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 import topdag as td
 from topdag import _core
 from topdag.scoring import score as score_making
-from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import round_store
 from topdag.scoring.score import scores_from_lists
@@ -75,7 +74,7 @@ def in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
 
-def true_scores(scores: td.Scores, known: td.Constraints) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
+def true_scores(scores: td.types.Scores, known: td.Constraints) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
     """Of all networks that obey, from local scores in full precision."""
 
     @cache
@@ -85,7 +84,7 @@ def true_scores(scores: td.Scores, known: td.Constraints) -> tuple[NDArray[np.ui
             return -math.inf
         try:
             return scores.local(NAMES[x], parents)
-        except NotAllowed:
+        except td.NotAllowed:
             return -math.inf
         except td.ScoreError:
             assert scores.table is None
@@ -97,7 +96,7 @@ def true_scores(scores: td.Scores, known: td.Constraints) -> tuple[NDArray[np.ui
     return every[obeys & (values > -math.inf)], values[obeys & (values > -math.inf)]
 
 
-def require_right(scores: td.Scores, known: td.Constraints = td.Constraints()) -> None:  # noqa: B008
+def require_right(scores: td.types.Scores, known: td.Constraints = td.Constraints()) -> None:  # noqa: B008
     """Every question about them."""
     masks, values = true_scores(scores, known)
     ranked = np.sort(values)[::-1]
@@ -118,23 +117,23 @@ def require_right(scores: td.Scores, known: td.Constraints = td.Constraints()) -
         assert td.log_evidence(scores) - values.max() == pytest.approx(total, abs=MOST, rel=0)
 
 
-def _require_right_networks(scores: td.Scores, ranked: NDArray[np.float64]) -> None:
+def _require_right_networks(scores: td.types.Scores, ranked: NDArray[np.float64]) -> None:
     best = td.best_network(scores)
-    assert best.proof.status is td.Status.PROVED or "cut-off" in (best.proof.limit or "")
+    assert best.proof.status is td.types.Status.PROVED or "cut-off" in (best.proof.limit or "")
     assert best.score == pytest.approx(ranked[0], abs=MOST, rel=0)
     if scores.is_kept(most=10) or scores.automatic:
         _require_right_list(td.k_best_networks(scores, 10), ranked)
     if scores.is_kept(factor=20) or scores.automatic:
         near = td.networks_within(scores, 20)
         lowest = ranked[0] - math.log(20)
-        is_whole = near.proof.status is td.Status.PROVED
+        is_whole = near.proof.status is td.types.Status.PROVED
         assert (ranked >= lowest + MOST).sum() * is_whole <= len(near) <= (ranked >= lowest - MOST).sum()
         _require_right_list(near, ranked)
 
 
 def _require_right_list(found: Any, ranked: Any) -> None:
     """As far as it claims to be whole; it may end where families left out for their penalty could come."""
-    assert found.proof.status is td.Status.PROVED or "cut-off" in found.proof.limit
+    assert found.proof.status is td.types.Status.PROVED or "cut-off" in found.proof.limit
     assert list(found.scores) == pytest.approx(list(ranked[: len(found)]), abs=MOST, rel=0)
     assert [item.score for item in found] == pytest.approx(list(ranked[: len(found)]), abs=MOST, rel=0)
 
@@ -186,7 +185,7 @@ def test_parameter_constraints(kind: ScoreKind) -> None:
 
 
 def own_score(size: float) -> td.CustomScore:
-    def function(family: td.Family) -> float:
+    def function(family: td.types.Family) -> float:
         x, parents = NAMES.index(family.variable), [NAMES.index(name) for name in family.parents]
         noise = math.sin(1 + 7 * x + sum(3**v for v in parents))
         return -size * (1 + len(parents) * (x == 1)) + 3 * noise
@@ -198,7 +197,7 @@ SIZES = {1e-3: True, 1.0: True, 1e4: True, 1e6: True, 1e7: True, 1e9: False, 1e1
 """Whether scores of this size can be told apart."""
 
 
-def scored_or_refused(make: Callable[[], td.Scores], size: float, error: type[Exception] = td.ScoreError) -> None:
+def scored_or_refused(make: Callable[[], td.types.Scores], size: float, error: type[Exception] = td.ScoreError) -> None:
     if SIZES[size]:
         require_right(make())
         return
@@ -222,10 +221,10 @@ def test_score_files(size: float, tmp_path: Path) -> None:
     lists = FamilyLists.build(NAMES, listed)
     scored_or_refused(lambda: scores_from_lists(lists, keep="all"), size)
     if SIZES[size]:
-        td.write_scores(tmp_path / "s.jkl", scores_from_lists(lists, keep="all"))
-        td.write_scores(tmp_path / "s.npz", scores_from_lists(lists, keep="all"))
-        require_right(td.read_scores(tmp_path / "s.npz"))
-        require_right(td.read_scores(tmp_path / "s.jkl", keep="all"))
+        td.io.write_scores(tmp_path / "s.jkl", scores_from_lists(lists, keep="all"))
+        td.io.write_scores(tmp_path / "s.npz", scores_from_lists(lists, keep="all"))
+        require_right(td.io.read_scores(tmp_path / "s.npz"))
+        require_right(td.io.read_scores(tmp_path / "s.jkl", keep="all"))
 
 
 @pytest.mark.parametrize("odds", [3.0, -1e5, 1e5, 1e12])
@@ -249,16 +248,16 @@ def test_coarse_scores_cannot_be_made_or_read(tmp_path: Path) -> None:
     replace(scores, grid=coarsest)
     with pytest.raises(td.ScoreError, match=TOO_LARGE):
         replace(scores, grid=coarsest - 1)
-    td.write_scores(tmp_path / "s.npz", scores)
+    td.io.write_scores(tmp_path / "s.npz", scores)
     with np.load(tmp_path / "s.npz") as content:
         arrays = dict(content)
     header = arrays["header"].tobytes().decode().replace(f'"grid": {scores.grid}', f'"grid": {coarsest - 1}')
     np.savez(tmp_path / "coarse.npz", **{**arrays, "header": np.frombuffer(header.encode(), dtype=np.uint8)})
     with pytest.raises(td.FileError, match=TOO_LARGE):
-        td.read_scores(tmp_path / "coarse.npz")
+        td.io.read_scores(tmp_path / "coarse.npz")
     np.savez(tmp_path / "large.npz", **{**arrays, "joint": arrays["joint"] * 1e6})
     with pytest.raises(td.FileError, match=TOO_LARGE):
-        td.read_scores(tmp_path / "large.npz")
+        td.io.read_scores(tmp_path / "large.npz")
 
 
 def stores_of(n: int, values: NDArray[np.float64]) -> list[Store]:

@@ -59,7 +59,7 @@ def test_and_in_all_forms(known: str, keep: Any, kind: ScoreKind, monkeypatch: p
         )
 
 
-def networks_of(scores: td.Scores) -> Iterator[td.Network]:
+def networks_of(scores: td.types.Scores) -> Iterator[td.Network]:
     best = td.best_network(scores).network
     assert best is not None
     yield best

@@ -62,7 +62,7 @@ def ranked_classes(scores: Scores) -> tuple[NDArray[np.float64], NDArray[np.int6
     return values[first][order], numbers[first][order]
 
 
-def numbers_of(found: td.ClassList) -> list[int]:
+def numbers_of(found: td.types.ClassList) -> list[int]:
     """The brute-force number of each listed class."""
     places = number_by_masks(found.parents.shape[1])
     return [places[tuple(masks)] for masks in found.parents.tolist()]
@@ -73,7 +73,7 @@ def number_by_masks(n: int) -> dict[tuple[int, ...], int]:
     return dict(zip(map(tuple, networks(n).tolist()), class_numbers(n).tolist(), strict=True))
 
 
-def assert_classes(found: td.ClassList, ranks: tuple[NDArray[np.float64], NDArray[np.int64]], count: int) -> None:
+def assert_classes(found: td.types.ClassList, ranks: tuple[NDArray[np.float64], NDArray[np.int64]], count: int) -> None:
     """The best ``count`` classes, each once: all that score more than the last, and of its ties as many as fit."""
     values, numbers = ranks
     count = min(count, len(values))
@@ -84,7 +84,7 @@ def assert_classes(found: td.ClassList, ranks: tuple[NDArray[np.float64], NDArra
     assert set(listed[:above]) == set(numbers[:above].tolist())
     assert set(listed) <= set(numbers[values >= values[count - 1]].tolist())
     assert_in_order(found)
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
     assert (values > found.floor).sum() <= count
 
 
@@ -375,7 +375,7 @@ def long_scores() -> Scores:
 
 
 @cache
-def whole_list() -> td.ClassList:
+def whole_list() -> td.types.ClassList:
     return td.k_best_classes(long_scores(), LONG)
 
 
@@ -384,7 +384,7 @@ def test_stopped_by_the_clock() -> None:
     for limit in INSTANTS:
         found = td.k_best_classes(long_scores(), LONG, time_limit=limit)
         assert_complete_above_floor(found, whole)
-        assert found.proof.limit == (None if found.proof.status is td.Status.PROVED else "time_limit")
+        assert found.proof.limit == (None if found.proof.status is td.types.Status.PROVED else "time_limit")
 
 
 @pytest.mark.parametrize("ticks", range(6))

@@ -68,10 +68,10 @@ def test_the_k_best_need_everything(ask: Callable[..., object], keep: object) ->
 def test_a_file_that_does_not_say_is_good_for_the_best_only(tmp_path) -> None:
     path = tmp_path / "all.jkl"
     everything = td.score(td.example_table(), td.BDeu())
-    td.write_scores(path, everything)
+    td.io.write_scores(path, everything)
     with pytest.raises(td.ScoreError, match=r'read_scores\(path, keep="all"\)'):
-        td.k_best_networks(td.read_scores(path), 2)
-    read = td.k_best_networks(td.read_scores(path, keep="all"), 200)
+        td.k_best_networks(td.io.read_scores(path), 2)
+    read = td.k_best_networks(td.io.read_scores(path, keep="all"), 200)
     assert np.array_equal(read.parents, td.k_best_networks(everything, 200).parents)
 
 
@@ -90,7 +90,7 @@ def test_all_columns_constant(keep_constant: bool) -> None:
     count = 25 if keep_constant else 1
     for found in (td.k_best_networks(scores, 30), td.networks_within(scores, 3)):
         assert len(found) == count
-        assert found.proof.status is td.Status.PROVED
+        assert found.proof.status is td.types.Status.PROVED
         assert set(found.scores.tolist()) == {0.0}
         assert found[0].edges == ()
         assert found[0].score == 0.0
@@ -139,7 +139,7 @@ def test_no_network_is_allowed() -> None:
     for found in (td.k_best_networks(scores, 3), td.networks_within(scores, 3)):
         assert len(found) == 0
         assert list(found) == list(found.to_dicts()) == []
-        assert found.proof.status is td.best_network(scores).proof.status is td.Status.INFEASIBLE
+        assert found.proof.status is td.best_network(scores).proof.status is td.types.Status.INFEASIBLE
         assert found.factors.shape == found.shares.shape == (0,)
         assert "empty" in repr(found)
     assert td.count_networks_within(scores, 3) == 0

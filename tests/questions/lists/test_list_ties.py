@@ -34,7 +34,7 @@ def test_a_list_ends_however_many_tie_with_its_last(n: int, max_parents: int | N
     scores = one_row(n, max_parents)
     for ask in (td.k_best_networks, td.k_best_classes, search_networks):
         found = ask(scores, 10)
-        assert found.proof.status is td.Status.PROVED
+        assert found.proof.status is td.types.Status.PROVED
         assert len(set(found)) == 10
         assert set(found.scores.tolist()) == {found.floor}
     assert np.array_equal(search_networks(scores, 200).parents, td.k_best_networks(scores, 200).parents)

@@ -141,11 +141,11 @@ def test_columns_with_far_too_many_states(n: int, wide: int, kind: td.BIC | td.A
     scores = td.score(table, kind)
     found = td.k_best_networks(scores, 25)
     assert [network.edges for network in found] == [()]
-    assert found.proof.status is td.Status.STOPPED
+    assert found.proof.status is td.types.Status.STOPPED
     assert "cut-off" in found.proof.limit
     assert found.floor >= found.scores[0] - 1000
     assert scores.local("V0", ["V1"]) < scores.local("V0") - 1000
-    assert td.networks_within(scores, 1e300).proof.status is td.Status.PROVED
+    assert td.networks_within(scores, 1e300).proof.status is td.types.Status.PROVED
 
 
 @pytest.mark.parametrize("at_most", [1, 2, 7, 100, 10**6])
@@ -153,7 +153,7 @@ def test_at_most(at_most: int) -> None:
     scores = td.score(td.example_table(), td.BDeu())
     whole = td.networks_within(scores, 100)
     some = td.networks_within(scores, 100, at_most=at_most)
-    assert some.proof.status is td.Status.PROVED
+    assert some.proof.status is td.types.Status.PROVED
     assert np.array_equal(some.scores, whole.scores[:at_most])
     assert np.array_equal(some.parents, whole.parents[:at_most])
     assert (whole.scores > some.floor).sum() <= len(some)

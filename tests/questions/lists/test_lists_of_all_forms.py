@@ -64,7 +64,7 @@ def test_lists_do_not_depend_on_the_form(kind: ScoreKind, known: str, monkeypatc
         in_form(form, monkeypatch)
         scores = td.score(table, kind, constraints=td.Constraints(**KNOWN[known]) if known != "nothing" else None)
         best, near = td.k_best_networks(scores, 40), td.networks_within(scores, 20)
-        assert best.proof.status is near.proof.status is td.Status.PROVED
+        assert best.proof.status is near.proof.status is td.types.Status.PROVED
         assert len(best) == 40
         found[form] = [*best.scores, *near.scores]
     for form in FORMS:
@@ -76,6 +76,6 @@ def test_a_list_of_22_variables_ends_for_no_false_reason() -> None:
     known = td.Constraints(forbidden_edges=[("V0", "V1"), ("V2", "V3")])
     found = td.k_best_networks(td.score(table, td.BIC(), constraints=known), 40)
     near = td.networks_within(td.score(table, td.BIC(), constraints=known, keep=td.Within(2)), 2)
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
     assert len(found) == 40
     assert list(found.scores) == pytest.approx(list(near.scores[:40]), abs=1e-6)

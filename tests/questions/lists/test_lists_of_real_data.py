@@ -53,7 +53,7 @@ def test_a_pruned_file_of_others_has_the_same_networks() -> None:
     path = DATA / "scores" / "wine.bic.gap3.jkl"
     if not path.exists():
         pytest.skip(f"no {path}: the list of another program is not checked")
-    scores = td.read_scores(path, keep=td.Within(3))
+    scores = td.io.read_scores(path, keep=td.Within(3))
     found = td.networks_within(scores, 3)
     assert len(found) == td.count_networks_within(scores, 3) == 308
     assert found.scores[0] == pytest.approx(-1258.445909, abs=2e-6)
@@ -64,7 +64,7 @@ def test_a_pruned_file_of_others_has_the_same_networks() -> None:
         td.networks_within(scores, 3.01)
 
 
-def edge_sets(found: td.NetworkList, place: list[int]) -> set[frozenset[tuple[int, int]]]:
+def edge_sets(found: td.types.NetworkList, place: list[int]) -> set[frozenset[tuple[int, int]]]:
     """The edges of each network by column; ``place``: where each column stands in the list."""
     column = {at: v for v, at in enumerate(place)}
     return {

@@ -35,7 +35,7 @@ def test_search_and_listing_agree(kind: ScoreKind, table: td.Table, k: int, bloc
     found = search_networks(scores, k, block=block)
     assert found.scores.tolist() == listed.scores.tolist()
     assert found.parents.tolist() == listed.parents.tolist()
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
 
 
 def test_counts_are_those_of_the_search() -> None:
@@ -158,7 +158,7 @@ def chain(n: int) -> Scores:
 def test_more_than_32_variables() -> None:
     scores = chain(40)
     found, listed = search_networks(scores, 300), td.k_best_networks(scores, 300)
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
     assert found.scores.tolist() == listed.scores.tolist()
     assert found.floor == found.scores[-1] < found.scores[0]
     assert {network for network in found if network.score > found.floor} <= set(listed)
@@ -168,7 +168,7 @@ def test_lists_without_a_network() -> None:
     names = [f"V{v}" for v in range(21)]
     circle = FamilyLists.build(names, [(x, ((x + 1) % 21,), -1.0) for x in range(21)])
     found = search_networks(scores_from_lists(circle, keep="all"), 5)
-    assert found.proof.status is td.Status.INFEASIBLE
+    assert found.proof.status is td.types.Status.INFEASIBLE
     assert len(found) == 0
 
 
@@ -177,14 +177,14 @@ def test_fewer_networks_than_asked_for() -> None:
     line = [(x, tuple({x - 1} - {-1}), -1.0) for x in range(21)]
     two = FamilyLists.build(names, [*line, (20, (17,), -800.0)])
     found = search_networks(scores_from_lists(two, keep="all"), 5)
-    assert found.proof.status is td.Status.PROVED
+    assert found.proof.status is td.types.Status.PROVED
     assert found.scores.tolist() == [-21.0, -820.0]
 
 
 def test_stopped_by_the_clock_it_is_complete_above_its_floor() -> None:
     scores = scores_from_lists(random_problem(40, 5, families=3, most_parents=2).lists, keep="all")
     found = search_networks(scores, 10**6, time_limit=0.5)
-    assert found.proof.status is td.Status.STOPPED
+    assert found.proof.status is td.types.Status.STOPPED
     assert found.proof.limit == "time_limit"
     best = td.best_network(scores).score
     assert found.proof.bound >= best

@@ -158,7 +158,7 @@ def test_weights_are_checked(weight: object) -> None:
 
 def test_everything_forbidden() -> None:
     found = search_networks(td.example_table(), 3, prior=Constant(-math.inf))
-    assert found.proof.status is td.Status.INFEASIBLE
+    assert found.proof.status is td.types.Status.INFEASIBLE
     assert len(found) == 0
 
 
@@ -202,7 +202,7 @@ def test_ctrl_c_gives_what_there_is() -> None:
 def test_the_clock_stops_a_slow_prior() -> None:
     scores = td.score(sampled_table(9, 60, 1), td.BDeu(1.0))
     found = search_networks(scores, EVERY, prior=ShortPaths(), time_limit=0.3)
-    assert found.proof.status is td.Status.STOPPED
+    assert found.proof.status is td.types.Status.STOPPED
     assert found.proof.bound >= max(found.scores, default=-math.inf)
 
 

@@ -214,7 +214,7 @@ def test_stopped_it_gives_a_network_and_a_bound(published: bool) -> None:
     best = search_networks(scores, 1, prior=ORDERS)
     for limits in ({"memory_limit": 3_000_000}, {"time_limit": 0.5}):
         found = search_networks(scores, EVERY, prior=ORDERS, published=published, **limits)  # type: ignore[arg-type]
-        assert found.proof.status is td.Status.STOPPED
+        assert found.proof.status is td.types.Status.STOPPED
         assert found.proof.limit == next(iter(limits))
         assert len(found) >= 1
         assert found.proof.bound >= best.scores[0] >= found.scores[0]

@@ -30,7 +30,7 @@ from topdag.search.family_lists import FamilyLists
 
 
 @cache
-def whole_list() -> td.NetworkList:
+def whole_list() -> td.types.NetworkList:
     return td.networks_within(long_scores(), LONG)
 
 
@@ -42,10 +42,10 @@ def test_stopped_by_the_clock() -> None:
         for limit in INSTANTS:
             found = td.networks_within(long_scores(), LONG, time_limit=limit, threads=threads)
             assert_complete_above_floor(found, whole)
-            assert found.proof.limit == (None if found.proof.status is td.Status.PROVED else "time_limit")
+            assert found.proof.limit == (None if found.proof.status is td.types.Status.PROVED else "time_limit")
             statuses.add(found.proof.status)
             lengths.add(len(found))
-    assert td.Status.STOPPED in statuses
+    assert td.types.Status.STOPPED in statuses
     assert 0 in lengths
 
 
@@ -53,7 +53,7 @@ def test_stopped_by_the_clock() -> None:
 def test_stopped_by_ctrl_c(ticks: int) -> None:
     found, stopped = interrupted(td.networks_within, long_scores(), LONG, ticks=ticks)
     assert_complete_above_floor(found, whole_list())
-    if stopped and found.proof.status is td.Status.STOPPED:
+    if stopped and found.proof.status is td.types.Status.STOPPED:
         assert found.proof.limit == "Ctrl-C"
 
 
@@ -79,7 +79,7 @@ def test_stopped_at_once(lists: FamilyLists) -> None:
     scores = all_listed(lists)
     values, masks = ranked(scores)
     for found in (td.networks_within(scores, 20, time_limit=0), td.k_best_networks(scores, 5, time_limit=0)):
-        assert found.proof.status is td.Status.STOPPED
+        assert found.proof.status is td.types.Status.STOPPED
         assert found.proof.limit == "time_limit"
         assert set(map(tuple, found.parents.tolist())) <= set(map(tuple, masks.tolist()))
         assert (values > found.floor).sum() <= len(found)
@@ -94,7 +94,7 @@ def test_stopped_while_scoring() -> None:
     limited = td.networks_within(table, 3, time_limit=1e-9)
     for answer, limit in ((found, "Ctrl-C"), (limited, "time_limit")):
         assert len(answer) == 0
-        assert answer.proof.status is td.Status.STOPPED
+        assert answer.proof.status is td.types.Status.STOPPED
         assert answer.proof.limit == limit
         assert answer.floor >= best
         assert answer.names == table.names
@@ -102,7 +102,7 @@ def test_stopped_while_scoring() -> None:
 
 
 def test_progress_is_reported() -> None:
-    seen: list[td.Progress] = []
+    seen: list[td.types.Progress] = []
     td.networks_within(long_scores(), LONG, on_progress=seen.append)
     assert {progress.phase for progress in seen} <= {"starting", "sweeping", "ordering", "bounding", "listing"}
     assert "listing" in {progress.phase for progress in seen}
@@ -113,7 +113,7 @@ def test_an_exception_while_reporting_stops_the_work() -> None:
     class EnoughError(Exception):
         pass
 
-    def stop(_: td.Progress) -> None:
+    def stop(_: td.types.Progress) -> None:
         raise EnoughError
 
     for ask in (td.networks_within, td.count_networks_within):
@@ -140,11 +140,11 @@ def test_a_stopped_count_says_how_many_there_are_at_least(count: Callable[..., i
     assert interruption.value.answer > 0
 
 
-def interrupt_once_listing() -> Callable[[td.Progress], None]:
+def interrupt_once_listing() -> Callable[[td.types.Progress], None]:
     """Ctrl-C at the third report of listing."""
-    seen: list[td.Progress] = []
+    seen: list[td.types.Progress] = []
 
-    def press(progress: td.Progress) -> None:
+    def press(progress: td.types.Progress) -> None:
         if progress.phase == "listing":
             seen.append(progress)
         if len(seen) == 3:

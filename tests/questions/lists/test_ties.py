@@ -23,13 +23,13 @@ def some_table(seed: int) -> td.Table:
     return table_of(WAYS[seed % len(WAYS)](rng, (5, int(rng.choice([8, 15, 40]))), arities), arities)
 
 
-def best_by(scores: td.Scores, **way: Any) -> td.Network:
+def best_by(scores: td.types.Scores, **way: Any) -> td.Network:
     answer = td.best_network(scores, **way)
-    assert answer.proof.status is td.Status.PROVED and answer.network is not None
+    assert answer.proof.status is td.types.Status.PROVED and answer.network is not None
     return answer.network
 
 
-def has_superfluous_parent(scores: td.Scores, network: td.Network) -> bool:
+def has_superfluous_parent(scores: td.types.Scores, network: td.Network) -> bool:
     return any(
         scores.local(name, [p for p in parents if p != parent]) >= scores.local(name, parents)
         for name, parents in network.parents.items()

@@ -71,7 +71,7 @@ def test_the_clock_counts_its_readings_and_goes_back_to_seconds() -> None:
 def test_counted_stops_come_at_the_same_place_every_time() -> None:
     scores = td.score(td.example_table(100, seed=1), td.BDeu(), keep="best")
 
-    def ask(limit: float) -> td.Answer:
+    def ask(limit: float) -> td.types.Answer:
         return td.best_network(scores, engine="search", time_limit=limit, threads=1)
 
     assert readings_of(ask) == readings_of(ask)
@@ -125,7 +125,7 @@ def test_what_algorithm_1_met_stands_once_with_all_its_orders() -> None:
     """When it is stopped, paths of a network that it met may not have been counted."""
     scores = td.score(td.example_table(30, seed=2), td.BIC(), keep="all")
 
-    def ask(limit: float) -> td.NetworkList:
+    def ask(limit: float) -> td.types.NetworkList:
         return td.search_networks(scores, 5, prior=td.OrderModular(), published=True, time_limit=limit, threads=1)
 
     whole = readings_of(ask)

@@ -70,15 +70,17 @@ def number(value: float) -> float:
     return round(value, 7) + 0.0
 
 
-def best(answer: td.Answer) -> Any:
+def best(answer: td.types.Answer) -> Any:
     return answer.proof.status, number(answer.score)
 
 
-def listed(found: td.NetworkList | td.ClassList, most: float = math.inf) -> Any:
+def listed(found: td.types.NetworkList | td.types.ClassList, most: float = math.inf) -> Any:
     """The scores, and what stands above the last of a full list; which of those that tie with it are in is free."""
     last = found.scores[-1] if len(found) == most else -math.inf
     items = [item for item, value in zip(found, found.scores, strict=True) if value > last + 1e-7]
-    shown = {(item.directed, item.undirected) if isinstance(found, td.ClassList) else item.edges for item in items}
+    shown = {
+        (item.directed, item.undirected) if isinstance(found, td.types.ClassList) else item.edges for item in items
+    }
     return found.proof.status, [number(value) for value in found.scores], len(items), shown
 
 

@@ -52,12 +52,12 @@ class Clock:
 
 
 @cache
-def scored(n: int, keep: Any = "all", constraints: td.Constraints | None = None) -> td.Scores:
+def scored(n: int, keep: Any = "all", constraints: td.Constraints | None = None) -> td.types.Scores:
     return td.score(sampled_table(n, 150, seed=n), td.BIC(), keep=keep, constraints=constraints)
 
 
 @cache
-def automatic(constraints: td.Constraints | None = None) -> td.Scores:
+def automatic(constraints: td.Constraints | None = None) -> td.types.Scores:
     """Lists for the best network, made anew where more is asked for, as for many variables."""
     with pytest.MonkeyPatch.context() as patch:
         as_for_many_variables(patch)
@@ -114,10 +114,10 @@ AS_FOR_MANY_VARIABLES: dict[str, Callable[..., Any]] = {
 
 def told(answer: Any) -> Any:
     """What an answer says, but for seconds and the name of its limit."""
-    if isinstance(answer, td.Answer | BestList):
+    if isinstance(answer, td.types.Answer | BestList):
         proof, work = answer.proof, answer.stats.work
         claims = answer.stats.engine, proof.status, proof.bound, proof.gap, proof.space, work
-        if isinstance(answer, td.Answer):
+        if isinstance(answer, td.types.Answer):
             return answer.network, answer.score, *claims
         return answer.scores.tolist(), answer.parents.tolist(), answer.floor, *claims
     return answer if isinstance(answer, int | None) else type(answer)

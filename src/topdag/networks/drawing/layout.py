@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Any
 
 SWEEPS = 12
 """Passes over the rows, down and up, that pull boxes towards their neighbours."""
@@ -64,8 +62,7 @@ class Layout:
 def layered(sizes: Sequence[Size], edges: Iterable[Edge]) -> Layout:
     """A layout for boxes of these sizes at least, joined by edges (parent, child) that make no circle.
 
-    The boxes of a row are as high as the highest; those without edges stand in rows of their own at the bottom. Uses
-    igraph for the order within rows where it is installed, and barycentres otherwise.
+    The boxes of a row are as high as the highest; those without edges stand in rows of their own at the bottom.
     """
     edges = list(dict.fromkeys(edges))
     joined = sorted({v for edge in edges for v in edge})
@@ -127,16 +124,7 @@ class _Grid:
         return cls(n, rows, links, passed)
 
     def order(self) -> None:
-        """Sorts the slots of each row so that few edges cross."""
-        if not self.links:
-            return
-        by_library = _order_by_igraph(self)
-        if by_library is None:
-            self._order_by_barycentres()
-        else:
-            self.rows = [sorted(row, key=lambda slot: (by_library[slot], slot)) for row in self.rows]
-
-    def _order_by_barycentres(self) -> None:
+        """Sorts the slots of each row by the mean place of their neighbours, so that few edges cross."""
         for turn in range(SWEEPS):
             down = turn % 2 == 0
             near = self.above if down else self.below
@@ -206,21 +194,6 @@ class _Grid:
     def _drop(self, r: int) -> float:
         far = max((abs(self.x[a] - self.x[b]) for a in self.rows[r] for b in self.below[a]), default=0.0)
         return min(MOST_DROP, LEAST_DROP + DROP_PER_PIXEL * far)
-
-
-def _order_by_igraph(grid: _Grid) -> dict[int, float] | None:
-    """The x of each slot as igraph's layered layout has it; None where igraph is not installed."""
-    try:
-        import igraph
-    except ImportError:
-        return None
-    slots = sorted(grid.row_of)
-    place = {slot: i for i, slot in enumerate(slots)}
-    graph: Any = igraph.Graph(len(slots), [(place[a], place[b]) for a, b in grid.links], directed=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # it may speak of further rounds that would still gain a crossing
-        found = graph.layout_sugiyama(layers=[grid.row_of[slot] for slot in slots], maxiter=200)
-    return {slot: float(found[i][0]) for slot, i in place.items()}
 
 
 def _apart(wanted: Sequence[tuple[float, float]], distances: Sequence[float]) -> list[float]:

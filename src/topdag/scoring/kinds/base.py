@@ -9,11 +9,6 @@ import numpy as np
 from topdag._core import CodedTable
 from topdag.data.discretize import CONTINUOUS_SCORES
 from topdag.data.table import Table, require_states
-from topdag.errors import ScoreError
-
-
-class NotAllowed(ScoreError):
-    """A family that a score does not allow."""
 
 
 class ScoreKind:

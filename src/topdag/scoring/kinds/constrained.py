@@ -172,7 +172,8 @@ def constrained_fit(network: Network, table: Table, constraints: Sequence[Parame
     >>> import topdag as td
     >>> table = td.Table({"dose": [0, 0, 1, 1, 2, 2], "cured": [0, 1, 0, 0, 1, 1]})
     >>> network = td.Network(["dose", "cured"], {"cured": ["dose"]})
-    >>> td.constrained_fit(network, table, [td.influence("dose", "cured", "+")]).tables["cured"]
+    >>> known = [td.probabilities.influence("dose", "cured", "+")]
+    >>> td.probabilities.constrained_fit(network, table, known).tables["cured"]
     array([[0.75, 0.25],
            [0.75, 0.25],
            [0.  , 1.  ]])

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from topdag._core import CellKind, MinorFormula, Penalty, Scatter, SetFormula, score_set
 from topdag._util.messages import listing
 from topdag.data.table import Table
-from topdag.errors import ScoreError
-from topdag.scoring.kinds.base import NotAllowed, ScoreKind, coded
+from topdag.errors import NotAllowed, ScoreError
+from topdag.scoring.kinds.base import ScoreKind, coded
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, rows_by_state, scatter_of
 
 Floats = NDArray[np.float64]

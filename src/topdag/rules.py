@@ -1,0 +1,29 @@
+"""What rules of ``Constraints`` are made of, and structures of classifiers that are made of such rules.
+
+Rules: ``edge``, ``adjacent`` and ``n_parents`` make a ``Rule``, ``parse_rule`` reads one. They are joined by ``&``,
+``|`` and ``~``, or by ``topdag.any_of``, ``all_of``, ``none_of``, ``if_then`` and ``not_``, which take texts too.
+
+Ready ``Constraints``: ``naive_bayes``, ``tan`` (tree-augmented naive Bayes) and ``k_dependence``.
+
+>>> import topdag as td
+>>> print(td.any_of([td.rules.edge("a", "b"), "c->d", td.rules.n_parents("e") <= 2]))
+a->b or c->d or parents(e) <= 2
+"""
+
+from __future__ import annotations
+
+from topdag.knowledge.classifiers import k_dependence, naive_bayes, tan
+from topdag.knowledge.rule_builders import adjacent, edge, n_parents
+from topdag.knowledge.rule_parser import parse_rule
+from topdag.knowledge.rules import Rule
+
+__all__ = [
+    "Rule",
+    "adjacent",
+    "edge",
+    "k_dependence",
+    "n_parents",
+    "naive_bayes",
+    "parse_rule",
+    "tan",
+]
