@@ -161,7 +161,7 @@ def upper_bound(asked: Asked) -> float:
     if asked.most < math.inf:
         return asked.most + slack
     if asked.standing is not None:
-        return asked.standing.bound + slack
+        return asked.standing.bound + slack + 2 * math.ulp(asked.standing.bound)  # a sum of scores, rounded when shown
     if asked.best_alone:
         return math.fsum((*asked.best_alone, slack))
     scores = asked.scores
