@@ -16,10 +16,10 @@ from search_checks import HALF_CIRCLES, all_families, check_network, left_side, 
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.search.costs import Families, common_step
+from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.relaxation import Incumbent, Known, Relaxation, solve_root
-from topdag.search.stores import ListStore
+from topdag.search.stores import ListStore, common_step
 
 
 def costs_of_networks(store: ListStore) -> list[tuple[float, tuple[int, ...]]]:

@@ -198,7 +198,7 @@ def _scores_of(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Scores:
     if kind is not None:
         kind, known = together(kind, known)
     store = _store_of(tuple(names[c] for c in columns), header, arrays)
-    require_exact_sums(store, header["grid"])
+    require_exact_sums(store, header["grid"], only_best=keep == "best" and known is None)
     compiled = None if known is None else known.compiled(names, columns)
     # Such constraints may need what was pruned, so it was pruned for the table, and a question may score again.
     is_automatic = compiled is not None and keep != "all" and not compiled.rest.is_closed_under_removal

@@ -182,7 +182,7 @@ def upper_bound(trail: Trail) -> float:
     if trail.most < math.inf:
         return trail.most + slack
     if trail.standing is not None:
-        return trail.standing.bound + slack
+        return trail.standing.bound + slack + 2 * math.ulp(trail.standing.bound)  # a sum of scores, rounded when shown
     if trail.best_alone:
         return math.fsum((*trail.best_alone, slack))
     if scores is not None and isinstance(scores.store, ListStore):

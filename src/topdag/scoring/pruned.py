@@ -126,7 +126,9 @@ def score_pruned(
         return None
     if found.memory_needed:
         _raise_too_large(found.memory_needed / COUNTED, n, run)
-    return _pruned_scores(found, tuple(table.names[v] for v in columns), by_layers=by_layers)
+    return _pruned_scores(
+        found, tuple(table.names[v] for v in columns), by_layers=by_layers, only_best=keep == Pruning()
+    )
 
 
 def may_be_in_layers(table: Table, columns: Sequence[int], kind: ScoreKind, x: int, must: int) -> bool:
@@ -193,11 +195,13 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
     raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
 
 
-def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool) -> PrunedScores:
+def _pruned_scores(
+    found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool, only_best: bool
+) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
     lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
     store = ListStore(len(names), lists, lists.scores)
-    require_exact_sums(store, found.grid)
+    require_exact_sums(store, found.grid, only_best=only_best)
     return PrunedScores(
         store,
         found.grid,

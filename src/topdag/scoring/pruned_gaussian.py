@@ -65,7 +65,7 @@ def score_worth_keeping(
         raise kind.degenerate(table, [v for i, v in enumerate(columns) if found.degenerate >> i & 1])
     if found.memory_needed:
         _raise_too_large(found.memory_needed, n, run)
-    return _listed(found, tuple(table.names[v] for v in columns))
+    return _listed(found, tuple(table.names[v] for v in columns), only_best=keep == Pruning())
 
 
 def _slack(formula: _core.MinorFormula, scatter: _core.Scatter, n: int) -> float:
@@ -79,9 +79,9 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
     raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {ADVICE}")
 
 
-def _listed(found: _core.GaussianFamilies, names: tuple[str, ...]) -> PrunedScores:
+def _listed(found: _core.GaussianFamilies, names: tuple[str, ...], *, only_best: bool) -> PrunedScores:
     lists = FamilyLists(names, np.array(found.offsets), found.take_parents()[:, np.newaxis], found.take_scores())
     store = ListStore(len(names), lists, lists.scores)
-    require_exact_sums(store, found.grid)
+    require_exact_sums(store, found.grid, only_best=only_best)
     cut = MappingProxyType({"bound": found.n_cut})
     return PrunedScores(store, found.grid, found.limit, found.n_scored, found.n_scored, cut, lists.n_families)

@@ -35,10 +35,18 @@ def require_fine(n: int, grid: int, magnitude: float = math.inf) -> None:
         raise _too_large(f"of {magnitude:.1e} in size" if magnitude < math.inf else f"rounded to 2^{-grid}")
 
 
-def require_exact_sums(store: Store, grid: int) -> None:
-    """Raises ScoreError where networks may score more in size than doubles can tell apart on this grid."""
-    if not sums_are_exact(store, grid):
-        raise _too_large(f"that add up to {_total(store):.1e} in a network")
+def require_exact_sums(store: Store, grid: int, *, only_best: bool = False) -> None:
+    """Raises ScoreError where networks may score more in size than doubles can tell apart on this grid.
+
+    ``only_best``: listed families that are kept for the best network alone. What finds it adds up shortfalls, each the
+    best local score of its variable less another one, never the scores themselves. All are whole numbers of steps and
+    none is negative. So every sum of them over some variables, and every difference of two such sums, is in size at
+    most the sum of the largest shortfall of each variable; where that is at most 2**EXACT_BITS steps, doubles hold all
+    of these and nothing is rounded. Only scores that are shown are; answers compute theirs from the data.
+    """
+    if sums_are_exact(store, grid) or (only_best and _shortfalls_are_exact(store, grid)):
+        return
+    raise _too_large(f"that add up to {_total(store):.1e} in a network")
 
 
 def sums_are_exact(store: Store, grid: int) -> bool:
@@ -46,6 +54,10 @@ def sums_are_exact(store: Store, grid: int) -> bool:
     most = math.ldexp(1.0, _core.EXACT_BITS - grid)
     largest = max((_core.largest_magnitude(array) for array in store.arrays), default=0.0)
     return 4 * store.n * largest <= most or _total(store) <= most
+
+
+def _shortfalls_are_exact(store: Store, grid: int) -> bool:
+    return isinstance(store, ListStore) and store.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS - grid)
 
 
 def _total(store: Store) -> float:

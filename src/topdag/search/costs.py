@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.bitsets import set_array
-from topdag.search.stores import Candidates, Floats, ListStore
+from topdag.search.stores import Candidates, Floats, ListStore, common_step
 
 Marks = NDArray[np.bool_]
 Masks = NDArray[np.uint64]
 Whole = NDArray[np.int64]
 Cuts = _core.Cuts | _core.WideCuts
 
-EXACT_BITS = 52  # sums of this many bits are exact in doubles
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 
 
@@ -38,7 +37,7 @@ class Families:
     def of_store(cls, store: ListStore) -> Families:
         offsets, costs = np.ascontiguousarray(store.lists.offsets), costs_of(store)
         largest = HEADROOM * (np.maximum.reduceat(costs, offsets[:-1]).sum() + 1.0)
-        exponent = max(-exponent_of(common_step(costs)), EXACT_BITS - exponent_of(largest))
+        exponent = max(-exponent_of(common_step(costs)), _core.EXACT_BITS - exponent_of(largest))
         return cls.build(offsets, store.parents, costs, exponent)
 
     @classmethod
@@ -83,15 +82,8 @@ class Families:
     def on_grid(self, multipliers: Floats, cuts: Cuts) -> Floats:
         """Multipliers rounded to the grid, none negative; all zero should their sums not be exact."""
         rounded = np.ldexp(np.rint(np.ldexp(np.maximum(multipliers, 0.0), self.exponent)), -self.exponent)
-        fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, EXACT_BITS - self.exponent)
+        fits = float(rounded @ cuts.limits()) < math.ldexp(1.0, _core.EXACT_BITS - self.exponent)
         return rounded if fits else np.zeros_like(rounded)
-
-
-def common_step(costs: Floats) -> float:
-    """The largest power of two, up to 1, that divides all costs; so it divides those of networks."""
-    fractions, exponents = np.frexp(costs[costs > 0])
-    whole = np.ldexp(fractions, 53).astype(np.int64)
-    return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
 
 
 def exponent_of(size: float) -> int:

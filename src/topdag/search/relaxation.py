@@ -22,12 +22,11 @@ from topdag.search.costs import (
     Families,
     Marks,
     candidates_of,
-    common_step,
     costs_of,
     network_near,
 )
 from topdag.search.linear_program import Program, Row, Rows, Solution, cuts_of
-from topdag.search.stores import Floats, ListStore
+from topdag.search.stores import Floats, ListStore, common_step
 
 CLIMBS = 1_000
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
@@ -68,7 +67,7 @@ class Known:
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
-        self.best_score = float(store.best_scores.sum())
+        self.best_score = math.fsum(store.best_scores)  # shown; what is compared are costs
         self.elsewhere = 0.0  # what variables outside the store add to the scores told to who watches
         self._next_tick = 0.0
 

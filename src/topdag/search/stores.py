@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.bitsets import NARROW, equals, set_array, sort_keys
+from topdag.errors import ScoreError
 from topdag.search.family_lists import FamilyLists
 
 Floats = NDArray[np.float64]
@@ -139,6 +140,12 @@ class ListStore:
     rounded: Floats
 
     def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
+        """For what adds up scores themselves, not shortfalls."""
+        if not self._sums_are_exact:
+            raise ScoreError(
+                "Local scores of this size cannot be added up to 1e-6 nats, so there are no tables over sets of them. "
+                "Ask for the best network by search, without a prior, or use fewer rows."
+            )
         return _core.listed_scores(self.n, self.lists.offsets, self.parents, self.rounded, before)
 
     def with_only(self, x: int, mask: int, score: float) -> ListStore:
@@ -172,6 +179,16 @@ class ListStore:
         best: Floats = np.maximum.reduceat(self.rounded, self.lists.offsets[:-1])
         return best
 
+    @property
+    def largest_shortfall(self) -> float:
+        """No network is further behind the best families of all variables."""
+        return float((self.best_scores - np.minimum.reduceat(self.rounded, self.lists.offsets[:-1])).sum())
+
+    @property
+    def _sums_are_exact(self) -> bool:
+        sizes = np.maximum.reduceat(np.abs(self.rounded), self.lists.offsets[:-1])
+        return bool(sizes.sum() <= math.ldexp(common_step(self.rounded), _core.EXACT_BITS))
+
     def find(self, x: int, mask: int) -> int | None:
         """Where a family stands in the list."""
         begin, end = self.lists.offsets[x : x + 2]
@@ -193,6 +210,13 @@ class ListStore:
     @property
     def arrays(self) -> list[Floats]:
         return [self.rounded]
+
+
+def common_step(values: Floats) -> float:
+    """The largest power of two, up to 1, that divides all values; so it divides those of networks."""
+    fractions, exponents = np.frexp(np.abs(values[values != 0]))
+    whole = np.ldexp(fractions, 53).astype(np.int64)
+    return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
 
 
 def candidates_from(n: int, offsets: NDArray[np.int64], parents: NDArray[np.uint64], scores: Floats) -> Candidates:

@@ -6,7 +6,7 @@ The truth: all networks of four variables, with local scores in full precision.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
@@ -20,13 +20,16 @@ from brute_force import class_numbers, networks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from random_inputs import table_of as weighted_table
 
 import topdag as td
 from topdag import _core
+from topdag._util.run import Run
 from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.scoring.rounding import round_store
+from topdag.scoring.rounding import require_exact_sums, round_store
 from topdag.scoring.score import scores_from_lists
+from topdag.search.best import Standing, search_best
 from topdag.search.engines import Choice, Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import FamilyStore, ListStore, SetStore, Store
@@ -290,6 +293,66 @@ def test_what_is_not_refused_is_fine_and_its_sums_are_exact(n: int, seed: int, s
     for _ in range(5):
         chosen = [store.value(x, 0 if rng.random() < 0.5 else 1 << (x + 1) % n) for x in rng.permutation(n).tolist()]
         assert Fraction(sum(chosen)) == sum(map(Fraction, chosen))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 4), st.integers(0, 10**6), st.sampled_from(["search", "order search", "branch and cut"]))
+def test_the_best_network_needs_exact_shortfalls_only(n: int, seed: int, engine: str) -> None:
+    """However large the scores of networks are: these are sums that doubles would round."""
+    draw = np.random.default_rng(seed)
+    grid = 28
+    levels = draw.integers(2**50, 2**51, n) * 2 + 1
+    behind = 2 * draw.integers(0, int(draw.choice([3, 2**30])), (n, 1 << n))  # few steps, so that a bit less would tell
+    listed = [
+        (x, [p for p in range(n) if mask >> p & 1], -math.ldexp(int(levels[x] + behind[x, mask]), -grid))
+        for x in range(n)
+        for mask in range(1 << n)
+        if not mask >> x & 1
+    ]
+    lists = FamilyLists.build([f"V{v}" for v in range(n)], listed)
+    store = ListStore(n, lists, lists.scores)
+    require_exact_sums(store, grid, only_best=True)
+    with pytest.raises(td.ScoreError, match=TOO_LARGE):
+        require_exact_sums(store, grid)
+    with pytest.raises(td.ScoreError, match="by search, without a prior"):
+        store.core()
+    run = Run()
+    standing = Standing.begin(store, run)
+    assert search_best(standing, run, engine=Engine(engine)) and standing.masks is not None
+
+    def exact(masks: Sequence[int]) -> Fraction:
+        return sum((Fraction(store.value(x, mask)) for x, mask in enumerate(masks)), Fraction(0))
+
+    assert exact(standing.masks) == max(exact(masks) for masks in networks(n).tolist())
+
+
+def test_a_table_of_a_million_rows_is_searched_though_its_sums_are_too_large(tmp_path: Path) -> None:
+    """The truth: with one parent each and a score-equivalent score, a heaviest forest."""
+    n = 37
+    draw = np.random.default_rng(5)
+    codes = draw.integers(0, 4, (n, 100))
+    for v in range(1, n):
+        copied = draw.random(100) < 0.3
+        codes[v, copied] = codes[draw.integers(0, v), copied]
+    table = weighted_table(codes.tolist(), [4] * n, [10_000] * 100, False)
+    for keep in ("all", td.KBest(2), td.Within(2)):
+        with pytest.raises(td.ScoreError, match=TOO_LARGE):
+            td.score(table, td.BIC(), max_parents=1, keep=keep)
+    scores = td.score(table, td.BIC(), max_parents=1)
+    td.write_scores(tmp_path / "s.npz", scores)
+    alone = [td.BIC().local(table, x, []) for x in range(n)]
+    gains = {(x, p): td.BIC().local(table, x, [p]) - alone[x] for x in range(n) for p in range(x)}
+    best, part = math.fsum(alone), list(range(n))
+    for x, p in sorted((pair for pair in gains if gains[pair] > 0), key=gains.__getitem__, reverse=True):
+        if part[x] != part[p]:
+            best += gains[x, p]
+            part = [part[p] if own == part[x] else own for own in part]
+    for source in (scores, td.read_scores(tmp_path / "s.npz")):
+        answer = td.best_network(source)
+        assert answer.proof.status is td.Status.PROVED
+        assert answer.score == pytest.approx(best, abs=MOST, rel=0)
+        with pytest.raises(td.ScoreError):
+            td.k_best_networks(source, 2)
 
 
 DEAR = {
