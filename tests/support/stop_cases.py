@@ -61,6 +61,7 @@ from topdag.constrained import listing as row_listing
 from topdag.constrained import part_bounds
 from topdag.constrained import rescored_lists as wider_lists
 from topdag.constrained import splitting as constrained_search
+from topdag.constrained.clause_branch_and_cut import RowSearch
 from topdag.constrained.obeying import Obeying
 from topdag.questions import list_sources as list_lattices
 from topdag.questions import network_search
@@ -145,6 +146,19 @@ def without_luck(*, near: bool = False) -> Iterator[None]:
 def _some_orders(known: Known) -> Iterator[list[int]]:
     rng = np.random.default_rng(known.candidates.n_variables)
     return (rng.permutation(known.candidates.n_variables).tolist() for _ in range(100))
+
+
+@contextmanager
+def nothing_met() -> Iterator[None]:
+    """Under constraints, no network is known until branch and cut comes to one, on lists that reach a little further
+    each time."""
+    with ExitStack() as stack:
+        for known, name in ((Known, "climb"), (Known, "round"), (Obeying, "round")):
+            stack.enter_context(patch.object(known, name, lambda *_: False))
+        for search in (PartSearch, RowSearch):
+            stack.enter_context(patch.object(search, "_dive", lambda *_: None))
+        stack.enter_context(patch.object(constrained_best, "NEAR_REACH", 0.5))
+        yield
 
 
 @contextmanager
@@ -384,7 +398,7 @@ def check_table(table: Inputs, kind: str, engine: str, seed: int) -> None:
 
 # ---- Under constraints
 
-ROUTES = ("tables", "lists", "rows", "branching")
+ROUTES = ("tables", "lists", "rows", "nothing met", "branching")
 
 
 def make_constrained(route: str, rng: np.random.Generator) -> Inputs:
@@ -415,10 +429,10 @@ def constrained_truth(
 @contextmanager
 def on_route(route: str) -> Iterator[None]:
     with ExitStack() as stack:
-        if route in ("lists", "rows"):
+        if route in ("lists", "rows", "nothing met"):
             stack.enter_context(lists_for_few())
-        if route == "rows":
-            stack.enter_context(without_luck())
+        if route in ("rows", "nothing met"):
+            stack.enter_context(without_luck() if route == "rows" else nothing_met())
             stack.enter_context(hasty())
             stack.enter_context(patch.object(constrained_search, "SMALL", 2))
         yield
