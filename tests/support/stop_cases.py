@@ -221,6 +221,13 @@ def make_best(engine: str, rng: np.random.Generator) -> Inputs:
     return {"engine": engine, "n": n, "families": near_or_far(rng, families), "seed": seed, "luck": luck}
 
 
+def make_components(rng: np.random.Generator) -> Inputs:
+    """Two that cost something each, so that what is proved of the first counts while the second is searched."""
+    n, engine = int(rng.integers(6, 8)), str(rng.choice(["search", "order search", "branch and cut"]))
+    families = near_or_far(rng, families_with_cycles(rng, n, parts=2))
+    return {"engine": engine, "n": n, "families": families, "seed": int(rng.integers(2**31)), "luck": "none"}
+
+
 def check_best(engine: str, n: int, families: Families, seed: int, luck: str) -> None:
     scores = scores_of(n, families)
     truth = best_of_families(scores)
@@ -785,6 +792,7 @@ def check_ideals(table: Inputs, pairs: list[tuple[str, str]], k: int, seed: int)
 Kind = tuple[Callable[[np.random.Generator], Inputs], Callable[..., None]]
 STOP_KINDS: dict[str, Kind] = {
     **{f"stops: {engine}": (partial(make_best, engine), check_best) for engine in BEST_ENGINES},
+    "stops: components": (make_components, check_best),
     "stops: branch and cut inside": (make_branch_and_cut, check_branch_and_cut),
     "stops: orders with each bound": (make_orders, check_orders),
     "stops: rounding": (make_rounding, check_rounding),
