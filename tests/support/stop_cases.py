@@ -61,6 +61,7 @@ from topdag.constrained import listing as row_listing
 from topdag.constrained import part_bounds
 from topdag.constrained import rescored_lists as wider_lists
 from topdag.constrained import splitting as constrained_search
+from topdag.constrained.clause_branch_and_cut import RowSearch
 from topdag.constrained.obeying import Obeying
 from topdag.questions import list_sources as list_lattices
 from topdag.questions import network_search
@@ -148,6 +149,19 @@ def _some_orders(known: Known) -> Iterator[list[int]]:
 
 
 @contextmanager
+def nothing_met() -> Iterator[None]:
+    """Under constraints, no network is known until branch and cut comes to one, on lists that reach a little further
+    each time."""
+    with ExitStack() as stack:
+        for known, name in ((Known, "climb"), (Known, "round"), (Obeying, "round")):
+            stack.enter_context(patch.object(known, name, lambda *_: False))
+        for search in (PartSearch, RowSearch):
+            stack.enter_context(patch.object(search, "_dive", lambda *_: None))
+        stack.enter_context(patch.object(constrained_best, "NEAR_REACH", 0.5))
+        yield
+
+
+@contextmanager
 def hasty() -> Iterator[None]:
     """Branch and cut splits after a round, so that few variables have many parts."""
     with ExitStack() as stack:
@@ -206,6 +220,13 @@ def make_best(engine: str, rng: np.random.Generator) -> Inputs:
     families = families_with_ties(rng, n) if way == "ties" else families_with_cycles(rng, n, parts=parts)
     luck, seed = str(rng.choice(LUCK)), int(rng.integers(2**31))
     return {"engine": engine, "n": n, "families": near_or_far(rng, families), "seed": seed, "luck": luck}
+
+
+def make_components(rng: np.random.Generator) -> Inputs:
+    """Two that cost something each, so that what is proved of the first counts while the second is searched."""
+    n, engine = int(rng.integers(6, 8)), str(rng.choice(["search", "order search", "branch and cut"]))
+    families = near_or_far(rng, families_with_cycles(rng, n, parts=2))
+    return {"engine": engine, "n": n, "families": families, "seed": int(rng.integers(2**31)), "luck": "none"}
 
 
 def check_best(engine: str, n: int, families: Families, seed: int, luck: str) -> None:
@@ -387,7 +408,7 @@ def check_table(table: Inputs, kind: str, engine: str, seed: int) -> None:
 
 # ---- Under constraints
 
-ROUTES = ("tables", "lists", "rows", "branching")
+ROUTES = ("tables", "lists", "rows", "nothing met", "branching")
 
 
 def make_constrained(route: str, rng: np.random.Generator) -> Inputs:
@@ -418,10 +439,13 @@ def constrained_truth(
 @contextmanager
 def on_route(route: str) -> Iterator[None]:
     with ExitStack() as stack:
-        if route in ("lists", "rows"):
+        if route == "tables":  # one list of a part would hold all networks of so few variables
+            stack.enter_context(patch.object(constrained_search, "FIRST_LISTED", 1))
+            stack.enter_context(patch.object(constrained_search, "MORE_LISTED", 2))
+        if route in ("lists", "rows", "nothing met"):
             stack.enter_context(lists_for_few())
-        if route == "rows":
-            stack.enter_context(without_luck())
+        if route in ("rows", "nothing met"):
+            stack.enter_context(without_luck() if route == "rows" else nothing_met())
             stack.enter_context(hasty())
             stack.enter_context(patch.object(constrained_search, "SMALL", 2))
         yield
@@ -771,6 +795,7 @@ def check_ideals(table: Inputs, pairs: list[tuple[str, str]], k: int, seed: int)
 Kind = tuple[Callable[[np.random.Generator], Inputs], Callable[..., None]]
 STOP_KINDS: dict[str, Kind] = {
     **{f"stops: {engine}": (partial(make_best, engine), check_best) for engine in BEST_ENGINES},
+    "stops: components": (make_components, check_best),
     "stops: branch and cut inside": (make_branch_and_cut, check_branch_and_cut),
     "stops: orders with each bound": (make_orders, check_orders),
     "stops: rounding": (make_rounding, check_rounding),
