@@ -99,7 +99,7 @@ def pressed_when_called(module: str, name: str, *words: object) -> subprocess.Co
 
 @pytest.mark.parametrize("command", ["best", "list", "within"])
 def test_ctrl_c_while_it_scores(asia: Path, command: str) -> None:
-    module = "topdag.questions" if command == "best" else "topdag.questions.lists"
+    module = "topdag.questions.best" if command == "best" else "topdag.questions.lists"
     done = pressed_when_called(module, "score_within", command, asia)
     said = "Stopped by Ctrl-C" if command == "best" else "Stopped by Ctrl-C before anything was listed"
     assert said in " ".join(done.stdout.split())

@@ -10,21 +10,14 @@ from typing import Any
 from topdag import _core
 from topdag._util.run import OnProgress, Run
 from topdag.answers.results import Answer, Proof, Status
-from topdag.constrained.cycle_rules import search_by_cycles
-from topdag.constrained.rescored_lists import can_be_scored_wider
-from topdag.constrained.splitting import Listed, search_constrained
 from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.order_prior import require_few
-from topdag.questions.order_questions import best_by_orders
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Asked, space_of, stats_of, upper_bound
 from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
-from topdag.scoring.with_prior import scores_with
-from topdag.search.best import Standing, listed_network, search_best
 from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
@@ -103,9 +96,13 @@ def _proved(asked: Asked, run: Run) -> Answer | None:
     if asked.scores is None or run.is_over:
         return None
     if asked.prior is not None and asked.scores.prior is None and not isinstance(asked.prior, OrderModular):
+        from topdag.scoring.with_prior import scores_with
+
         asked.scores = scores_with(asked.scores, asked.prior, run)
     if isinstance(asked.prior, OrderModular):
         asked.scores.require_local("An order-modular prior", order=True)
+        from topdag.questions.order_questions import best_by_orders
+
         return best_by_orders(asked, run)
     if _needs_splitting(asked, asked.scores):
         return _by_splitting(asked, asked.scores, run)
@@ -142,6 +139,8 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
     choice = scores_by_lists(n, table.n_rows, kind, asked.max_parents, everything=everything)
     # What cannot be answered is not scored either.
     if isinstance(asked.prior, OrderModular):
+        from topdag.questions.order_prior import require_few
+
         require_few(n, asked.prior)
     engine = asked.wanted_engine or choice.engine
     if engine is Engine.DENSE and n:
@@ -154,6 +153,9 @@ def _scored(asked: Asked, run: Run) -> Scores | None:
 
 def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once."""
+    from topdag.constrained.cycle_rules import search_by_cycles
+    from topdag.constrained.splitting import Listed, search_constrained
+
     wanted = asked.wanted_engine
     if wanted is not None:
         require_takes(wanted, len(scores.columns))
@@ -192,12 +194,16 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     """Whether it searches lists, and there are some; branching has them made."""
+    from topdag.constrained.rescored_lists import can_be_scored_wider
+
     is_listed = isinstance(scores.store, ListStore)
     return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
 
 
 def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
+    from topdag.search.best import Standing, search_best
+
     if not isinstance(scores.store, ListStore):
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     start = None if asked.start is None else scores.masks_of(asked.start)
@@ -280,6 +286,8 @@ def _given_network(asked: Asked) -> Network | None:
     if start is None or (asked.constraints is not None and not asked.constraints.allows(start)):
         return None
     if scores is not None and isinstance(scores.store, ListStore):
+        from topdag.search.best import listed_network
+
         listed = listed_network(scores.store, scores.masks_of(start))
         if listed is None or scores.compiled is None or scores.compiled.allows(listed.masks):
             return None if listed is None else scores.network(listed.masks)

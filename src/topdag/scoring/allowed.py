@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from topdag._util.bitsets import as_set, is_empty
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError
-from topdag.knowledge.compiled import FamilyRules
 from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.probability_losses import NO_LOSSES, ChildLosses
@@ -37,6 +37,9 @@ from topdag.search.stores import (
     families_of,
     slots_of,
 )
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import FamilyRules
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 PART = 1 << 20

@@ -38,8 +38,6 @@ from topdag.cli.output import (
 )
 from topdag.data.table import Table
 from topdag.errors import Interrupted
-from topdag.io.networks import WRITTEN, read_network, write_network
-from topdag.networks.fit import fit_network
 from topdag.questions.best import best_of
 from topdag.questions.request import Asked
 from topdag.search.engines import Engine, named_engine
@@ -61,9 +59,7 @@ network is not a cause-and-effect diagram.
 With --prior the score is the data's plus the log weight of the network: order-modular, the number
 of orders of the variables that agree with it (up to about 23 variables)."""
 
-ENDING = f"""\
-{search_costs()}
-
+ENDING = """\
   When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
   network exceeds; putting it together takes up to a second.
 
@@ -128,6 +124,8 @@ def _outputs(args: Namespace) -> dict[str, Path]:
     if "-" in (args.dot, args.fit):
         raise UsageError("--dot and --fit need the name of a file")
     if args.fit is not None:
+        from topdag.io.networks import WRITTEN
+
         ending_of(args.fit, WRITTEN, "a network")
     outputs = {option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")}
     if len(set(outputs.values())) < len(outputs):
@@ -144,7 +142,10 @@ def _asked(args: Namespace, run: Run) -> Asked:
         kind = kind_from(args)
         asked = Asked(table_from(args), kind, args.max_parents, constraints=known_from(args))
     asked.prior = prior_from(args)
-    asked.start = None if args.start is None else read_network(args.start)
+    if args.start is not None:
+        from topdag.io.networks import read_network
+
+        asked.start = read_network(args.start)
     asked.wanted_engine = None if args.engine is None else named_engine(args.engine)
     asked.checkpoint = None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,))
     run.timed("reading", 0.0)
@@ -168,6 +169,9 @@ def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> Non
         texts["dot"] = answer.network.to_dot()
     for option, target in outputs.items():
         if option == "fit" and answer.network is not None:
+            from topdag.io.networks import write_network
+            from topdag.networks.fit import fit_network
+
             write_network(target, fit_network(answer.network, table))
         elif option in texts:
             write_text(target, texts[option])
@@ -177,9 +181,9 @@ def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> Non
 
 COMMAND = Command(
     name="best",
-    summary="the best network of a table, with proof",
     usage="topdag best FILE [options]",
     page=PAGE,
+    costs=search_costs,
     ending=ENDING,
     exits=tuple(Exit),
     add_options=add_options,

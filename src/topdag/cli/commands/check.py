@@ -105,7 +105,6 @@ def _report(found: Check | None, problems: list[str], kind: ScoreKind) -> Exit:
 
 COMMAND = Command(
     name="check",
-    summary="score an answer anew from its table, by other formulas",
     usage="topdag check ANSWER TABLE [options]",
     page=PAGE,
     ending=ENDING,

@@ -74,7 +74,6 @@ def plain_if_asked(fitted: FittedNetwork, args: Namespace) -> FittedNetwork:
 
 COMMAND = Command(
     name="convert",
-    summary="a network from one file format to another",
     usage="topdag convert NET -o OUT [--plain-names]",
     page=PAGE,
     ending=ENDING,

@@ -97,7 +97,6 @@ def csv_text(table: Table) -> str:
 
 COMMAND = Command(
     name="demo",
-    summary="the best network of an embedded example, compared with the truth",
     usage="topdag demo [--rows N] [--seed N] [--csv OUT]",
     page=PAGE,
     ending=ENDING,

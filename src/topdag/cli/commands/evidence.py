@@ -82,7 +82,6 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 COMMAND = Command(
     name="evidence",
-    summary="the log of the sum over all networks of exp(score)",
     usage="topdag evidence FILE [--prior NAME] [options]",
     page=PAGE,
     ending=ENDING,

@@ -69,7 +69,6 @@ def fit(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="fit",
-    summary="give a network probabilities from a table, for other programs",
     usage="topdag fit TABLE NET [-o OUT] [options]",
     page=PAGE,
     ending=ENDING,

@@ -61,7 +61,6 @@ def show_plan(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="plan",
-    summary="what a question will take, before it is asked",
     usage="topdag plan TABLE [options]",
     page=PAGE,
     ending=ENDING,

@@ -146,7 +146,6 @@ def _exit_of(found: Gathered) -> Exit:
 
 COMMAND = Command(
     name="report",
-    summary="one page with every answer, to look at in a browser",
     usage="topdag report FILE [-o OUT.html] [-k K] [options]",
     page=PAGE,
     ending=ENDING,

@@ -200,7 +200,6 @@ def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
 
 COMMAND = Command(
     name="sample",
-    summary="networks drawn from the posterior, and how often they have each edge",
     usage="topdag sample FILE [-k N] [--seed S] [--prior P] [-o OUT] [options]",
     page=PAGE,
     ending=ENDING,

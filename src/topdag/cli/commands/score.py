@@ -175,7 +175,6 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
 
 COMMAND = Command(
     name="score",
-    summary="local scores: of all families into a file, or of one family or network",
     usage="topdag score TABLE (-o OUT | --family CHILD [PARENT ...] | --network NET) [options]",
     page=PAGE,
     ending=ENDING,
