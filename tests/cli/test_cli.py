@@ -108,3 +108,11 @@ def test_values() -> None:
 def test_messages_in_options() -> None:
     assert in_options('missing="drop" leaves such rows out') == "--missing drop leaves such rows out"
     assert in_options("weights= names a column") == "--weights names a column"
+    assert in_options("raise memory_limit, or give max_parents=3") == "raise --memory-limit, or give --max-parents 3"
+
+
+@pytest.mark.parametrize("name", ["max_parents", "time_limit", "missing=", "header=False", "BGe(), or so"])
+def test_messages_leave_names_of_the_user_as_they_are(name: str) -> None:
+    said = f"column {name!r} has holes; the network's time_limit"
+    shown = in_options(said)
+    assert shown == f"column {name!r} has holes; the network's --time-limit"

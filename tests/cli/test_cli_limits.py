@@ -109,9 +109,9 @@ def test_ctrl_c_while_it_scores(asia: Path, command: str) -> None:
 @pytest.mark.parametrize(
     ("command", "module", "name"),
     [
-        ("best", "topdag.cli.output", "print"),
+        ("best", "topdag.cli.streams", "print"),
         ("best", "topdag.cli.commands.best", "answer_text"),
-        ("list", "topdag.cli.output", "print"),
+        ("list", "topdag.cli.streams", "print"),
         ("list", "topdag.cli.list_runs", "list_text"),
         ("within", "topdag.cli.list_runs", "list_text"),
     ],

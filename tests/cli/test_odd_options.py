@@ -33,7 +33,7 @@ def plain_words(command: Command, asia: Path, folder: Path) -> list[object]:
     return [asia, *(["-o", folder / "scores.jkl"] if command.name == "score" else [])]
 
 
-@pytest.mark.parametrize("command", map(command_named, SUMMARIES), ids=lambda command: command.name)
+@pytest.mark.parametrize("command", [command_named(name) for name in SUMMARIES], ids=lambda command: command.name)
 def test_odd_values(
     topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: Command
 ) -> None:

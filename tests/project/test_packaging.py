@@ -79,21 +79,33 @@ OPENED = """
 import sys
 from topdag.__main__ import main
 
-sys.argv = ["topdag", "best", {path!r}]
+sys.argv = ["topdag", *{words}]
 assert main() == 0
-print(*(name for name in sys.modules if name.startswith("topdag") or name == "highspy"))
+print(*(name for name in sys.modules if name.startswith(("topdag", "numpy", "highspy"))))
 """
+
+
+def opened_by(*words: str) -> set[str]:
+    """What a command has loaded in the end."""
+    program = OPENED.format(words=words)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
 
 
 def test_a_small_question_opens_what_it_needs(tmp_path: Path) -> None:
     """No constraints, no formats of other programs, no engine for large tables, no other command."""
     path = tmp_path / "small.csv"
     path.write_text("a,b,c\n0,0,1\n0,1,0\n1,1,1\n1,0,0\n1,1,0\n")
-    program = OPENED.format(path=os.fspath(path))
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    opened = done.stdout.splitlines()[-1].split()
-    folders = {name.split(".")[1] for name in opened if "." in name}
+    opened = opened_by("best", os.fspath(path))
+    own = {name for name in opened if name.startswith("topdag")}
+    folders = {name.split(".")[1] for name in own if "." in name}
     assert not folders & {"constrained", "io", "report", "estimators", "features", "rules", "probabilities", "types"}
-    assert {name for name in opened if name.startswith("topdag.cli.commands.")} == {"topdag.cli.commands.best"}
-    assert not {"topdag.knowledge.constraints", "topdag.search.branch_and_cut", "highspy"} & set(opened)
-    assert len(opened) <= 80
+    assert {name for name in own if name.startswith("topdag.cli.commands.")} == {"topdag.cli.commands.best"}
+    assert not {"topdag.knowledge.constraints", "topdag.search.branch_and_cut", "highspy"} & opened
+    assert len(own) <= 80
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_opens_next_to_nothing(word: str) -> None:
+    opened = opened_by(word)
+    assert "numpy" not in opened and len(opened) <= 12

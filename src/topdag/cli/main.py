@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, NoReturn
 import topdag
 from topdag.cli.command import Command, Exit, UsageError, exit_codes
 from topdag.cli.commands import SUMMARIES, command_named
-from topdag.cli.output import WIDTH, NotAllPrinted, mention, say
-from topdag.cli.wording import in_options
+from topdag.cli.streams import WIDTH, NotAllPrinted, mention, say
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def told(argv: Sequence[str] | None) -> int:
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
     except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
-        return failed(in_options(str(error)), Exit.BAD_INPUT)
+        return failed(as_in_the_shell(error), Exit.BAD_INPUT)
     except MemoryError as error:
         return failed(what_did_not_fit(error), Exit.TOO_LARGE)
     except KeyboardInterrupt as error:
@@ -88,9 +87,15 @@ def failed(message: str, code: Exit) -> Exit:
     return code
 
 
+def as_in_the_shell(error: Exception) -> str:
+    from topdag.cli.wording import in_options
+
+    return in_options(str(error))
+
+
 def what_did_not_fit(error: MemoryError) -> str:
     if isinstance(error, TooLarge):
-        return in_options(str(error))
+        return as_in_the_shell(error)
     said = f": {error}" if str(error) else ""
     return f"the system gave no more memory{said}; topdag plan says what would fit"
 

@@ -27,15 +27,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import (
-    answer_text,
-    as_json,
-    mention,
-    printing,
-    progress_line,
-    say,
-    write_text,
-)
+from topdag.cli.output import answer_text, as_json, progress_line, write_text
+from topdag.cli.streams import mention, printing, say
 from topdag.data.table import Table
 from topdag.errors import Interrupted
 from topdag.questions.best import best_of

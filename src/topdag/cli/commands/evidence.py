@@ -15,7 +15,8 @@ from topdag.cli.averaging import (
     limits,
 )
 from topdag.cli.command import Command, Exit
-from topdag.cli.output import as_json, labelled, say
+from topdag.cli.output import as_json, labelled
+from topdag.cli.streams import say
 from topdag.knowledge.priors import Prior
 from topdag.questions.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
 from topdag.scoring.scores import Scores

@@ -25,7 +25,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import labelled, mention, progress_line, say
+from topdag.cli.output import labelled, progress_line
+from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.questions.request import Asked

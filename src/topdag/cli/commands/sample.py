@@ -32,15 +32,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import (
-    as_json,
-    labelled,
-    mention,
-    progress_line,
-    say,
-    table_in_words,
-    write_text,
-)
+from topdag.cli.output import as_json, labelled, progress_line, table_in_words, write_text
+from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
