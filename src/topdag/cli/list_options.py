@@ -44,7 +44,7 @@ def list_costs() -> str:
   two threads:
     {sizes}
 
-  When --time-limit comes first, or Ctrl-C, or memory has no room for more, the list is shorter but
+  When --time-limit comes first, or Ctrl-C, or memory is full, the list is shorter but
   has no gaps: everything that scores above a floor is in it, and the floor is said."""
 
 

@@ -32,15 +32,15 @@ TOPDAG_TRACEBACK=1 before the command shows where it happened."""
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code; nobody at a command line should have to read a traceback."""
     try:
-        return told(argv)
+        return run_or_explain(argv)
     except Exception as error:
         if os.environ.get("TOPDAG_TRACEBACK"):
             raise
         return failed(FAULT.format(what=f"{type(error).__name__}: {error}"), Exit.FAULT)
 
 
-def told(argv: Sequence[str] | None) -> int:
-    """Runs a command; what is wrong with its input becomes a message and an exit code (see commands/command.py)."""
+def run_or_explain(argv: Sequence[str] | None) -> int:
+    """Runs a command; what is wrong with its input becomes a message and an exit code (see cli/command.py)."""
     try:
         return run(parsed(argv))
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong

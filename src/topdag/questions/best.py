@@ -49,8 +49,8 @@ def best_network(
 
     ``answer.proof.status`` is PROVED when no network in ``answer.proof.space`` scores more. When ``time_limit``
     (seconds) comes first, the answer is some network with a bound that no network exceeds. Ctrl-C raises
-    Interrupted, which carries the same as ``.answer``. Ties are broken in a fixed way (docs/method.md); where several
-    networks are best, another of them may be the first of a list.
+    Interrupted, which carries the same as ``.answer``. Ties are broken in a fixed way
+    (docs/explanation/method.md); where several networks are best, another of them may be the first of a list.
 
     ``prior``: OrderModular(), EdgePrior(...) or FairPrior(); then ``answer.score`` and the bound are data score plus
     log weight of the prior, and ``answer.network.score`` stays the data's. Without one all networks weigh the same.

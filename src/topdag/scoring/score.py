@@ -52,7 +52,7 @@ def score(
     classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
     more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
-    contradictions raise ConstraintError (docs/constraints.md).
+    contradictions raise ConstraintError (docs/guides/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 

@@ -38,7 +38,7 @@ from topdag.search.engines import Engine, named_engine
 PAGE = """\
 Prints the network with the highest score, and the proof that none scores more.
 
-FILE is a table (CSV and its kin, also gzipped, or Parquet) of discrete variables: strings,
+FILE is a table (CSV and similar, also gzipped, or Parquet) of discrete variables: strings,
 integers, or floats cut by --discretize. Or it is a file of scores (.jkl, .pss or .npz, .jkl.gz
 and .pss.gz too), which says itself what was scored, so that only limits and outputs can be added.
 
