@@ -26,15 +26,21 @@ def main() -> int:
 
 
 def loaded() -> Callable[[], int]:
-    """The command line. Ctrl-C waits until it is loaded: in the middle, NumPy makes an ImportError of it."""
+    """The command line, with the command that is asked for.
+
+    Ctrl-C waits until it is loaded: in the middle, NumPy makes an ImportError of it.
+    """
     import signal
 
     heard = []
     before = signal.getsignal(signal.SIGINT)
     if callable(before):  # else Ctrl-C is ignored, as in the background of a script
         signal.signal(signal.SIGINT, lambda *_: heard.append(True))
+    from topdag.cli.commands import SUMMARIES, command_named
     from topdag.cli.main import main as run
 
+    for name in SUMMARIES.keys() & set(sys.argv[1:]):
+        command_named(name)
     signal.signal(signal.SIGINT, before)
     if heard:
         raise KeyboardInterrupt

@@ -3,6 +3,10 @@
 Rules: ``edge``, ``adjacent`` and ``n_parents`` make a ``Rule``, ``parse_rule`` reads one. They are joined by ``&``,
 ``|`` and ``~``, or by ``topdag.any_of``, ``all_of``, ``none_of``, ``if_then`` and ``not_``, which take texts too.
 
+In place of a name may stand ``"*"`` or the name of a group. An edge with it holds when some such edge is there; a
+number of parents holds when it does for every one. A rule with ``"?"`` holds for each variable put in its place
+throughout, but for those that the rule names.
+
 Ready ``Constraints``: ``naive_bayes``, ``tan`` (tree-augmented naive Bayes) and ``k_dependence``.
 
 >>> import topdag as td

@@ -268,7 +268,7 @@ def test_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
         td.features.posterior(classes, lambda network: True)
 
 
-# Evidence and P(best network) by METHODS.md 0. For Tic 16 classes of 104 networks tie, by two programs there; what the
+# Evidence and P(best network) by two other programs. For Tic 16 classes of 104 networks tie, by both; what the
 # best class and, for Vote, the ten best cover is from Chen & Tian 2014, Table 1.
 PUBLISHED = [
     ("tic_tac_toe", -9418.289140, 0.00840278, 0.059, (16, 104 * 0.00840278)),

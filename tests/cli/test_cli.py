@@ -11,7 +11,7 @@ from cli_runs import TIMEOUT, Start, Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
-from topdag.cli.commands import ALL
+from topdag.cli.commands import SUMMARIES
 from topdag.cli.commands.demo import comparison
 from topdag.cli.docs import commands_page
 from topdag.cli.output import answer_text, network_text, progress_line
@@ -57,8 +57,8 @@ def test_version_and_help(topdag: Topdag) -> None:
     bare = topdag()
     assert (bare.code, bare.out) == (Exit.WRONG_USE, "")
     assert "topdag demo" in bare.err
-    for command in ALL:
-        ran = topdag(command.name, "--help")
+    for name in SUMMARIES:
+        ran = topdag(name, "--help")
         assert (ran.code, ran.err) == (0, "")
         assert all(part in ran.out for part in ("exit codes:", "costs:", "example"))
 
@@ -108,3 +108,11 @@ def test_values() -> None:
 def test_messages_in_options() -> None:
     assert in_options('missing="drop" leaves such rows out') == "--missing drop leaves such rows out"
     assert in_options("weights= names a column") == "--weights names a column"
+    assert in_options("raise memory_limit, or give max_parents=3") == "raise --memory-limit, or give --max-parents 3"
+
+
+@pytest.mark.parametrize("name", ["max_parents", "time_limit", "missing=", "header=False", "BGe(), or so"])
+def test_messages_leave_names_of_the_user_as_they_are(name: str) -> None:
+    said = f"column {name!r} has holes; the network's time_limit"
+    shown = in_options(said)
+    assert shown == f"column {name!r} has holes; the network's --time-limit"

@@ -16,7 +16,7 @@ from cli_runs import TIMEOUT, Start, Topdag
 
 import topdag as td
 from topdag.cli.command import Exit
-from topdag.cli.commands import best
+from topdag.cli.commands import SUMMARIES, best
 from topdag.cli.commands.demo import csv_text
 
 
@@ -108,9 +108,9 @@ def test_ctrl_c_while_it_scores(asia: Path, command: str) -> None:
 @pytest.mark.parametrize(
     ("command", "module", "name"),
     [
-        ("best", "topdag.cli.output", "print"),
+        ("best", "topdag.cli.streams", "print"),
         ("best", "topdag.cli.commands.best", "answer_text"),
-        ("list", "topdag.cli.output", "print"),
+        ("list", "topdag.cli.streams", "print"),
         ("list", "topdag.cli.list_runs", "list_text"),
         ("within", "topdag.cli.list_runs", "list_text"),
     ],
@@ -147,6 +147,7 @@ def test_ctrl_c_while_python_ends(asia: Path) -> None:
     assert (done.returncode, done.stderr) == (Exit.FINE, "")
 
 
+NOTHING_KNOWN = "topdag: interrupted before anything was known\n"
 PRESSED_WHILE_LOADING = """
 import os, signal, sys
 
@@ -159,18 +160,27 @@ sys.meta_path.insert(0, Press())
 import topdag.__main__ as entry
 if {is_ignored}:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-sys.argv = ["topdag", "--version"]
+sys.argv = ["topdag", {command!r}]
 sys.exit(entry.main())
 """
+
+
+def pressed_while_loading(module: str, command: str, *, is_ignored: bool = False) -> tuple[int, str]:
+    program = PRESSED_WHILE_LOADING.format(module=module, command=command, is_ignored=is_ignored)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    return done.returncode, done.stderr
 
 
 @pytest.mark.parametrize("module", ["topdag.cli", "numpy", "datetime"])  # NumPy asks for the last one in C
 @pytest.mark.parametrize("is_ignored", [False, True])
 def test_ctrl_c_while_it_still_loads(module: str, is_ignored: bool) -> None:
-    program = PRESSED_WHILE_LOADING.format(module=module, is_ignored=is_ignored)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    expected = (Exit.FINE, "") if is_ignored else (Exit.INTERRUPTED, "topdag: interrupted before anything was known\n")
-    assert (done.returncode, done.stderr) == expected
+    expected = (Exit.FINE, "") if is_ignored else (Exit.INTERRUPTED, NOTHING_KNOWN)
+    assert pressed_while_loading(module, "demo", is_ignored=is_ignored) == expected
+
+
+@pytest.mark.parametrize("command", SUMMARIES)
+def test_ctrl_c_while_a_command_loads(command: str) -> None:
+    assert pressed_while_loading("numpy", command) == (Exit.INTERRUPTED, NOTHING_KNOWN)
 
 
 PRESSED_WHILE_THE_SCRIPT_LOADS = """

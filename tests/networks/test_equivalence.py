@@ -167,7 +167,7 @@ def test_a_complete_graph_without_two_edges_at_a_variable(n: int) -> None:
 
 
 def test_separators_outside_the_clique_do_not_count() -> None:
-    """With all separators on the way to the root some roots give a wrong count [METHODS.md 8]"""
+    """With all separators on the way to the root some roots give a wrong count"""
     masks = acyclic(5, [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 4)])
     assert len(reference.equivalent_networks(masks)) == 12
     for order in permutations(range(5)):

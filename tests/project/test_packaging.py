@@ -73,3 +73,39 @@ def test_the_command_is_a_script_of_ours() -> None:
 def test_the_source_distribution_holds_no_binaries() -> None:
     """A module built in place for one Python would shadow the one built for another."""
     assert "*.so" in PROJECT["tool"]["scikit-build"]["sdist"]["exclude"]
+
+
+OPENED = """
+import sys
+from topdag.__main__ import main
+
+sys.argv = ["topdag", *{words}]
+assert main() == 0
+print(*(name for name in sys.modules if name.startswith(("topdag", "numpy", "highspy"))))
+"""
+
+
+def opened_by(*words: str) -> set[str]:
+    """What a command has loaded in the end."""
+    program = OPENED.format(words=words)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    return set(done.stdout.splitlines()[-1].split())
+
+
+def test_a_small_question_opens_what_it_needs(tmp_path: Path) -> None:
+    """No constraints, no formats of other programs, no engine for large tables, no other command."""
+    path = tmp_path / "small.csv"
+    path.write_text("a,b,c\n0,0,1\n0,1,0\n1,1,1\n1,0,0\n1,1,0\n")
+    opened = opened_by("best", os.fspath(path))
+    own = {name for name in opened if name.startswith("topdag")}
+    folders = {name.split(".")[1] for name in own if "." in name}
+    assert not folders & {"constrained", "io", "report", "estimators", "features", "rules", "probabilities", "types"}
+    assert {name for name in own if name.startswith("topdag.cli.commands.")} == {"topdag.cli.commands.best"}
+    assert not {"topdag.knowledge.constraints", "topdag.search.branch_and_cut", "highspy"} & opened
+    assert len(own) <= 80
+
+
+@pytest.mark.parametrize("word", ["--help", "--version"])
+def test_help_opens_next_to_nothing(word: str) -> None:
+    opened = opened_by(word)
+    assert "numpy" not in opened and len(opened) <= 12

@@ -48,6 +48,12 @@ def test_links_lead_somewhere(page: Path) -> None:
             assert anchor in anchors(target), f"{page.name}: {link}"
 
 
+def test_pages_that_the_source_names_are_there() -> None:
+    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".h", ".cpp", ".md")]
+    named = {page for path in sources for page in re.findall(r"\b[\w/]*[A-Za-z_]+\.md\b", path.read_text())}
+    assert {page for page in named if not page.endswith("README.md") and not (ROOT / page).exists()} == set()
+
+
 def test_every_page_is_in_the_navigation() -> None:
     listed = re.findall(r"^ +- (?:.+: )?([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
     docs = ROOT / "docs"

@@ -162,7 +162,7 @@ def told(*words: object) -> None:
     """A command; its own errors are messages, any other comes out."""
     silent = io.StringIO()
     with contextlib.redirect_stdout(silent), contextlib.redirect_stderr(silent):
-        cli.told([str(word) for word in words])
+        cli.run_or_explain([str(word) for word in words])
 
 
 # ---- Networks

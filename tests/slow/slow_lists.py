@@ -12,7 +12,7 @@ import topdag as td
 
 
 def test_zoo_within_150() -> None:
-    """19,466,471 networks [METHODS.md 0], in a stream and by class too."""
+    """19,466,471 networks, in a stream and by class too."""
     scores = scores_of("zoo", "BDeu")
     assert td.count_networks_within(scores, 150) == 19_466_471
     classes = td.classes_within(scores, 150)

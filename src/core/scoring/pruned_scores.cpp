@@ -431,7 +431,7 @@ private:
     }
 
     // Whether families of x that score at most `most` can go, given that all subsets of `parents` may be used instead,
-    // the best of which score `below` [METHODS.md 2.4].
+    // the best of which score `below` (docs/explanation/order_search_and_pruning.md).
     bool is_hopeless(int x, VarSet parents, double most, double below) const {
         if (question_.k > 0) return has_k_better_subsets(x, parents, most + slack_);
         return ties_go() ? most + slack_ <= below : most + slack_ < below - epsilon_;

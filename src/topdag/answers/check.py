@@ -1,6 +1,6 @@
 """Checks an answer against the data, by formulas written a second time straight from their definitions.
 
-Shares no arithmetic with the core: counts come from numpy, scores from the textbook forms in docs/scores.md.
+Shares no arithmetic with the core: counts come from numpy, scores from the textbook forms in docs/reference/scores.md.
 """
 
 from __future__ import annotations

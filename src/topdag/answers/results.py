@@ -70,7 +70,7 @@ class Proof:
 class Stats:
     """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
     process has held so far; ``sets`` and ``families``: how many were scored; ``engine`` and ``reason``: what answered,
-    and why it was chosen; ``work``: what else was counted, by name (docs/method.md says what each means)."""
+    and why it was chosen; ``work``: what else was counted, by name (see docs/explanation/method.md)."""
 
     seconds: float
     phases: Mapping[str, float]

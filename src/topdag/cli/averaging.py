@@ -29,7 +29,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import as_json, labelled, mention, progress_line, say
+from topdag.cli.output import as_json, labelled, progress_line
+from topdag.cli.streams import mention, say
 from topdag.cli.values import number, seconds
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors

@@ -7,10 +7,6 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from topdag._util.run import shown_bytes
-from topdag.questions.plan import bytes_for_all_sets
-from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL, WIDE_LIMIT
-
 SIZES_SHOWN = (17, 20, 23, 25, 27, 29)
 
 
@@ -52,13 +48,12 @@ class UsageError(Exception):
 
 @dataclass(frozen=True)
 class Command:
-    """``page`` stands above the options in the help, ``ending`` below them, before the exit codes.
+    """``page`` stands above the options in the help; ``costs``, ``ending`` and the exit codes below them.
 
     ``partial``: whether it prints what is known when it is stopped.
     """
 
     name: str
-    summary: str
     usage: str
     page: str
     ending: str
@@ -66,6 +61,11 @@ class Command:
     add_options: Callable[[ArgumentParser], None]
     run: Callable[[Namespace], Exit]
     partial: bool = True
+    costs: Callable[[], str] | None = None
+
+    def epilog(self) -> str:
+        costs = [] if self.costs is None else [self.costs()]
+        return "\n\n".join([*costs, self.ending, exit_codes(self.exits, partial=self.partial)])
 
 
 def exit_codes(exits: tuple[Exit, ...], *, partial: bool = True) -> str:
@@ -74,6 +74,10 @@ def exit_codes(exits: tuple[Exit, ...], *, partial: bool = True) -> str:
 
 
 def search_costs() -> str:
+    from topdag._util.memory import shown_bytes
+    from topdag.questions.plan import bytes_for_all_sets
+    from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, SMALL, WIDE_LIMIT
+
     sizes = ", ".join(f"{n}: {shown_bytes(bytes_for_all_sets(n, 'best', 2))}" for n in SIZES_SHOWN)
     return f"""\
 costs:

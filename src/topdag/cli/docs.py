@@ -9,7 +9,7 @@ import contextlib
 import io
 import re
 
-from topdag.cli.commands import ALL
+from topdag.cli.commands import SUMMARIES
 from topdag.cli.main import main
 
 HEAD = """\
@@ -22,7 +22,7 @@ HEAD = """\
 
 
 def commands_page() -> str:
-    pages = {"topdag": help_of()} | {f"topdag {command.name}": help_of(command.name) for command in ALL}
+    pages = {"topdag": help_of()} | {f"topdag {name}": help_of(name) for name in SUMMARIES}
     return "\n".join([HEAD, *(f"## {title}\n\n```text\n{text}\n```\n" for title, text in pages.items())])
 
 

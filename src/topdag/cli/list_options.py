@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
 
-from topdag._util.run import shown_bytes
 from topdag.cli.command import SIZES_SHOWN, search_costs
 from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
@@ -18,7 +17,6 @@ from topdag.cli.options import (
 from topdag.cli.values import number, seconds, whole
 from topdag.io.lists import SUFFIXES
 from topdag.questions.lists import LARGEST_FACTOR
-from topdag.questions.plan import bytes_for_all_sets
 
 ABOUT_FILES = """\
 FILE is a table or a file of scores, as for topdag best. A .jkl or .pss file does not say what it
@@ -35,6 +33,9 @@ different are they? says which edges all of them have, and which vary with which
 
 
 def list_costs() -> str:
+    from topdag._util.memory import shown_bytes
+    from topdag.questions.plan import bytes_for_all_sets
+
     sizes = ", ".join(f"{n}: {shown_bytes(bytes_for_all_sets(n, 'list', 2))}" for n in SIZES_SHOWN)
     return f"""\
 {search_costs()}
@@ -43,7 +44,7 @@ def list_costs() -> str:
   two threads:
     {sizes}
 
-  When --time-limit comes first, or Ctrl-C, or memory has no room for more, the list is shorter but
+  When --time-limit comes first, or Ctrl-C, or memory is full, the list is shorter but
   has no gaps: everything that scores above a floor is in it, and the floor is said."""
 
 

@@ -26,7 +26,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import printing, progress_line, say
+from topdag.cli.output import progress_line
+from topdag.cli.streams import printing, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import SUFFIXES, list_lines, write_list
 from topdag.questions.list_sources import Wanted

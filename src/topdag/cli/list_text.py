@@ -13,14 +13,8 @@ from topdag.answers.compare import compare, edge_text, wrapped
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.answers.summary import summary
-from topdag.cli.output import (
-    WIDTH,
-    labelled,
-    network_text,
-    rounded_up,
-    score_lines,
-    table_in_words,
-)
+from topdag.cli.output import labelled, network_text, rounded_up, score_lines, table_in_words
+from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
 from topdag.networks.network import Network
 

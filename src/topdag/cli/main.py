@@ -8,13 +8,12 @@ import re
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import topdag
-from topdag.cli import commands
 from topdag.cli.command import Command, Exit, UsageError, exit_codes
-from topdag.cli.output import WIDTH, NotAllPrinted, mention, say
-from topdag.cli.wording import in_options
+from topdag.cli.commands import SUMMARIES, command_named
+from topdag.cli.streams import WIDTH, NotAllPrinted, mention, say
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 if TYPE_CHECKING:
@@ -33,21 +32,21 @@ TOPDAG_TRACEBACK=1 before the command shows where it happened."""
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs a command and returns its exit code; nobody at a command line should have to read a traceback."""
     try:
-        return told(argv)
+        return run_or_explain(argv)
     except Exception as error:
         if os.environ.get("TOPDAG_TRACEBACK"):
             raise
         return failed(FAULT.format(what=f"{type(error).__name__}: {error}"), Exit.FAULT)
 
 
-def told(argv: Sequence[str] | None) -> int:
-    """Runs a command; what is wrong with its input becomes a message and an exit code (see commands/command.py)."""
+def run_or_explain(argv: Sequence[str] | None) -> int:
+    """Runs a command; what is wrong with its input becomes a message and an exit code (see cli/command.py)."""
     try:
         return run(parsed(argv))
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
     except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
-        return failed(in_options(str(error)), Exit.BAD_INPUT)
+        return failed(as_in_the_shell(error), Exit.BAD_INPUT)
     except MemoryError as error:
         return failed(what_did_not_fit(error), Exit.TOO_LARGE)
     except KeyboardInterrupt as error:
@@ -62,7 +61,7 @@ def parsed(argv: Sequence[str] | None) -> argparse.Namespace:
     words = list(sys.argv[1:] if argv is None else argv)
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
-    args, unknown = build_parser().parse_known_args(words)
+    args, unknown = build_parser(words).parse_known_args(words)
     if unknown:
         parser: Parser = args.parser
         meant = [name for word in unknown if word.startswith("-") for name in parser.options_like(word)]
@@ -88,9 +87,15 @@ def failed(message: str, code: Exit) -> Exit:
     return code
 
 
+def as_in_the_shell(error: Exception) -> str:
+    from topdag.cli.wording import in_options
+
+    return in_options(str(error))
+
+
 def what_did_not_fit(error: MemoryError) -> str:
     if isinstance(error, TooLarge):
-        return in_options(str(error))
+        return as_in_the_shell(error)
     said = f": {error}" if str(error) else ""
     return f"the system gave no more memory{said}; topdag plan says what would fit"
 
@@ -105,6 +110,12 @@ class Help(argparse.RawDescriptionHelpFormatter):
 class Parser(argparse.ArgumentParser):
     """Prints its help as answers are printed."""
 
+    def format_help(self) -> str:
+        command: Command | None = self.get_default("command")
+        if command is not None:  # the costs in it take long to know
+            self.epilog = command.epilog()
+        return super().format_help()
+
     def print_help(self, file: SupportsWrite[str] | None = None) -> None:
         say(self.format_help().rstrip())
 
@@ -116,14 +127,14 @@ class Parser(argparse.ArgumentParser):
         """Wrong use; a command that is not there comes with the one most like it."""
         found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
         if found:
-            names = [command.name for command in commands.ALL]
-            close = get_close_matches(found[1], names, n=1)
+            close = get_close_matches(found[1], SUMMARIES, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
-            message = f"there is no command {found[1]!r}; there are {', '.join(names)}{hint}"
+            message = f"there is no command {found[1]!r}; there are {', '.join(SUMMARIES)}{hint}"
         super().error(message)
 
 
-def build_parser() -> Parser:
+def build_parser(words: Sequence[str]) -> Parser:
+    """Of all commands, those among the words with their options."""
     parser = Parser(
         prog="topdag",
         usage="topdag COMMAND ...",
@@ -135,18 +146,14 @@ def build_parser() -> Parser:
     parser.add_argument("--version", action="version", version=f"topdag {topdag.__version__}")
     parser.set_defaults(command=None, parser=parser)
     group = parser.add_subparsers(title="commands", metavar="COMMAND", prog="topdag")
-    for command in commands.ALL:
-        made = group.add_parser(command.name, help=command.summary, **texts(command))
-        command.add_options(made)
-        made.set_defaults(command=command, parser=made)
+    for name, summary in SUMMARIES.items():
+        made = group.add_parser(name, help=summary, formatter_class=Help, allow_abbrev=False)
+        if name in words:
+            add_command(made, command_named(name))
     return parser
 
 
-def texts(command: Command) -> dict[str, Any]:
-    return {
-        "usage": command.usage,
-        "description": command.page,
-        "epilog": f"{command.ending}\n\n{exit_codes(command.exits, partial=command.partial)}",
-        "formatter_class": Help,
-        "allow_abbrev": False,
-    }
+def add_command(parser: Parser, command: Command) -> None:
+    parser.usage, parser.description = command.usage, command.page
+    parser.set_defaults(command=command, parser=parser)
+    command.add_options(parser)

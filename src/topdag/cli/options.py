@@ -25,8 +25,6 @@ from topdag.cli.values import (
 from topdag.data.read import read_table
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
-from topdag.io.networks import READ as NETWORK_FILES
-from topdag.io.scores import read_scores
 from topdag.knowledge.priors import Prior
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.scoring.scores import Scores
@@ -164,7 +162,9 @@ def require_order(network: str, table: str, usage: str) -> None:
 
 
 def _is_network_file(path: str) -> bool:
-    return path.lower().removesuffix(".gz").endswith(NETWORK_FILES)
+    from topdag.io.networks import READ
+
+    return path.lower().removesuffix(".gz").endswith(READ)
 
 
 def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
@@ -205,6 +205,8 @@ def scores_from(args: Namespace) -> Scores:
     """The scores in ``args.file``; a file of some kinds does not say what it was pruned for, but --keep may."""
     if args.keep is not None and args.file.lower().endswith(".npz"):
         raise UsageError("--keep: a .npz file says itself what it holds")
+    from topdag.io.scores import read_scores
+
     return read_scores(args.file, keep=args.keep or "best")
 
 

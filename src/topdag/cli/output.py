@@ -1,12 +1,10 @@
-"""What commands print: answers on stdout; how a long computation stands, and trouble, on stderr."""
+"""Answers in words, and how a long computation stands."""
 
 from __future__ import annotations
 
 import contextlib
 import json
 import math
-import os
-import sys
 import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,52 +14,13 @@ from topdag._util.atomic_write import write_as_named
 from topdag._util.progress import TerminalLine, is_terminal
 from topdag._util.run import OnProgress, shown_bytes
 from topdag.answers.results import Answer, Proof, Status
+from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
-from topdag.errors import FileError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import BIC, ScoreKind
 
-WIDTH = 100
 WIDEST_FAMILY = 64
-
-
-class NotAllPrinted(KeyboardInterrupt):
-    """Ctrl-C while an answer was printed."""
-
-
-@contextlib.contextmanager
-def printing() -> Iterator[None]:
-    """An answer is there: from now on Ctrl-C costs no more than that not all of it is printed."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        discard_stdout()
-        raise NotAllPrinted from None
-
-
-def say(text: str) -> None:
-    """Prints an answer; what the encoding of stdout cannot say is escaped."""
-    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
-    try:
-        with printing():
-            print(text.encode(encoding, "backslashreplace").decode(encoding), flush=True)
-    except BrokenPipeError:
-        discard_stdout()
-        raise
-    except OSError as error:
-        discard_stdout()
-        raise FileError(f"standard output: {error.strerror or error}") from error
-
-
-def mention(text: str) -> None:
-    """Prints what is no answer."""
-    print(text, file=sys.stderr, flush=True)
-
-
-def discard_stdout() -> None:
-    """It takes no more: what Python still wants to write there at its end goes nowhere."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def write_text(target: Path, text: str) -> None:

@@ -1,7 +1,7 @@
 """Lists of families for the best network under constraints that can need edges which cost more than they explain.
 
 Such constraints need edges of some pairs only. A variable in none of them can do with its short list; of the others a
-family goes when it loses more to a smaller allowed one than the best network can give up (docs/method.md).
+family goes when it loses more to a smaller allowed one than the best network can give up (docs/explanation/method.md).
 """
 
 from __future__ import annotations

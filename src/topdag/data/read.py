@@ -1,4 +1,4 @@
-"""Reading files as tables: CSV and its kin, gzipped or not, and Parquet."""
+"""Reading files as tables: CSV and similar, gzipped or not, and Parquet."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from topdag.knowledge.constraints import Constraints
 
 
 def read_constraints(path: str | os.PathLike[str]) -> Constraints:
-    """Constraints from a TOML file, whose keys are the arguments of ``Constraints`` (docs/constraints.md).
+    """Constraints from a TOML file, whose keys are the arguments of ``Constraints`` (docs/guides/constraints.md).
 
     Pairs are lists of two names or texts such as "a->b"; rules are texts.
     """

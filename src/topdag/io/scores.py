@@ -115,7 +115,7 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         "format": FORMAT,
         "version": VERSION,
         "names": scores.names,
-        "kind": kind_to_dict(scores.kind and scores.kind.unconstrained),  # what it obeys stands in the constraints
+        "kind": kind_to_dict(scores.kind and scores.kind.unconstrained),  # its constraints stand with the others
         "max_parents": scores.max_parents,
         "keep": scores.keep if isinstance(scores.keep, str) else asdict(scores.keep),
         "columns": scores.columns,

@@ -44,9 +44,9 @@ class Constraints:
     b, so b is never an ancestor of a. ``allowed_parents``: by variable, the only ones that may be its parents.
     ``fixed_parents``: by variable, just its parents. ``allowed_parent_sets``: by variable, the sets to choose from.
     ``ancestors``, ``not_ancestors``: pairs (a, b); a directed path leads, or does not, from a to b. ``rules``: made by
-    ``edge``, ``any_of`` and their kin, or as text. ``parameters``: about probabilities, made by ``influence``,
-    ``synergy`` and ``probability``, or as text; the parents that they name are required (docs/parameters.md).
-    ``groups``: names for lists of variables.
+    ``any_of``, ``rules.edge`` and similar, or as text. ``parameters``: about probabilities, made by
+    ``probabilities.influence``, ``synergy`` and ``probability``, or as text; the parents that they name are required
+    (docs/guides/probability_constraints.md). ``groups``: names for lists of variables.
 
     Wherever a name may stand, the name of a group or ``"*"``, every variable, may: it stands for each of its members
     (in rules see ``topdag.rules``). Statements that contradict each other raise ConstraintError, which names a smallest

@@ -24,8 +24,6 @@ from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, sc
 from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
-from topdag.scoring.with_prior import scores_with
-from topdag.search.best import Standing, listed_network, search_best
 from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
@@ -60,8 +58,8 @@ def best_network(
 
     ``answer.proof.status`` is PROVED when no network in ``answer.proof.space`` scores more. When ``time_limit``
     (seconds) comes first, the answer is some network with a bound that no network exceeds. Ctrl-C raises
-    Interrupted, which carries the same as ``.answer``. Ties are broken in a fixed way (docs/method.md); where several
-    networks are best, another of them may be the first of a list.
+    Interrupted, which carries the same as ``.answer``. Ties are broken in a fixed way
+    (docs/explanation/method.md); where several networks are best, another of them may be the first of a list.
 
     ``prior``: OrderModular(), EdgePrior(...) or FairPrior(); then ``answer.score`` and the bound are data score plus
     log weight of the prior, and ``answer.network.score`` stays the data's. Without one all networks weigh the same.
@@ -201,12 +199,15 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     """Whether it searches lists, and there are some; branching has them made."""
+
     is_listed = isinstance(scores.store, ListStore)
     return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
 
 
 def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
+    from topdag.search.best import Standing, search_best
+
     if not isinstance(scores.store, ListStore):
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     request = trail.request
@@ -295,6 +296,8 @@ def _given_network(trail: Trail) -> Network | None:
     if start is None or (trail.request.constraints is not None and not trail.request.constraints.allows(start)):
         return None
     if scores is not None and isinstance(scores.store, ListStore):
+        from topdag.search.best import listed_network
+
         listed = listed_network(scores.store, scores.masks_of(start))
         if listed is None or scores.compiled is None or scores.compiled.allows(listed.masks):
             return None if listed is None else scores.network(listed.masks)

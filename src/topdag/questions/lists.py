@@ -57,7 +57,7 @@ def k_best_networks(
 
     Complete when ``proof.status`` is PROVED; when stopped early, still complete above ``floor``. With a ``prior``
     (see ``best_network``) the list's scores are data score plus log weight; ``network.score`` stays the data's. Where
-    several networks are best, the first need not be the one that ``best_network`` gives (docs/method.md).
+    several networks are best, the first need not be the one that ``best_network`` gives (docs/explanation/method.md).
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     return list_of(NetworkList, Request.about(source, prior), Wanted("k_best_networks", most=checked_k(k)), run)

@@ -55,8 +55,8 @@ def search_networks(
     than 20 variables it is a search over orders, and networks that tie may stand in another order than in
     ``k_best_networks``, which also decides who of those that tie with the last is in.
 
-    ``prior``: one of ``topdag.priors``, or any object with ``log_weight`` and ``log_weight_bound``
-    (docs/prior_search.md), which need not factor over families. ``scores`` of the list are then sums of score and log
+    ``prior``: one of topdag's, or any object with ``log_weight`` and ``log_weight_bound``
+    (docs/guides/priors.md), which need not factor over families. ``scores`` of the list are then sums of score and log
     weight, and networks that tie stand in the order of their masks. ``published``: for ``OrderModular()``, Algorithm 1
     of Chen, Choi & Darwiche 2015 in place of the search with tighter bounds.
     """

@@ -43,7 +43,7 @@ from topdag.search.engines import (
     set_bytes,
 )
 
-# Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/plans.md).
+# Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/guides/large_tables.md).
 AT_LEAST = 0.02
 PER_ROW = 2.0e-10
 """Counting one distinct row for one set of variables."""

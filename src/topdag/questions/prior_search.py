@@ -1,6 +1,6 @@
 """The best networks under priors that speak of whole networks: best-first search over partial networks.
 
-docs/prior_search.md says why it finds them and what it asks of a prior.
+docs/explanation/method.md says why it finds them and what it asks of a prior.
 """
 
 from __future__ import annotations

@@ -6,14 +6,13 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from topdag import _core
 from topdag._util.run import Run, peak_memory
 from topdag.answers.results import Stats
 from topdag.data.convert import as_table
 from topdag.data.table import Table
-from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
@@ -25,6 +24,11 @@ from topdag.search.best import Standing
 from topdag.search.engines import Engine, OrderBound
 from topdag.search.precedence_lists import PlacedLists
 from topdag.search.stores import ListStore
+
+if TYPE_CHECKING:
+    from topdag.knowledge.constraints import Constraints
+    from topdag.search.best import Standing
+    from topdag.search.precedence_lists import PlacedLists
 
 SECONDS_FOR_A_LAST_LOOK = 0.5
 """How long a stopped search may still take to find a network to show, and again for a bound."""

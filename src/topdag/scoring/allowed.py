@@ -1,7 +1,7 @@
 """Scores of just the families that constraints allow: from scores of all families, or by a walk over lists.
 
 Dominance compares a family with allowed subsets of its parents only: a smaller parent set that is forbidden cannot take
-the place of a larger one [METHODS.md 2.1].
+the place of a larger one (docs/explanation/order_search_and_pruning.md).
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +20,6 @@ from topdag._util.bitsets import as_set, is_empty
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError
-from topdag.knowledge.compiled import FamilyRules
 from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.probability_losses import NO_LOSSES, ChildLosses
@@ -37,6 +37,9 @@ from topdag.search.stores import (
     families_of,
     slots_of,
 )
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import FamilyRules
 
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 PART = 1 << 20
@@ -59,9 +62,9 @@ def allowed_only(
     """The same scores with all other families forbidden, and their grid; as lists where few of many are left. None when
     the time is up.
 
-    Families whose penalty is hopeless have no score (docs/method.md), unless the store ``is_whole``. Where a variable
-    must have parents, one of them may be needed all the same: it gets its score, unless it is hopeless beside what is
-    allowed. Families with more than ``max_parents`` have no score either, and get none.
+    Families whose penalty is hopeless have no score (docs/explanation/method.md), unless the store ``is_whole``. Where
+    a variable must have parents, one of them may be needed all the same: it gets its score, unless it is hopeless
+    beside what is allowed. Families with more than ``max_parents`` have no score either, and get none.
     """
     if all(own.is_free for own in rules):
         return store, grid

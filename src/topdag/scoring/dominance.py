@@ -2,8 +2,8 @@
 
 Each function takes a store (or a lattice of one) and a variable and returns the families to keep as two arrays, parent
 masks and local scores on the grid. What "keep" promises is said for the asked list as a set of networks, ties
-included, not only for its scores. See docs/pruning.md; bounds on the number of parents that need no scores are in
-``mdl_pruning``.
+included, not only for its scores. See docs/explanation/order_search_and_pruning.md; bounds on the number of parents
+that need no scores are in ``mdl_theorems``.
 """
 
 from __future__ import annotations

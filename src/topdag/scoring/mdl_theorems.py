@@ -3,7 +3,7 @@
 N rows, c = (log2 N) / 2, |X| states of X, K(X|U) = (|X| - 1) times the product of the parents' states. Parents with one
 state change nothing; they are not counted here. Every test is strict, by a margin far above the rounding of scores, so
 a bound loses no network of the asked list, ties included. A function that can say nothing returns infinity: with one
-row c is 0 and parameters are free. Corrections to the paper are listed in docs/pruning.md.
+row c is 0 and parameters are free. Corrections to the paper are listed in docs/explanation/papers.md.
 """
 
 from __future__ import annotations

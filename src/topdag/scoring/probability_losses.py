@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,8 +18,6 @@ from topdag._util.bitsets import masks_in
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.knowledge.constraints import Constraints
-from topdag.scoring.kinds.constrained import ChildKnowledge, Constrained, knowledge_of
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import round_store
 from topdag.search.engines import family_bytes, set_bytes
@@ -33,6 +32,10 @@ from topdag.search.stores import (
     rows_of,
     slots_of,
 )
+
+if TYPE_CHECKING:
+    from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.kinds.constrained import ChildKnowledge
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,25 +56,32 @@ NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 def losses_of(table: Table, columns: tuple[int, ...], kind: ScoreKind) -> Mapping[int, ChildLosses]:
     """By place among the scored columns; none where the score knows no parameter constraints."""
-    if not isinstance(kind, Constrained):
+    if not kind.constraints:
         return NO_LOSSES
+    from topdag.scoring.kinds.constrained import knowledge_of
+
     known = knowledge_of(kind.constraints, table)
     return {columns.index(x): ChildLosses(child, table, columns) for x, child in known.items()}
 
 
 def together(kind: ScoreKind, constraints: Constraints | None) -> tuple[ScoreKind, Constraints | None]:
     """The score and the constraints with what each says of probabilities in both."""
-    said = (*(kind.constraints if isinstance(kind, Constrained) else ()), *(constraints or Constraints()).parameters)
+    said = (*kind.constraints, *(() if constraints is None else constraints.parameters))
     if not said:
         return kind, constraints
+    from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.kinds.constrained import Constrained
+
     also = Constraints(parameters=said)
     return Constrained(kind.unconstrained, also.parameters), also if constraints is None else constraints & also
 
 
 def require_room(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int | None) -> None:
     """Refused where constant columns or the limit on parents leave out what parameter constraints name."""
-    if not isinstance(kind, Constrained):
+    if not kind.constraints:
         return
+    from topdag.scoring.kinds.constrained import knowledge_of
+
     names = table.names
     for x, child in knowledge_of(kind.constraints, table).items():
         if constant := [names[v] for v in (x, *child.named) if v not in columns]:

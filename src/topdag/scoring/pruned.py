@@ -36,7 +36,8 @@ MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
 RULES = ("max_parents", "penalty", "entropy", "cells", "atoms")
-"""What can cut parent sets with all their supersets, in the core's order; docs/pruning.md."""
+"""What can cut parent sets with all their supersets, in the core's order
+(docs/explanation/order_search_and_pruning.md)."""
 
 ALL_RULES = (1 << len(RULES)) - 1
 

@@ -1,7 +1,7 @@
 """The grid that local scores are rounded to: so coarse that sums are exact, so fine that answers may be called proved.
 
-On it a network that is called best is behind the true best by at most 1e-6 nats (docs/method.md). Scores too large for
-both are refused.
+On it a network that is called best is behind the true best by at most 1e-6 nats (docs/explanation/method.md). Scores
+too large for both are refused.
 """
 
 from __future__ import annotations

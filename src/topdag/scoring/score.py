@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,8 +13,6 @@ from topdag._util.run import OnProgress, Run, is_whole
 from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.knowledge.compiled import CompiledConstraints, free_rules
-from topdag.knowledge.constraints import Constraints
 from topdag.scoring.all_sets import fill_store
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import scores_by_lists
@@ -30,6 +28,10 @@ from topdag.scoring.scores import Scores, cutoff_of
 from topdag.search.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints
+    from topdag.knowledge.constraints import Constraints
 
 
 def score(
@@ -50,7 +52,7 @@ def score(
     classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
     more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
-    contradictions raise ConstraintError (docs/constraints.md).
+    contradictions raise ConstraintError (docs/guides/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
@@ -170,6 +172,8 @@ def _score_lists(
         pruned = score_worth_keeping(table, columns, base, max_parents, pruning, run)
     else:
         limit = max_parents if known is None else known.limit_on_parents(max_parents)
+        from topdag.knowledge.compiled import free_rules
+
         rules = free_rules(tuple(table.names[v] for v in columns)) if known is None else known.families
         pruned = score_allowed(table, columns, base, limit, pruning, rules, run, losses)
     return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
@@ -259,7 +263,11 @@ def check_kind(kind: object) -> None:
 
 
 def check_constraints(constraints: object) -> None:
-    if constraints is not None and not isinstance(constraints, Constraints):
+    if constraints is None:
+        return
+    from topdag.knowledge.constraints import Constraints
+
+    if not isinstance(constraints, Constraints):
         raise ScoreError(
             "constraints must be Constraints, such as Constraints(required_edges=[...]), "
             f"not {type(constraints).__name__}."

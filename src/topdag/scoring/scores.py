@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from topdag._util.bitsets import masks_in
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, NotAllowed, ScoreError
-from topdag.knowledge.compiled import CompiledConstraints, Rest
-from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior, in_words
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
@@ -23,6 +22,10 @@ from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.rounding import HOPELESS_NATS, require_fine
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import ListStore, SetStore, Store, families_of
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints, Rest
+    from topdag.knowledge.constraints import Constraints
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +30,12 @@ from topdag._util.bitsets import (
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.knowledge.compiled import FamilyRules
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.probability_losses import ChildLosses
 from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import FamilyRules
 
 Values = NDArray[np.float64]
 

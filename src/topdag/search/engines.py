@@ -30,7 +30,7 @@ class Engine(enum.Enum):
     """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
     order search for a while, then branch and cut; ORDERS and CUTS: just one of the two after the relaxation.
     CYCLES: branch and bound over cycles, as published in 2009; never chosen, since it wins fractions of a second where
-    all is quick, and loses elsewhere (docs/beyond.md)."""
+    all is quick, and loses elsewhere (docs/guides/large_tables.md)."""
 
     DENSE = "dense lattice"
     BLOCKS = "block lattice"

@@ -2,7 +2,7 @@
 
 ``core(before)``: as the core reads them, with the variables that come before each in any case, as masks.
 Masks are bit sets over the scored variables, in column order; a *slot* is a mask with the variable's own bit left
-out. All values lie on one grid (see docs/method.md), so sums of them are exact.
+out. All values lie on one grid (see docs/explanation/method.md), so sums of them are exact.
 """
 
 from __future__ import annotations

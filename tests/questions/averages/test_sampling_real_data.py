@@ -1,4 +1,4 @@
-"""Samples on real tables against exact probabilities: the score less the log evidence [METHODS.md 0]."""
+"""Samples on real tables against exact probabilities: the score less the log evidence."""
 
 from __future__ import annotations
 

@@ -257,7 +257,7 @@ def test_members_on_real_data(name: str, kind: str, factor: float) -> None:
     assert_members_are_the_networks(scores_of(name, kind), factor)
 
 
-# ---- Real data [METHODS.md 0]
+# ---- Real data
 
 
 @pytest.mark.parametrize(

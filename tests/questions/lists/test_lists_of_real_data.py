@@ -1,4 +1,4 @@
-"""How many networks real tables have within a factor [METHODS.md 0]."""
+"""How many networks real tables have within a factor."""
 
 from __future__ import annotations
 

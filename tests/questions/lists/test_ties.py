@@ -1,4 +1,4 @@
-"""Where several networks are best: what each question and each engine may answer [docs/method.md, ties]."""
+"""Where several networks are best: what each question and each engine may answer [docs/explanation/method.md, ties]."""
 
 from __future__ import annotations
 

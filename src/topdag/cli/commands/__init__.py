@@ -3,37 +3,34 @@
 Comes in: options. Goes out: text and an exit code. Knows: everything; only ``cli.main`` knows it.
 """
 
-from topdag.cli.command import Command
-from topdag.cli.commands import (
-    best,
-    check,
-    convert,
-    demo,
-    edges,
-    evidence,
-    fit,
-    list,
-    paths,
-    plan,
-    report,
-    sample,
-    score,
-    within,
-)
+from __future__ import annotations
 
-ALL: tuple[Command, ...] = (
-    best.COMMAND,
-    list.COMMAND,
-    within.COMMAND,
-    edges.COMMAND,
-    paths.COMMAND,
-    evidence.COMMAND,
-    sample.COMMAND,
-    fit.COMMAND,
-    convert.COMMAND,
-    score.COMMAND,
-    plan.COMMAND,
-    report.COMMAND,
-    check.COMMAND,
-    demo.COMMAND,
-)
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from topdag.cli.command import Command
+
+SUMMARIES = {
+    "best": "the best network of a table, with proof",
+    "list": "the k best networks or equivalence classes of a table",
+    "within": "all networks or classes within a Bayes factor of the best, or their number",
+    "edges": "how probable each edge is, averaged over all networks",
+    "paths": "how probable it is that one variable is an ancestor of another",
+    "evidence": "the log of the sum over all networks of exp(score)",
+    "sample": "networks drawn from the posterior, and how often they have each edge",
+    "fit": "give a network probabilities from a table, for other programs",
+    "convert": "a network from one file format to another",
+    "score": "local scores: of all families into a file, or of one family or network",
+    "plan": "what a question will take, before it is asked",
+    "report": "one page with every answer, to look at in a browser",
+    "check": "score an answer anew from its table, by other formulas",
+    "demo": "the best network of an embedded example, compared with the truth",
+}
+"""What each command is for; its module has the same name."""
+
+
+def command_named(name: str) -> Command:
+    """Loads its module, and what that needs: no command waits for what another one needs."""
+    command: Command = import_module(f"{__name__}.{name}").COMMAND
+    return command

@@ -28,19 +28,11 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import (
-    answer_text,
-    as_json,
-    mention,
-    printing,
-    progress_line,
-    say,
-    write_text,
-)
+from topdag.cli.output import answer_text, as_json, progress_line, write_text
+from topdag.cli.streams import mention, printing, say
 from topdag.data.table import Table
 from topdag.errors import Interrupted
-from topdag.io.networks import WRITTEN, read_network, write_network
-from topdag.networks.fit import fit_network
+from topdag.networks.network import Network
 from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
 from topdag.search.engines import Engine, OrderBound, named_bound, named_engine
@@ -48,7 +40,7 @@ from topdag.search.engines import Engine, OrderBound, named_bound, named_engine
 PAGE = """\
 Prints the network with the highest score, and the proof that none scores more.
 
-FILE is a table (CSV and its kin, also gzipped, or Parquet) of discrete variables: strings,
+FILE is a table (CSV and similar, also gzipped, or Parquet) of discrete variables: strings,
 integers, or floats cut by --discretize. Or it is a file of scores (.jkl, .pss or .npz, .jkl.gz
 and .pss.gz too), which says itself what was scored, so that only limits and outputs can be added.
 
@@ -62,9 +54,7 @@ network is not a cause-and-effect diagram.
 With --prior the score is the data's plus the log weight of the network: order-modular, the number
 of orders of the variables that agree with it (up to about 23 variables)."""
 
-ENDING = f"""\
-{search_costs()}
-
+ENDING = """\
   When --time-limit comes first, or Ctrl-C, the answer is some good network with a bound that no
   network exceeds; putting it together takes up to a second.
 
@@ -136,6 +126,8 @@ def _outputs(args: Namespace) -> dict[str, Path]:
     if "-" in (args.dot, args.fit):
         raise UsageError("--dot and --fit need the name of a file")
     if args.fit is not None:
+        from topdag.io.networks import WRITTEN
+
         ending_of(args.fit, WRITTEN, "a network")
     outputs = {option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")}
     if len(set(outputs.values())) < len(outputs):
@@ -155,13 +147,21 @@ def _asked(args: Namespace, run: Run) -> Request:
     request = replace(
         request,
         prior=prior_from(args),
-        start=None if args.start is None else read_network(args.start),
+        start=_start_from(args),
         engine=engine,
         bound=None if args.bound is None else named_bound(args.bound, engine),
         checkpoint=None if args.checkpoint is None else writable(args.checkpoint, inputs=(args.file,)),
     )
     run.timed("reading", 0.0)
     return request
+
+
+def _start_from(args: Namespace) -> Network | None:
+    if args.start is None:
+        return None
+    from topdag.io.networks import read_network  # formats load only where one is read
+
+    return read_network(args.start)
 
 
 def answer_and_exit(request: Request, run: Run) -> tuple[Answer, Exit]:
@@ -181,6 +181,9 @@ def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> Non
         texts["dot"] = answer.network.to_dot()
     for option, target in outputs.items():
         if option == "fit" and answer.network is not None:
+            from topdag.io.networks import write_network
+            from topdag.networks.fit import fit_network
+
             write_network(target, fit_network(answer.network, table))
         elif option in texts:
             write_text(target, texts[option])
@@ -190,9 +193,9 @@ def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> Non
 
 COMMAND = Command(
     name="best",
-    summary="the best network of a table, with proof",
     usage="topdag best FILE [options]",
     page=PAGE,
+    costs=search_costs,
     ending=ENDING,
     exits=tuple(Exit),
     add_options=add_options,

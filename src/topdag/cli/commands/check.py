@@ -9,7 +9,8 @@ from typing import Any
 from topdag.answers.check import Check, check_claims, check_network
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.options import add_reading, add_score, kind_from, require_order, table_from
-from topdag.cli.output import labelled, say, score_lines
+from topdag.cli.output import labelled, score_lines
+from topdag.cli.streams import say
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.io.networks import read_json
 from topdag.networks.network import Network
@@ -105,7 +106,6 @@ def _report(found: Check | None, problems: list[str], kind: ScoreKind) -> Exit:
 
 COMMAND = Command(
     name="check",
-    summary="score an answer anew from its table, by other formulas",
     usage="topdag check ANSWER TABLE [options]",
     page=PAGE,
     ending=ENDING,

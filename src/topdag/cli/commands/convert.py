@@ -8,7 +8,7 @@ from pathlib import Path
 from topdag._util.atomic_write import ending_of
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import writable
-from topdag.cli.output import say
+from topdag.cli.streams import say
 from topdag.io.networks import WRITTEN, read_either, write_network
 from topdag.networks.fitted import FittedNetwork
 
@@ -74,7 +74,6 @@ def plain_if_asked(fitted: FittedNetwork, args: Namespace) -> FittedNetwork:
 
 COMMAND = Command(
     name="convert",
-    summary="a network from one file format to another",
     usage="topdag convert NET -o OUT [--plain-names]",
     page=PAGE,
     ending=ENDING,

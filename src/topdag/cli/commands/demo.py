@@ -11,7 +11,8 @@ from topdag._util.run import Run
 from topdag.cli.command import Command, Exit
 from topdag.cli.commands.best import answer_and_exit
 from topdag.cli.options import writable
-from topdag.cli.output import answer_text, labelled, say, table_in_words, write_text
+from topdag.cli.output import answer_text, labelled, table_in_words, write_text
+from topdag.cli.streams import say
 from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.networks.example import example_network, example_table
@@ -97,7 +98,6 @@ def csv_text(table: Table) -> str:
 
 COMMAND = Command(
     name="demo",
-    summary="the best network of an embedded example, compared with the truth",
     usage="topdag demo [--rows N] [--seed N] [--csv OUT]",
     page=PAGE,
     ending=ENDING,

@@ -39,7 +39,6 @@ def print_edges(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="edges",
-    summary="how probable each edge is, averaged over all networks",
     usage="topdag edges FILE [--prior NAME] [--threshold P] [options]",
     page=PAGE,
     ending=ENDING,

@@ -15,7 +15,8 @@ from topdag.cli.averaging import (
     limits,
 )
 from topdag.cli.command import Command, Exit
-from topdag.cli.output import as_json, labelled, say
+from topdag.cli.output import as_json, labelled
+from topdag.cli.streams import say
 from topdag.knowledge.priors import Prior
 from topdag.questions.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
 from topdag.scoring.scores import Scores
@@ -82,7 +83,6 @@ def _lines(found: dict[str, Any]) -> list[str]:
 
 COMMAND = Command(
     name="evidence",
-    summary="the log of the sum over all networks of exp(score)",
     usage="topdag evidence FILE [--prior NAME] [options]",
     page=PAGE,
     ending=ENDING,

@@ -7,7 +7,8 @@ from argparse import ArgumentParser, Namespace
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked, writable_network
 from topdag.cli.options import add_reading, require_order, table_from
-from topdag.cli.output import labelled, mention, say
+from topdag.cli.output import labelled
+from topdag.cli.streams import mention, say
 from topdag.cli.values import number
 from topdag.io.formats.bif import bif_text
 from topdag.io.networks import read_network, write_network
@@ -69,7 +70,6 @@ def fit(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="fit",
-    summary="give a network probabilities from a table, for other programs",
     usage="topdag fit TABLE NET [-o OUT] [options]",
     page=PAGE,
     ending=ENDING,

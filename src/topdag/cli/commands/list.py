@@ -25,9 +25,7 @@ and score the same, so a list of classes reaches further than one of as many net
 What is proved: no network on these variables, within --max-parents, that is not in the list scores
 more than the last one; some may score the same. Each is listed once, ties in a fixed order."""
 
-ENDING = f"""\
-{list_costs()}
-
+ENDING = """\
 examples:
   topdag list asia.csv -k 100 --classes
   topdag list asia.csv -k 100000 --score bic --json networks.jsonl.gz
@@ -47,9 +45,9 @@ def list_best(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="list",
-    summary="the k best networks or equivalence classes of a table",
     usage="topdag list FILE [-k K] [--classes] [options]",
     page=PAGE,
+    costs=list_costs,
     ending=ENDING,
     exits=tuple(Exit),
     add_options=add_options,

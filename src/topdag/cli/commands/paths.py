@@ -37,7 +37,6 @@ def print_paths(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="paths",
-    summary="how probable it is that one variable is an ancestor of another",
     usage="topdag paths FILE [--prior NAME] [--threshold P] [options]",
     page=PAGE,
     ending=ENDING,

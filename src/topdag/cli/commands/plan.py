@@ -7,7 +7,8 @@ from dataclasses import asdict
 
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import add_max_parents, add_reading, add_score, kind_from, table_from
-from topdag.cli.output import as_json, say
+from topdag.cli.output import as_json
+from topdag.cli.streams import say
 from topdag.cli.values import size_in_bytes
 from topdag.questions.plan import QUESTIONS, plan
 from topdag.scoring.kinds.discrete import kind_to_dict
@@ -61,7 +62,6 @@ def show_plan(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="plan",
-    summary="what a question will take, before it is asked",
     usage="topdag plan TABLE [options]",
     page=PAGE,
     ending=ENDING,

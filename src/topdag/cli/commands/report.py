@@ -25,7 +25,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import labelled, mention, progress_line, say
+from topdag.cli.output import labelled, progress_line
+from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.questions.request import Request
@@ -143,7 +144,6 @@ def _exit_of(found: Gathered) -> Exit:
 
 COMMAND = Command(
     name="report",
-    summary="one page with every answer, to look at in a browser",
     usage="topdag report FILE [-o OUT.html] [-k K] [options]",
     page=PAGE,
     ending=ENDING,

@@ -32,15 +32,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import (
-    as_json,
-    labelled,
-    mention,
-    progress_line,
-    say,
-    table_in_words,
-    write_text,
-)
+from topdag.cli.output import as_json, labelled, progress_line, table_in_words, write_text
+from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
@@ -200,7 +193,6 @@ def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
 
 COMMAND = Command(
     name="sample",
-    summary="networks drawn from the posterior, and how often they have each edge",
     usage="topdag sample FILE [-k N] [--seed S] [--prior P] [-o OUT] [options]",
     page=PAGE,
     ending=ENDING,

@@ -21,15 +21,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import (
-    family_text,
-    labelled,
-    mention,
-    network_text,
-    progress_line,
-    say,
-    score_lines,
-)
+from topdag.cli.output import family_text, labelled, network_text, progress_line, score_lines
+from topdag.cli.streams import mention, say
 from topdag.cli.values import keep
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
@@ -175,7 +168,6 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
 
 COMMAND = Command(
     name="score",
-    summary="local scores: of all families into a file, or of one family or network",
     usage="topdag score TABLE (-o OUT | --family CHILD [PARENT ...] | --network NET) [options]",
     page=PAGE,
     ending=ENDING,

@@ -35,9 +35,7 @@ and score the same. With --count it only counts, however many there are, and sto
 What is proved: every network on these variables, within --max-parents and FACTOR, is in the list,
 once; ties stand in a fixed order. With --at-most N the list holds the N best of them."""
 
-ENDING = f"""\
-{list_costs()}
-
+ENDING = """\
   How many there are is hard to foresee: few rows or many variables make millions. --at-most keeps
   the list short; --count --quiet prints just their number.
 
@@ -73,9 +71,9 @@ def list_within(args: Namespace) -> Exit:
 
 COMMAND = Command(
     name="within",
-    summary="all networks or classes within a Bayes factor of the best, or their number",
     usage="topdag within FILE [--factor FACTOR] [--classes] [--count] [--at-most N] [options]",
     page=PAGE,
+    costs=list_costs,
     ending=ENDING,
     exits=tuple(Exit),
     add_options=add_options,

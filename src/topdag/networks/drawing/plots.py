@@ -123,7 +123,7 @@ def _write_numbers(axes: Any, matrix: Any) -> None:
 def score_profile(listed: Any, axes: Any = None) -> Any:
     """How fast the scores of a list of networks or classes fall, and how much of its weight the first ones hold.
 
-    ``listed``: what ``k_best_networks``, ``classes_within`` and their kin give. Returns the matplotlib axes.
+    ``listed``: what ``k_best_networks``, ``classes_within`` and similar questions give. Returns the matplotlib axes.
     """
     if not len(listed):
         raise ValueError("The list is empty: there is nothing to draw.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,13 +11,18 @@ from topdag._core import CodedTable
 from topdag.data.discretize import CONTINUOUS_SCORES
 from topdag.data.table import Table, require_states
 
+if TYPE_CHECKING:
+    from topdag.knowledge.probabilities import ParameterConstraint
+
 
 class ScoreKind:
     """A decomposable score. ``score_equivalent``: networks with the same independences score the same; ``numbers``: the
-    columns that are numbers to it, as ``continuous=`` says it when a table is made; None: every column has states."""
+    columns that are numbers to it, as ``continuous=`` says it when a table is made; None: every column has states;
+    ``constraints``: what it knows of probabilities."""
 
     score_equivalent: bool = True
     numbers: str | None = None
+    constraints: tuple[ParameterConstraint, ...] = ()
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         """The local score of column ``x`` with these parent columns, in full precision."""

@@ -1,4 +1,7 @@
-"""The scores topdag knows, as small frozen dataclasses. Natural logs, larger is better; formulas in docs/scores.md."""
+"""The scores topdag knows, as small frozen dataclasses. Natural logs, larger is better.
+
+Formulas: docs/reference/scores.md.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scores of tables with continuous variables, alone or beside discrete ones; formulas in docs/continuous.md.
+"""Scores of tables with continuous variables, alone or beside discrete ones; formulas in docs/guides/continuous.md.
 
 Natural logs, larger is better. Where every variable is continuous, a set S of l variables scores
 constant(l) + factor(l) * ln det of a matrix of S, and a local score is the difference of two sets.
