@@ -13,7 +13,7 @@ from strategies import sampled_table, stored
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import splitting as constrained_search
+from topdag.constrained import dispatch
 from topdag.constrained.clause_branch_and_cut import search_by_rows
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.needed_families import RowLists, useful_parents
@@ -58,7 +58,7 @@ def test_rows_on_growing_lists_and_splitting_agree(seed: int, monkeypatch: pytes
     known = drawn_constraints(table.names, 400 + seed)
     scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
     true = td.best_network(scores)
-    monkeypatch.setattr(constrained_search, "FIRST_PARTS_OF", 0)
+    monkeypatch.setattr(dispatch, "FIRST_PARTS_OF", 0)
     answer = td.best_network(scores)
     assert answer.proof.status is true.proof.status and answer.score == pytest.approx(true.score, abs=1e-6)
     assert answer.network is None or known.allows(answer.network)

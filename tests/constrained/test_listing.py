@@ -15,9 +15,9 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.answers.results import Status
+from topdag.constrained import dispatch
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
-from topdag.constrained import splitting as constrained_search
 from topdag.constrained.found import Found
 from topdag.constrained.listing import BY_ROWS, list_by_rows
 from topdag.scoring import score as score_making
@@ -31,7 +31,7 @@ NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 @pytest.fixture
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few variables are listed as many are."""
-    monkeypatch.setattr(constrained_search, "SMALL", 0)
+    monkeypatch.setattr(dispatch, "SMALL", 0)
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def on_lists(by_rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And their families stand in lists that were pruned for the best network."""
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
     monkeypatch.setattr("topdag.questions.list_sources.SMALL", 0)
-    monkeypatch.setattr("topdag.constrained.rescored_lists.SMALL", 0)
+    monkeypatch.setattr("topdag.constrained.needed_families.SMALL", 0)
 
 
 @pytest.fixture(params=[(0, 10), (200_000, 7), (40, 3)])
@@ -178,7 +178,7 @@ def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: p
     dense = td.score(table, td.BIC(), constraints=known)
     best, true = td.best_network(dense), td.k_best_networks(dense, 8)
     monkeypatch.setattr(constrained_best, "WEAK", -1.0)
-    monkeypatch.setattr(constrained_search, "SMALL", 0)
+    monkeypatch.setattr(dispatch, "SMALL", 0)
     listed = replace(dense, store=td.score(table, td.BIC(), keep="best").store, automatic=True, keep="best")
     for scores in (dense, listed):
         found = td.best_network(scores)

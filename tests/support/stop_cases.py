@@ -55,11 +55,9 @@ from random_inputs import (
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
+from topdag.constrained import dispatch, needed_families, part_bounds
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
-from topdag.constrained import part_bounds
-from topdag.constrained import rescored_lists as wider_lists
-from topdag.constrained import splitting as constrained_search
 from topdag.constrained.obeying import Obeying
 from topdag.questions import list_sources as list_lattices
 from topdag.questions import network_search
@@ -99,7 +97,7 @@ def at_every_stop(ask: Ask, seed: int, check: Callable[[Any], None], many: int =
 def lists_for_few() -> Iterator[None]:
     """Few variables are treated as many are: listed families, search and sparse lattices."""
     with ExitStack() as stack:
-        for module in (engines, list_lattices, part_bounds, network_search, constrained_search, wider_lists):
+        for module in (engines, list_lattices, part_bounds, network_search, dispatch, needed_families):
             stack.enter_context(patch.object(module, "SMALL", 2))
         by_lists = patch.object(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
         stack.enter_context(by_lists)
@@ -418,7 +416,7 @@ def on_route(route: str) -> Iterator[None]:
         if route == "rows":
             stack.enter_context(without_luck())
             stack.enter_context(hasty())
-            stack.enter_context(patch.object(constrained_search, "SMALL", 2))
+            stack.enter_context(patch.object(dispatch, "SMALL", 2))
         yield
 
 

@@ -7,12 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from topdag import _core
 from topdag._util.run import OnProgress, Run
 from topdag.answers.results import Answer, Proof, Status
 from topdag.constrained.cycle_rules import search_by_cycles
+from topdag.constrained.dispatch import search_constrained
 from topdag.constrained.rescored_lists import can_be_scored_wider
-from topdag.constrained.splitting import Listed, search_constrained
+from topdag.constrained.splitting import Listed
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
@@ -25,8 +25,8 @@ from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
-from topdag.search.best import Standing, listed_network, search_best
-from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.search.best import Standing, best_of_store, listed_network, search_best
+from topdag.search.block_lattice import plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
     Engine,
@@ -36,7 +36,7 @@ from topdag.search.engines import (
     require_takes,
 )
 from topdag.search.greedy import climb
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.search.lattice import best_on_all_sets
 from topdag.search.precedence_lists import placed_lists
 from topdag.search.stores import ListStore
 
@@ -127,12 +127,22 @@ def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     asked.engine, asked.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
         return _searched(asked, scores, run, choice.engine)
-    n_ideals = n_ideals_if_few(scores.store, scores.before) if asked.wanted_engine is None else None
-    if n_ideals is not None:
-        return _by_ideals(asked, scores, n_ideals, run)
-    if choice.engine is Engine.BLOCKS:
-        return _by_blocks(asked, scores, run)
-    return _by_lattice(asked, scores, run)
+    found = best_on_all_sets(
+        scores.store,
+        choice.engine,
+        choice.reason,
+        run,
+        scores.before,
+        scores.slack,
+        may_be_few=asked.wanted_engine is None,
+    )
+    asked.engine, asked.reason, asked.best_alone = found.engine, found.reason, found.best_alone
+    asked.counted = found.counted or None
+    if not found.is_finished:
+        return None
+    if found.masks is None:
+        return _answer(asked, run, None, Status.INFEASIBLE, None)
+    return _answer(asked, run, scores.network(found.masks), Status.PROVED, None)
 
 
 def _scored(asked: Asked, run: Run) -> Scores | None:
@@ -166,17 +176,15 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
             raise ScoreError(f"{what} does not go with constraints on several variables at once.")
 
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
-        own = Asked.from_scores(part)
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
-        own.wanted_engine = wanted if is_part_of_lists else None
-        answer = _proved(own, run)
-        asked.engine = own.engine
-        if answer is None or answer.network is None:
-            return None if answer is None else Listed((), (), is_whole=True)
-        masks = tuple(part.masks_of(answer.network))
-        value = math.fsum(part.store.value(x, mask) for x, mask in enumerate(masks))
-        return Listed((value,), (masks,), is_whole=False)
+        engine = wanted if is_part_of_lists else None
+        best = best_of_store(part.store, run, before=part.before, slack=part.slack, wanted=engine)
+        asked.engine = best.engine
+        if best.masks is None:
+            return Listed((), (), is_whole=True) if best.is_finished else None
+        value = math.fsum(map(part.store.value, range(part.store.n), best.masks))
+        return Listed((value,), (best.masks,), is_whole=False)
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
@@ -215,48 +223,6 @@ def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer 
     if asked.standing_masks is None:
         return _answer(asked, run, None, Status.INFEASIBLE, None)
     return _answer(asked, run, scores.network(asked.standing_masks), Status.PROVED, None)
-
-
-def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
-    """By the few sets that can come first."""
-    asked.engine, asked.reason = (
-        "lattice of ideals",
-        f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
-    )
-    asked.counted = {"sets visited": n_ideals}
-    lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=False)
-    if lattice is None:
-        return None
-    asked.best_alone = lattice.best_alone
-    value, parents = lattice.read_back(scores.slack)
-    if value == -math.inf:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
-
-
-def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
-    plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
-    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=False)
-    if lattice is None:
-        return None
-    value, parents = lattice.read_back(scores.slack)
-    if value == -math.inf:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(parents), Status.PROVED, None)
-
-
-def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
-    n = len(scores.columns)
-    plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
-    core = scores.store.core(scores.before)
-    found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.tick)
-    run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
-    asked.best_alone = found.best_alone
-    if not found.finished:
-        return None
-    if found.score == -math.inf:
-        return _answer(asked, run, None, Status.INFEASIBLE, None)
-    return _answer(asked, run, scores.network(found.parents), Status.PROVED, None)
 
 
 def _stopped(asked: Asked, run: Run) -> Answer:

@@ -17,9 +17,10 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
 from topdag.answers.results import Proof, Stats, Status
+from topdag.constrained.dispatch import listed_by_rows, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import WEAK_RELAXATION
-from topdag.constrained.splitting import Listed, listed_by_rows, search_constrained
+from topdag.constrained.splitting import Listed
 from topdag.questions.list_sources import Lattices, Wanted, needs_splitting, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
