@@ -115,13 +115,13 @@ def by_scip(question: Question, way: str, seconds: float) -> dict[str, Any]:
     from bench.scip_program import solved_by_scip
     from topdag._util.run import Run
     from topdag.constrained.clauses import Clauses
-    from topdag.constrained.obeying import Obeying
+    from topdag.constrained.repair import SatisfyingKnown
     from topdag.search.costs import Families
     from topdag.search.relaxation import Known, solve_root
 
     clock, run = Clock(), Run(time_limit=seconds)
     store, compiled = question.store, question.compiled
-    known = Known(store, run) if compiled is None else Obeying(store, run, compiled)
+    known = Known(store, run) if compiled is None else SatisfyingKnown(store, run, compiled)
     rows = None if compiled is None else Clauses(compiled)
     families = Families.of_store(store)
     if way == "scip after the root":

@@ -13,7 +13,8 @@ from strategies import sampled_table, stored
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import needed_families, part_bounds
+from topdag.constrained import needed_families
+from topdag.constrained import parts as part_stores
 from topdag.constrained.clause_branch_and_cut import search_by_rows
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
@@ -77,7 +78,7 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_bounds, needed_families):
+    for room in (engines, part_stores, needed_families):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 

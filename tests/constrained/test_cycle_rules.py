@@ -15,7 +15,8 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import needed_families, part_bounds
+from topdag.constrained import needed_families
+from topdag.constrained import parts as part_stores
 from topdag.constrained.clause_branch_and_cut import search_by_rows
 from topdag.constrained.cycle_rules import case_rules, search_by_cycles
 from topdag.constrained.found import Found
@@ -153,7 +154,7 @@ def test_the_first_network_obeys_and_is_near_the_best(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_bounds, needed_families):
+    for room in (engines, part_stores, needed_families):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 

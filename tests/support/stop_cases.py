@@ -55,10 +55,11 @@ from random_inputs import (
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.constrained import dispatch, needed_families, part_bounds
+from topdag.constrained import dispatch, needed_families
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
-from topdag.constrained.obeying import Obeying
+from topdag.constrained import parts as part_stores
+from topdag.constrained.repair import SatisfyingKnown
 from topdag.questions import list_sources as list_lattices
 from topdag.questions import network_search
 from topdag.scoring import score as score_making
@@ -97,7 +98,7 @@ def at_every_stop(ask: Ask, seed: int, check: Callable[[Any], None], many: int =
 def lists_for_few() -> Iterator[None]:
     """Few variables are treated as many are: listed families, search and sparse lattices."""
     with ExitStack() as stack:
-        for module in (engines, list_lattices, part_bounds, network_search, dispatch, needed_families):
+        for module in (engines, list_lattices, part_stores, network_search, dispatch, needed_families):
             stack.enter_context(patch.object(module, "SMALL", 2))
         by_lists = patch.object(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
         stack.enter_context(by_lists)
@@ -117,9 +118,9 @@ def without_luck(*, near: bool = False) -> Iterator[None]:
         better = [own for own in met if own[0] > met[0][0]] if near else []
         return any(known.offer(*own) for own in better or met)
 
-    mended = Obeying.round
+    mended = SatisfyingKnown.round
 
-    def first_only(known: Obeying, *given: Any) -> bool:
+    def first_only(known: SatisfyingKnown, *given: Any) -> bool:
         return known.incumbent is None and (one_network(known) or mended(known, *given))
 
     usual = branching.first_network
@@ -134,7 +135,7 @@ def without_luck(*, near: bool = False) -> Iterator[None]:
         stack.enter_context(patch.object(branching, "first_network", one_to_begin_with))
         stack.enter_context(patch.object(Known, "climb", lambda known, *_: one_network(known)))
         stack.enter_context(patch.object(Known, "round", one_network))
-        stack.enter_context(patch.object(Obeying, "round", first_only))
+        stack.enter_context(patch.object(SatisfyingKnown, "round", first_only))
         stack.enter_context(patch.object(PartSearch, "_dive", lambda *_: None))
         yield
 

@@ -15,7 +15,7 @@ from itertools import count
 from topdag._util.run import Run
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.found import Found, Network
-from topdag.constrained.obeying import Obeying
+from topdag.constrained.repair import SatisfyingKnown
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.search.branch_and_cut import BranchResult, prove_best
 from topdag.search.relaxation import Relaxation, solve_root
@@ -51,7 +51,7 @@ class RowSearch:
         self.root: Relaxation | None = None
         self._clauses = clauses
         self._rows = self._parts = 0
-        self.known = Obeying(store, run, known)
+        self.known = SatisfyingKnown(store, run, known)
         self.known.raise_bound(self.known.best_score - most)
         if start is not None:
             self.known.offer(self.known.best_score - sum(map(store.value, range(store.n), start)), list(start))

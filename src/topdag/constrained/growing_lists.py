@@ -1,9 +1,13 @@
 """The best network under constraints on several variables at once, by branch and cut on lists that grow as needed.
 
-Where networks that obey do so with fewer edges too, the lists for the best network without these constraints will do.
-Else families with parents that explain too little may be needed: first each list gets some with one more parent; what
-obeys among those tells how far behind the best network without constraints families may lead, and then the lists get
-all that no bound rules out.
+Where fewer edges never break the constraints, the lists for the best network without them will do. Else families with
+parents that explain too little may be needed: first each list gets some with one more parent; what satisfies the
+constraints among those tells how far behind the best network without constraints families may lead, and then the lists
+get all that no bound rules out.
+
+The one difference to ``rescored_lists``: here only lists of variables that the constraints can need edges of grow, and
+a relaxation says which families stay. That takes a search that shares its relaxation; there whole lists are scored
+again, for a search that takes lists as they are.
 """
 
 from __future__ import annotations

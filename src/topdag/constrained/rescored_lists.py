@@ -1,6 +1,7 @@
 """The best network under constraints on several variables at once, by a search of lists that are scored ever wider.
 
-For searches that take lists as they are; branch and cut makes its own grow (``constrained_best``).
+The one difference to ``growing_lists``: the search is given, and takes lists as they are (branching on cycles), so all
+lists are scored again for each step; branch and cut makes only those grow that the constraints can need.
 """
 
 from __future__ import annotations

@@ -17,8 +17,7 @@ from itertools import count
 from topdag._util.run import Run
 from topdag.constrained.found import Found, Network
 from topdag.constrained.literals import Part, broken_clauses, parts_of
-from topdag.constrained.part_bounds import PartBounds, bounds_of
-from topdag.constrained.parts import restricted
+from topdag.constrained.parts import PartBounds, bounds_of, restricted
 from topdag.scoring.scores import Scores
 
 FIRST_LISTED = 256
