@@ -12,16 +12,16 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from topdag._util.run import Run
-from topdag.constrained.feasibility import nothing_obeys
+from topdag.constrained.feasibility import nothing_is_allowed
 from topdag.constrained.found import Found, Network
 from topdag.constrained.growing_lists import (
     NOTHING_MET,
     TOO_FAR,
     WEAK_RELAXATION,
-    best_by_rows,
+    best_on_growing_lists,
     can_be_listed,
 )
-from topdag.constrained.listing import list_by_rows
+from topdag.constrained.listing import list_by_clauses
 from topdag.constrained.needed_families import widened
 from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing
 from topdag.constrained.splitting import MANY_PARTS, ConstrainedSearch, List
@@ -46,7 +46,7 @@ def search_constrained(
     epsilon: float = math.inf,
     on_lists: OnLists | None = None,
 ) -> Found:
-    """The best ``most`` networks within ``epsilon`` nats of the best that obey; ``on_lists`` searches lists of families
+    """The best ``most`` allowed networks within ``epsilon`` nats of the best; ``on_lists`` searches lists of families
     for the best one, however few variables there are.
 
     Scores that were pruned for the best network are made anew, each time with the families of networks further behind
@@ -57,7 +57,7 @@ def search_constrained(
         found = best_on_lists(scores, _relaxed(scores, list_part), run, on_lists)
         is_settled = bool(found.networks) or found.limit in (None, run.limit)
         if is_settled or isinstance(scores.store, ListStore):
-            return found  # else no list has a network that obeys, but all families are at hand
+            return found  # else no list has an allowed network, but all families are at hand
     elif most == 1 and can_be_listed(scores):
         found = _best(scores, list_part, run)
         if found.limit == WEAK_RELAXATION:
@@ -65,7 +65,7 @@ def search_constrained(
         if found.limit != NOTHING_MET:
             return found
     elif most > 1:
-        listed = listed_by_rows(scores, run, most=most, epsilon=epsilon)
+        listed = listed_by_clauses(scores, run, most=most, epsilon=epsilon)
         if listed is not None and listed.limit == WEAK_RELAXATION:
             listed = _on_all_sets(scores, list_part, run, listed, most=most, epsilon=epsilon)
         if listed is not None:
@@ -76,8 +76,8 @@ def search_constrained(
 
 
 def _best_by_splitting(scores: Scores, list_part: List, run: Run, first: Found) -> Found:
-    """Where the relaxation is weak: other engines may know at once that the best network of all obeys. ``first``: what
-    was met already."""
+    """Where the relaxation is weak: other engines may know at once that the best network of all is allowed. ``first``:
+    what was found already."""
     assert scores.compiled is not None
     relaxed = _relaxed(scores, list_part)
     if relaxed is not None:
@@ -87,31 +87,31 @@ def _best_by_splitting(scores: Scores, list_part: List, run: Run, first: Found) 
         if max(first.networks.values(), default=-math.inf) >= value:
             return replace(first, bound=value, limit=None)
     if scores.compiled.rest.is_closed_under_removal:
-        return _split(scores, list_part, run, most=1, met=tuple(first.networks))
+        return _split(scores, list_part, run, most=1, known=tuple(first.networks))
     split = _on_all_sets(scores, list_part, run, first, most=1)
-    return split or best_by_rows(scores, run, first, may_be_split=False)
+    return split or best_on_growing_lists(scores, run, first, may_be_split=False)
 
 
 def _on_all_sets(
     scores: Scores, list_part: List, run: Run, first: Found, *, most: int, epsilon: float = math.inf
 ) -> Found | None:
-    """By splitting on tables over all sets; None where these do not fit. ``first``: what was met already."""
+    """By splitting on tables over all sets; None where these do not fit. ``first``: what was found already."""
     try:
         every = scored_again(scores, run, "all") if isinstance(scores.store, ListStore) else scores
     except TooLarge:
         return None
     if every is None:
         return replace(first, limit=run.limit)
-    return _split(every, list_part, run, most=most, epsilon=epsilon, met=tuple(first.networks))
+    return _split(every, list_part, run, most=most, epsilon=epsilon, known=tuple(first.networks))
 
 
-def listed_by_rows(
+def listed_by_clauses(
     scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False
 ) -> Found | None:
-    """As ``list_by_rows``; None where splitting is faster, or knows of families that are in no list."""
+    """As ``list_by_clauses``; None where splitting is faster, or knows of families that are in no list."""
     if scores.store.n <= SMALL or not can_be_listed(scores):
         return None
-    found = list_by_rows(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
+    found = list_by_clauses(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
     is_whole = isinstance(scores.store, ListStore) or found.limit not in (NOTHING_MET, TOO_FAR)
     return found if is_whole else None
 
@@ -119,10 +119,10 @@ def listed_by_rows(
 def _best(scores: Scores, list_part: List, run: Run) -> Found:
     """By splitting where a few parts are enough, else by branch and cut."""
     if isinstance(scores.store, ListStore) or scores.store.n > SMALL:
-        return best_by_rows(scores, run)
+        return best_on_growing_lists(scores, run)
     most_parts = 1 << max(0, FIRST_PARTS_OF - scores.store.n)
     found = _split(scores, list_part, run, most=1, most_parts=most_parts)
-    return best_by_rows(scores, run, found) if found.limit == MANY_PARTS else found
+    return best_on_growing_lists(scores, run, found) if found.limit == MANY_PARTS else found
 
 
 def _split(
@@ -133,13 +133,13 @@ def _split(
     most: int,
     epsilon: float = math.inf,
     most_parts: float = math.inf,
-    met: Sequence[Network] = (),
+    known: Sequence[Network] = (),
 ) -> Found:
-    """On the scores as they are; ``met``: networks that obey."""
+    """On the scores as they are; ``known``: allowed networks."""
     search = ConstrainedSearch(
         scores, list_part, run, most=most, epsilon=epsilon, cutoff=scores.cutoff, most_parts=most_parts
     )
-    for masks in met:
+    for masks in known:
         search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
     found = search.go()
     if found.limit is None and not search.has_all:
@@ -150,7 +150,7 @@ def _split(
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
     best, reach = _relaxed_best(scores, list_part), FIRST_OF_A_SPLIT
-    if best == -math.inf or nothing_obeys(scores, run):
+    if best == -math.inf or nothing_is_allowed(scores, run):
         return nothing(run)
     while True:
         wide = widened(scores, reach, run)

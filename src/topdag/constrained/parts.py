@@ -75,7 +75,7 @@ class PartBounds(Protocol):
     """Bounds of one part."""
 
     def most_with(self, literal: Literal) -> float:
-        """No network of the part that has the literal is worth more."""
+        """No network of the part that has the literal scores more."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from topdag.search.costs import Families, Masks, network_near, spread_of
 from topdag.search.relaxation import Incumbent, Known
 from topdag.search.stores import Floats, ListStore, candidates_from
 
-MOST_MENDED = 40
+MOST_REPAIRED = 40
 """Of one network; each leaves fewer families."""
 CLIMBS = 30
 SEED = 1
@@ -38,13 +38,13 @@ Wanted = dict[Hashable, tuple[Literal, ...]]
 
 
 @dataclass(frozen=True)
-class Mended:
+class Repaired:
     cost: float
     masks: tuple[int, ...]
     wanted: Wanted
 
 
-class Mending:
+class Repair:
     """For listed families; ``weights`` of families say which networks to look near."""
 
     def __init__(self, families: Families, known: CompiledConstraints) -> None:
@@ -53,25 +53,25 @@ class Mending:
         self._own = [slice(begin, end) for begin, end in spans]
         self._left: dict[tuple[int, frozenset[Literal]], tuple[Masks, Floats]] = {}
 
-    def mended(self, weights: Floats, less_than: float) -> Mended | None:
-        """A network that obeys and costs less; None when none is found."""
-        best = self._mend({}, weights, less_than)
+    def repaired(self, weights: Floats, less_than: float) -> Repaired | None:
+        """An allowed network that costs less; None when none is found."""
+        best = self._repaired_with({}, weights, less_than)
         if best is None:
             return None
         for thing in list(best.wanted):
             others = {other: literals for other, literals in best.wanted.items() if other != thing}
-            again = self._mend(others, weights, best.cost)
+            again = self._repaired_with(others, weights, best.cost)
             best = best if again is None else again
         return best
 
-    def _mend(self, wanted: Wanted, weights: Floats, less_than: float) -> Mended | None:
+    def _repaired_with(self, wanted: Wanted, weights: Floats, less_than: float) -> Repaired | None:
         wanted = dict(wanted)
-        for _ in range(MOST_MENDED):
+        for _ in range(MOST_REPAIRED):
             found = self._climbed(wanted, weights)
             if found is None or found[0] >= less_than:
                 return None
             if self.known.rest.allows(found[1]):
-                return Mended(*found, wanted)
+                return Repaired(*found, wanted)
             more = self._next(wanted, found[1], weights)
             if more is None:
                 return None
@@ -191,7 +191,7 @@ class SatisfyingKnown(Known):
     def __init__(self, store: ListStore, run: Run, known: CompiledConstraints) -> None:
         super().__init__(store, run)
         self.known, self.rest = known, known.rest
-        self._mending: Mending | None = None
+        self._repair: Repair | None = None
         self.most = spread_of(store)
         self._wait, self._skipped = 0, 0
 
@@ -203,25 +203,25 @@ class SatisfyingKnown(Known):
         return True
 
     def climb(self, climbs: int | None = None) -> None:
-        """The root mends what it rounds; blind climbs hardly ever obey."""
+        """The root repairs what it rounds; what blind climbs find is hardly ever allowed."""
 
     def round(self, families: Families, weights: Floats) -> bool:
-        """The network of the weights if they are one; else one near them, mended. Now and then only, while it fails."""
+        """The network of the weights if they are one; else one near them, repaired: now and then only, while that fails."""
         chosen = _heaviest(families, weights)
         masks = masks_in(families.parents[chosen])
         is_better = not has_cycle(masks) and self.offer(float(families.costs[chosen].sum()), masks)
         self._skipped += 1
         if self._skipped <= self._wait:
             return is_better
-        is_mended = self._mend(families, weights)
+        is_repaired = self._repaired_with(families, weights)
         self._skipped = 0
-        self._wait = 0 if is_mended else min(MOST_SKIPPED, 2 * self._wait + 1)
-        return is_better or is_mended
+        self._wait = 0 if is_repaired else min(MOST_SKIPPED, 2 * self._wait + 1)
+        return is_better or is_repaired
 
-    def _mend(self, families: Families, weights: Floats) -> bool:
-        if self._mending is None or self._mending.families is not families:
-            self._mending = Mending(families, self.known)
-        found = self._mending.mended(weights, self.cost)
+    def _repaired_with(self, families: Families, weights: Floats) -> bool:
+        if self._repair is None or self._repair.families is not families:
+            self._repair = Repair(families, self.known)
+        found = self._repair.repaired(weights, self.cost)
         return found is not None and self.offer(found.cost, list(found.masks))
 
 

@@ -1,9 +1,10 @@
-"""Networks that obey constraints on several variables at once: the space is split until parts need no such constraints.
+"""Networks that satisfy constraints on several variables at once: the space is split until parts need none of these.
 
-The best network of a part, by its families alone, bounds all that the part holds. If it obeys, it is the best of the
-part; else the part is split into smaller ones that exclude it (``rule_splits``). The part with the largest bound comes
-next, so that the bound holds at any moment; until some network obeys, the first of the smaller parts is taken at once,
-so that there is something to show. Where few networks of a part can matter, they are listed and looked at instead.
+The best network of a part, by its families alone, bounds all that the part holds. If it is allowed, it is the best of
+the part; else the part is split into smaller ones that exclude it (``literals``). The part with the largest bound comes
+next, so that the bound holds at any moment; until some network is allowed, the first of the smaller parts is taken at
+once, so that there is something to show. Where few networks of a part can matter, they are listed and looked at
+instead.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from topdag.scoring.scores import Scores
 FIRST_LISTED = 256
 """So many networks of a part are listed at first, when lists are asked for."""
 MORE_LISTED = 4
-"""So many times more when all of them obey."""
+"""So many times more when all of them are allowed."""
 MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
 MANY_PARTS = "parts"
@@ -39,11 +40,11 @@ class Listed:
 
 
 List = Callable[[Scores, int, float], Listed | None]
-"""Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
+"""Without such constraints, the best so many networks that score at least so much; None when the time is up."""
 
 
 class ConstrainedSearch:
-    """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none worth less than
+    """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none that scores less than
     ``lowest`` or further behind the best without constraints than ``cutoff``. Ends after ``most_parts``."""
 
     def __init__(
@@ -88,7 +89,7 @@ class ConstrainedSearch:
         return found
 
     def _dive(self, part: Part, size: int) -> bool:
-        """Looks into a part, and while nothing is found that obeys into the first of its own; False when stopped."""
+        """Looks into a part, and while nothing allowed is found into the first of its own; False when stopped."""
         next_part: Part | None = part
         while next_part is not None:
             smaller = self._look_into(next_part, size)
@@ -102,7 +103,7 @@ class ConstrainedSearch:
 
     @property
     def has_all(self) -> bool:
-        """Whether nothing worth less than ``lowest`` was asked for."""
+        """Whether nothing that scores less than ``lowest`` was asked for."""
         if self.lowest == -math.inf or (self.epsilon < math.inf and self._best - self.epsilon >= self.lowest):
             return True
         return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
@@ -113,7 +114,7 @@ class ConstrainedSearch:
 
     @property
     def threshold(self) -> float:
-        """What is worth less is not asked for."""
+        """What scores less is not asked for."""
         asked = self.lowest
         if self.epsilon < math.inf:
             asked = max(asked, self._best - self.epsilon)
@@ -147,9 +148,9 @@ class ConstrainedSearch:
         return None if listed is None else self._taken(part, size, listed, scores)
 
     def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
-        """Keeps what obeys; what may be left comes back as smaller parts. None when the time is up."""
+        """Keeps what is allowed; what may be left comes back as smaller parts. None when the time is up."""
         broken: Network | None = None
-        left = -math.inf  # what is not listed, or not yet taken, is worth no more
+        left = -math.inf  # what is not listed, or not yet taken, scores no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
             if self.rest.allows(masks):
                 self.offer(masks, value)

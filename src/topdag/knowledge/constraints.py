@@ -34,7 +34,7 @@ LONGEST_LINE = 80
 
 @dataclass(frozen=True, init=False)
 class Constraints:
-    """What a network must obey. Nothing given: every network will do.
+    """What a network must satisfy. Nothing given: every network will do.
 
     ``required_edges``, ``forbidden_edges``: pairs (parent, child). ``required_adjacencies``,
     ``forbidden_adjacencies``: pairs between which some edge, or none, must be. ``roots``, ``leaves``: variables without
@@ -44,7 +44,7 @@ class Constraints:
     b, so b is never an ancestor of a. ``allowed_parents``: by variable, the only ones that may be its parents.
     ``fixed_parents``: by variable, just its parents. ``allowed_parent_sets``: by variable, the sets to choose from.
     ``ancestors``, ``not_ancestors``: pairs (a, b); a directed path leads, or does not, from a to b. ``rules``: made by
-    ``edge``, ``any_of`` and their kin, or as text. ``parameters``: about probabilities, made by ``influence``,
+    ``edge``, ``any_of`` and similar, or as text. ``parameters``: about probabilities, made by ``influence``,
     ``synergy`` and ``probability``, or as text; the parents that they name are required (docs/parameters.md).
     ``groups``: names for lists of variables.
 
@@ -183,7 +183,7 @@ class Constraints:
         return compiled(settled(names, statements), sorted({*columns, *isolated}))
 
     def allows(self, network: Network) -> bool:
-        """Whether the network obeys all of it."""
+        """Whether the network satisfies all of it."""
         return not self.violations(network)
 
     def violations(self, network: Network) -> list[str]:

@@ -188,10 +188,12 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
-    is_by_rows = found.rows > 0 or (found.engine is None and asked.engine == "none")  # no part was searched by itself
-    asked.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {asked.engine}"
+    is_by_clauses = found.cuts > 0 or (
+        found.engine is None and asked.engine == "none"
+    )  # no part was searched by itself
+    asked.engine = "branch and cut with clauses" if is_by_clauses else found.engine or f"splitting, {asked.engine}"
     asked.reason = "constraints speak of several variables at once"
-    asked.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
+    asked.counted = {"parts": found.parts} | ({"cuts": found.cuts} if found.cuts else {})
     network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
         return _answer(asked, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)

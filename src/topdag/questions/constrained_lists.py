@@ -17,7 +17,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
 from topdag.answers.results import Proof, Stats, Status
-from topdag.constrained.dispatch import listed_by_rows, search_constrained
+from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.growing_lists import WEAK_RELAXATION
 from topdag.constrained.splitting import Listed
@@ -81,7 +81,7 @@ def list_classes(
     epsilon = _epsilon(wanted, scores)
     found = None
     if needs_splitting(scores):
-        found = listed_by_rows(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
+        found = listed_by_clauses(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
     if found is None or found.limit == WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
     return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
@@ -134,7 +134,7 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     bound = max(top, found.bound) if status is Status.STOPPED else top
     gap = 0.0 if status is not Status.STOPPED else bound - top
     proof = Proof(status, bound, gap, found.limit, scores.describe_space())
-    work = {"parts": found.parts, "rows": found.rows} if found.rows else {"parts": found.parts}
+    work = {"parts": found.parts, "cuts": found.cuts} if found.cuts else {"parts": found.parts}
     made = stats(scores, run, found.engine or "splitting and listing", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 
