@@ -206,7 +206,7 @@ class SatisfyingKnown(Known):
         """The root repairs what it rounds; what blind climbs find is hardly ever allowed."""
 
     def round(self, families: Families, weights: Floats) -> bool:
-        """The network of the weights if they are one; else one near them, repaired: now and then only, while that fails."""
+        """The network of the weights if they are one; else one near them, repaired (seldom, while that fails)."""
         chosen = _heaviest(families, weights)
         masks = masks_in(families.parents[chosen])
         is_better = not has_cycle(masks) and self.offer(float(families.costs[chosen].sum()), masks)
