@@ -97,14 +97,14 @@ def constrained(network: str, wanted: int, unwanted: int, rules: int) -> Questio
 def by_topdag(question: Question, seconds: float) -> dict[str, Any]:
     import topdag as td
     from topdag._util.run import Run
-    from topdag.constrained.clause_branch_and_cut import search_by_rows
+    from topdag.constrained.clause_branch_and_cut import search_by_clauses
 
     clock = Clock()
     if question.compiled is None:
         answer = td.best_network(question.scores, engine="branch and cut", time_limit=seconds, threads=1)
         proof, nodes = answer.proof, answer.stats.work.get("parts", 0)
         return {"score": answer.score, "gap": proof.gap, "status": proof.status.name, "nodes": nodes, **clock.times}
-    found = search_by_rows(question.store, question.compiled, Run(time_limit=seconds, threads=1))
+    found = search_by_clauses(question.store, question.compiled, Run(time_limit=seconds, threads=1))
     score = max(found.networks.values(), default=-math.inf)
     status = "PROVED" if found.limit is None else "STOPPED"
     return {"score": score, "gap": found.bound - score, "status": status, "nodes": found.parts, **clock.times}
@@ -115,13 +115,13 @@ def by_scip(question: Question, way: str, seconds: float) -> dict[str, Any]:
     from bench.scip_program import solved_by_scip
     from topdag._util.run import Run
     from topdag.constrained.clauses import Clauses
-    from topdag.constrained.obeying import Obeying
+    from topdag.constrained.repair import SatisfyingKnown
     from topdag.search.costs import Families
     from topdag.search.relaxation import Known, solve_root
 
     clock, run = Clock(), Run(time_limit=seconds)
     store, compiled = question.store, question.compiled
-    known = Known(store, run) if compiled is None else Obeying(store, run, compiled)
+    known = Known(store, run) if compiled is None else SatisfyingKnown(store, run, compiled)
     rows = None if compiled is None else Clauses(compiled)
     families = Families.of_store(store)
     if way == "scip after the root":

@@ -1,10 +1,10 @@
-// cycles.cpp: branch and bound over cycles, what networks must obey in it, and networks of random orders.
+// cycles.cpp: branch and bound over cycles, what networks must satisfy in it, and networks of random orders.
 #include "cycles/branching.h"
 
 #include "binding.h"
 #include "cuts/order_climbing.h"
 #include "cycles/case_rules.h"
-#include "cycles/obeying_orders.h"
+#include "cycles/satisfying_orders.h"
 
 namespace topdag {
 
@@ -77,13 +77,13 @@ CostedNetwork sample(const Candidates& candidates, std::int64_t orders, std::uin
     return {found.cost, found.parents};
 }
 
-CostedNetwork sample_that_obey(const Candidates& candidates, const PyCaseRules& own, std::int64_t orders,
+CostedNetwork sample_under_rules(const Candidates& candidates, const PyCaseRules& own, std::int64_t orders,
                             std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,
                             nb::object on_tick) {
     require(orders >= 0 && climbs >= 0, "orders and climbs");
     const CaseRules& rules = checked_rules(own, candidates);
     const OrderedNetwork found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-        return sample_obeying(candidates, rules, {orders, climbs, seed}, limits);
+        return sample_satisfying(candidates, rules, {orders, climbs, seed}, limits);
     });
     return {found.cost, found.parents};
 }
@@ -104,7 +104,7 @@ std::vector<CaseOut> plain_cases(const std::vector<Case>& cases) {
 }  // namespace
 
 void bind_branching(nb::module_& m) {
-    nb::class_<PyCaseRules>(m, "CaseRules", "What networks must obey: trees of facts, paths, orders.")
+    nb::class_<PyCaseRules>(m, "CaseRules", "What networks must satisfy: trees of facts, paths, orders.")
         .def(nb::init<int>(), "n"_a)
         .def(
             "some_of", [](PyCaseRules& own, int child, std::uint64_t parents) {
@@ -167,9 +167,10 @@ void bind_branching(nb::module_& m) {
     m.def("sample_orders", &sample, "candidates"_a, "orders"_a, "seed"_a, "climbs"_a, "seconds"_a.none() = nb::none(),
           "on_tick"_a.none() = nb::none(),
           "Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.");
-    m.def("sample_obeying", &sample_that_obey, "candidates"_a, "rules"_a, "orders"_a, "climbs"_a, "seed"_a,
+    m.def("sample_satisfying", &sample_under_rules, "candidates"_a, "rules"_a, "orders"_a, "climbs"_a, "seed"_a,
           "seconds"_a.none() = nb::none(), "on_tick"_a.none() = nb::none(),
-          "Cost and parents of the best network of random orders that was mended to obey; infinite cost: none found.");
+          "Cost and parents of the best network of random orders, repaired to satisfy the rules; infinite cost: none "
+          "found.");
     m.def(
         "finished_cases",
         [](const Candidates& candidates, const PyCaseRules& own) {

@@ -824,7 +824,7 @@ def sampling_bytes(n: int, by_orders: bool) -> float:
     """What the tables take."""
 
 class CaseRules:
-    """What networks must obey: trees of facts, paths, orders."""
+    """What networks must satisfy: trees of facts, paths, orders."""
 
     def __init__(self, n: int) -> None: ...
 
@@ -887,9 +887,9 @@ def sample_orders(candidates: Candidates, orders: int, seed: int, climbs: bool, 
     Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.
     """
 
-def sample_obeying(candidates: Candidates, rules: CaseRules, orders: int, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+def sample_satisfying(candidates: Candidates, rules: CaseRules, orders: int, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
     """
-    Cost and parents of the best network of random orders that was mended to obey; infinite cost: none found.
+    Cost and parents of the best network of random orders, repaired to satisfy the rules; infinite cost: none found.
     """
 
 def finished_cases(candidates: Candidates, rules: CaseRules) -> list[tuple[list[tuple[int, int]], list[tuple[int, str, int]]]]:

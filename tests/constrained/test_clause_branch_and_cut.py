@@ -13,9 +13,9 @@ from strategies import sampled_table, stored
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import part_bounds
-from topdag.constrained import rescored_lists as wider_lists
-from topdag.constrained.clause_branch_and_cut import search_by_rows
+from topdag.constrained import needed_families
+from topdag.constrained import parts as part_stores
+from topdag.constrained.clause_branch_and_cut import search_by_clauses
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
 from topdag.knowledge.compiled import FamilyRules
@@ -63,7 +63,7 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
     table = sampled_table(4 + seed % 2, 60, seed)
     known = drawn_constraints(table.names, seed)
     scores, free = td.score(table, td.BIC(), constraints=known), td.score(table, td.BIC())
-    found = search_by_rows(listed(scores), compiled(known, table.names), Run())
+    found = search_by_clauses(listed(scores), compiled(known, table.names), Run())
     local = stored(free)
     best_first = sorted(reference.all_networks(table.n_variables), key=lambda m: -reference.network_score(local, m))
     obeying = (masks for masks in best_first if known.allows(td.Network.from_masks(table.names, masks)))
@@ -78,7 +78,7 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_bounds, wider_lists):
+    for room in (engines, part_stores, needed_families):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
@@ -89,14 +89,14 @@ def test_lists_that_were_pruned_are_made_again(seed: int, on_lists: None) -> Non
     table = sampled_table(7, 150, seed)
     known = drawn_constraints(table.names, 200 + seed)
     every = td.score(table, td.BIC(), constraints=known, keep="all")
-    found = search_by_rows(listed(every), compiled(known, table.names), Run())
+    found = search_by_clauses(listed(every), compiled(known, table.names), Run())
     scores = td.score(table, td.BIC(), constraints=known)
     answer = td.best_network(scores)
     if not found.networks:
         assert answer.network is None
         return
     assert answer.proof.status is Status.PROVED
-    assert answer.stats.engine == "branch and cut with rows" or scores.beyond_order is None
+    assert answer.stats.engine == "branch and cut with clauses" or scores.beyond_order is None
     assert answer.score == pytest.approx(found.bound, abs=1e-6)
     assert answer.network is not None and known.allows(answer.network)
 

@@ -8,7 +8,7 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag.answers.results import Status
-from topdag.constrained import part_bounds
+from topdag.constrained import parts as part_stores
 from topdag.questions import list_sources as list_lattices
 from topdag.scoring import score as score_making
 from topdag.search import engines
@@ -21,7 +21,7 @@ def test_lists_and_tables_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     known = some_constraints(table.names, seed)
     dense = td.score(table, td.BIC(), constraints=known)
     true = td.best_network(dense), td.k_best_networks(dense, 12), td.networks_within(dense, 3)
-    for room in (engines, list_lattices, part_bounds):
+    for room in (engines, list_lattices, part_stores):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
     listed = td.score(table, td.BIC(), constraints=known)

@@ -15,9 +15,9 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import part_bounds
-from topdag.constrained import rescored_lists as wider_lists
-from topdag.constrained.clause_branch_and_cut import search_by_rows
+from topdag.constrained import needed_families
+from topdag.constrained import parts as part_stores
+from topdag.constrained.clause_branch_and_cut import search_by_clauses
 from topdag.constrained.cycle_rules import case_rules, search_by_cycles
 from topdag.constrained.found import Found
 from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
@@ -28,7 +28,7 @@ from topdag.search.engines import Choice, Engine
 from topdag.search.stores import ListStore
 
 Search = Callable[[ListStore, CompiledConstraints, Run], Found]
-SEARCHES: list[Search] = [search_by_cycles, search_by_rows]
+SEARCHES: list[Search] = [search_by_cycles, search_by_clauses]
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 NAMES_OF_FOUR = ("V0", "V1", "V2", "V3")
 
@@ -154,7 +154,7 @@ def test_the_first_network_obeys_and_is_near_the_best(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_bounds, wider_lists):
+    for room in (engines, part_stores, needed_families):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 
@@ -164,7 +164,7 @@ def test_lists_that_were_pruned_are_made_again(seed: int, on_lists: None) -> Non
     table = sampled_table(7, 150, seed)
     known = drawn_constraints(table.names, 600 + seed)
     every = td.score(table, td.BIC(), constraints=known, keep="all")
-    true = search_by_rows(listed(every), compiled(known, table.names), Run())
+    true = search_by_clauses(listed(every), compiled(known, table.names), Run())
     answer = td.best_network(td.score(table, td.BIC(), constraints=known), engine="branching")
     if not true.networks:
         assert answer.network is None and answer.proof.status is Status.INFEASIBLE

@@ -13,11 +13,11 @@ from strategies import sampled_table, stored
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import splitting as constrained_search
-from topdag.constrained.clause_branch_and_cut import search_by_rows
+from topdag.constrained import dispatch
+from topdag.constrained.clause_branch_and_cut import search_by_clauses
 from topdag.constrained.clauses import Clauses
-from topdag.constrained.needed_families import RowLists, useful_parents
-from topdag.constrained.repair import Mending
+from topdag.constrained.needed_families import NeededFamilies, useful_parents
+from topdag.constrained.repair import Repair
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
@@ -43,12 +43,12 @@ def test_lists_have_what_the_best_network_needs(seed: int) -> None:
     if true == -math.inf:
         return
     useful = useful_parents(known, Clauses(known).between)
-    lists = RowLists(scores, useful, Run())
+    lists = NeededFamilies(scores, useful, Run())
     short = lists.short()
     assert short is not None
     wide = lists.within(most - true, short)
     assert wide is not None and wide.n_families <= scores.n_families
-    found = search_by_rows(wide, known, Run())
+    found = search_by_clauses(wide, known, Run())
     assert found.bound == pytest.approx(true, abs=1e-6)
 
 
@@ -58,7 +58,7 @@ def test_rows_on_growing_lists_and_splitting_agree(seed: int, monkeypatch: pytes
     known = drawn_constraints(table.names, 400 + seed)
     scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
     true = td.best_network(scores)
-    monkeypatch.setattr(constrained_search, "FIRST_PARTS_OF", 0)
+    monkeypatch.setattr(dispatch, "FIRST_PARTS_OF", 0)
     answer = td.best_network(scores)
     assert answer.proof.status is true.proof.status and answer.score == pytest.approx(true.score, abs=1e-6)
     assert answer.network is None or known.allows(answer.network)
@@ -80,7 +80,7 @@ def test_ancestors_are_decided_where_halves_of_paths_leave_it_open(monkeypatch: 
         scores = td.score(table, td.BIC(), constraints=td.Constraints(ancestors=pairs))
         true = td.best_network(scores)
         assert true.proof.status is Status.PROVED
-        found = search_by_rows(listed(scores), scores.compiled, Run())
+        found = search_by_clauses(listed(scores), scores.compiled, Run())
         assert found.bound == pytest.approx(true.score, abs=1e-6)
     assert {is_so for _, _, is_so in decided} == {True, False}
 
@@ -101,7 +101,7 @@ def test_what_is_mended_obeys() -> None:
         table = sampled_table(7, 100, seed)
         known = drawn_constraints(table.names, 500 + seed)
         families = Families.of_store(listed(td.score(table, td.BIC(), constraints=known)))
-        found = Mending(families, compiled(known, table.names)).mended(np.zeros(families.size), math.inf)
+        found = Repair(families, compiled(known, table.names)).mended(np.zeros(families.size), math.inf)
         if found is not None:
             assert known.allows(td.Network.from_masks(table.names, found.masks))
             assert found.cost == families.costs[families.places(found.masks)].sum()

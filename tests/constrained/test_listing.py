@@ -1,4 +1,4 @@
-"""Lists by branch and cut with rows: all networks and classes that obey, as brute force and splitting find them."""
+"""Lists by branch and cut with clauses: all networks and classes that obey, as brute force and splitting find them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Status
+from topdag.constrained import dispatch
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
-from topdag.constrained import splitting as constrained_search
 from topdag.constrained.found import Found
-from topdag.constrained.listing import BY_ROWS, list_by_rows
+from topdag.constrained.listing import BY_CLAUSES, list_by_clauses
 from topdag.scoring import score as score_making
 from topdag.scoring.dominance import listed_store
 from topdag.search.engines import Choice, Engine
@@ -32,7 +32,7 @@ NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 @pytest.fixture
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few variables are listed as many are."""
-    monkeypatch.setattr(constrained_search, "SMALL", 0)
+    monkeypatch.setattr(dispatch, "SMALL", 0)
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def on_lists(by_rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And their families stand in lists that were pruned for the best network."""
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
     monkeypatch.setattr("topdag.questions.list_sources.SMALL", 0)
-    monkeypatch.setattr("topdag.constrained.rescored_lists.SMALL", 0)
+    monkeypatch.setattr("topdag.constrained.needed_families.SMALL", 0)
 
 
 @pytest.fixture(params=[(0, 10), (200_000, 7), (40, 3)])
@@ -93,7 +93,7 @@ def test_parts_may_be_split_instead_of_listed(seed: int) -> None:
     true = all_that_obey(td.score(table, td.BIC(), keep="all", constraints=known))
     scores = td.score(table, td.BIC(), constraints=known)
     assert scores.automatic
-    found = list_by_rows(scores, Run(), most=9)
+    found = list_by_clauses(scores, Run(), most=9)
     assert best_values(found.networks, 9) == pytest.approx(best_values(true, 9), abs=1e-6)
     assert found.limit is None and found.networks.keys() <= true.keys()
 
@@ -110,10 +110,10 @@ def test_lists_with_many_ties_are_as_long_as_asked_for(seed: int) -> None:
     scores = replace(dense, store=store)
     true = all_that_obey(scores)
     for most in (1, 2, 5, 20):
-        found = list_by_rows(scores, Run(), most=most)
+        found = list_by_clauses(scores, Run(), most=most)
         assert found.limit is None and found.networks.items() <= true.items()
         assert best_values(found.networks, most) == best_values(true, most)
-    assert list_by_rows(scores, Run(), most=10**6).networks == true
+    assert list_by_clauses(scores, Run(), most=10**6).networks == true
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -136,7 +136,7 @@ def test_rows_and_splitting_agree(seed: int, monkeypatch: pytest.MonkeyPatch, re
             assert found.proof.status is wanted.proof.status
             assert list(found.scores) == pytest.approx(list(wanted.scores), abs=1e-6)
             assert all(known.allows(found.network(place)) for place in range(len(found)))
-        assert found.stats.engine == BY_ROWS
+        assert found.stats.engine == BY_CLAUSES
         assert not len(found) or found.floor == pytest.approx(wanted.floor, abs=1e-6)
 
 
@@ -149,7 +149,7 @@ def test_classes_count_for_their_members_that_obey(seed: int) -> None:
     classes, networks = td.classes_within(scores, 1e12), td.networks_within(scores, 1e12)
     assert classes.n_networks == len(networks) and sum(classes.sizes) >= len(networks)
     obeying = [sum(known.allows(member) for member in own.members()) for own in classes]
-    assert list(classes.obeying) == obeying and min(obeying, default=1) >= 1
+    assert list(classes.satisfying) == obeying and min(obeying, default=1) >= 1
     if not len(networks):
         return
     weights = np.exp(classes.scores) * obeying
@@ -181,7 +181,7 @@ def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: p
     dense = td.score(table, td.BIC(), constraints=known)
     best, true = td.best_network(dense), td.k_best_networks(dense, 8)
     monkeypatch.setattr(constrained_best, "WEAK", -1.0)
-    monkeypatch.setattr(constrained_search, "SMALL", 0)
+    monkeypatch.setattr(dispatch, "SMALL", 0)
     listed = replace(dense, store=td.score(table, td.BIC(), keep="best").store, automatic=True, keep="best")
     for scores in (dense, listed):
         found = td.best_network(scores)
@@ -215,7 +215,7 @@ def test_a_list_that_is_stopped_has_what_was_met(monkeypatch: pytest.MonkeyPatch
     best = td.k_best_networks(scores, 1)
     masks, value = tuple(best.parents[0].tolist()), float(best.scores[0])
     met = Found({masks: value}, value + 5.0, Stop.TIME_LIMIT)
-    monkeypatch.setattr(constrained_best.BestByRows, "go", lambda _: met)
+    monkeypatch.setattr(constrained_best.GrowingLists, "go", lambda _: met)
     for found in (td.k_best_networks(scores, 3), td.classes_within(scores, 2), td.classes_within(scores, 2, at_most=1)):
         assert found.proof.status is Status.STOPPED and len(found) == 1
         assert found.floor == found.proof.bound == value + 5.0 and found.proof.gap == 5.0

@@ -18,7 +18,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Status
-from topdag.constrained import part_bounds
+from topdag.constrained import parts as part_stores
 from topdag.scoring import score as score_making
 from topdag.scoring.score import scores_from_lists
 from topdag.search import engines
@@ -183,7 +183,7 @@ def test_ctrl_c_leaves_network_and_bound() -> None:
 
 def as_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are scored as those of many variables are."""
-    for room in (engines, part_bounds):
+    for room in (engines, part_stores):
         monkeypatch.setattr(room, "SMALL", 4)
     monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
 

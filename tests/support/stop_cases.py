@@ -56,19 +56,18 @@ from random_inputs import (
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
+from topdag.constrained import dispatch, needed_families, splitting
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
-from topdag.constrained import part_bounds
-from topdag.constrained import rescored_lists as wider_lists
-from topdag.constrained import splitting as constrained_search
-from topdag.constrained.clause_branch_and_cut import RowSearch
-from topdag.constrained.obeying import Obeying
+from topdag.constrained import parts as part_stores
+from topdag.constrained.clause_branch_and_cut import ClauseSearch
+from topdag.constrained.repair import SatisfyingKnown
 from topdag.questions import list_sources as list_lattices
 from topdag.questions import network_search
 from topdag.scoring import score as score_making
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
-from topdag.search import branch_and_cut, engines, ideal_lattices, relaxation
+from topdag.search import branch_and_cut, engines, ideal_lattices, reach, relaxation
 from topdag.search import cycles as branching
 from topdag.search.branch_and_cut import PartSearch, prove_best
 from topdag.search.engines import Choice, Engine
@@ -101,7 +100,7 @@ def at_every_stop(ask: Ask, seed: int, check: Callable[[Any], None], many: int =
 def lists_for_few() -> Iterator[None]:
     """Few variables are treated as many are: listed families, search and sparse lattices."""
     with ExitStack() as stack:
-        for module in (engines, list_lattices, part_bounds, network_search, constrained_search, wider_lists):
+        for module in (engines, list_lattices, part_stores, network_search, dispatch, needed_families):
             stack.enter_context(patch.object(module, "SMALL", 2))
         by_lists = patch.object(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
         stack.enter_context(by_lists)
@@ -121,9 +120,9 @@ def without_luck(*, near: bool = False) -> Iterator[None]:
         better = [own for own in met if own[0] > met[0][0]] if near else []
         return any(known.offer(*own) for own in better or met)
 
-    mended = Obeying.round
+    mended = SatisfyingKnown.round
 
-    def first_only(known: Obeying, *given: Any) -> bool:
+    def first_only(known: SatisfyingKnown, *given: Any) -> bool:
         return known.incumbent is None and (one_network(known) or mended(known, *given))
 
     usual = branching.first_network
@@ -138,7 +137,7 @@ def without_luck(*, near: bool = False) -> Iterator[None]:
         stack.enter_context(patch.object(branching, "first_network", one_to_begin_with))
         stack.enter_context(patch.object(Known, "climb", lambda known, *_: one_network(known)))
         stack.enter_context(patch.object(Known, "round", one_network))
-        stack.enter_context(patch.object(Obeying, "round", first_only))
+        stack.enter_context(patch.object(SatisfyingKnown, "round", first_only))
         stack.enter_context(patch.object(PartSearch, "_dive", lambda *_: None))
         yield
 
@@ -153,11 +152,11 @@ def nothing_met() -> Iterator[None]:
     """Under constraints, no network is known until branch and cut comes to one, on lists that reach a little further
     each time."""
     with ExitStack() as stack:
-        for known, name in ((Known, "climb"), (Known, "round"), (Obeying, "round")):
+        for known, name in ((Known, "climb"), (Known, "round"), (SatisfyingKnown, "round")):
             stack.enter_context(patch.object(known, name, lambda *_: False))
-        for search in (PartSearch, RowSearch):
+        for search in (PartSearch, ClauseSearch):
             stack.enter_context(patch.object(search, "_dive", lambda *_: None))
-        stack.enter_context(patch.object(constrained_best, "NEAR_REACH", 0.5))
+        stack.enter_context(patch.object(reach, "FIRST_BLIND", 0.5))
         yield
 
 
@@ -440,14 +439,14 @@ def constrained_truth(
 def on_route(route: str) -> Iterator[None]:
     with ExitStack() as stack:
         if route == "tables":  # one list of a part would hold all networks of so few variables
-            stack.enter_context(patch.object(constrained_search, "FIRST_LISTED", 1))
-            stack.enter_context(patch.object(constrained_search, "MORE_LISTED", 2))
+            stack.enter_context(patch.object(splitting, "FIRST_LISTED", 1))
+            stack.enter_context(patch.object(splitting, "MORE_LISTED", 2))
         if route in ("lists", "rows", "nothing met"):
             stack.enter_context(lists_for_few())
         if route in ("rows", "nothing met"):
             stack.enter_context(without_luck() if route == "rows" else nothing_met())
             stack.enter_context(hasty())
-            stack.enter_context(patch.object(constrained_search, "SMALL", 2))
+            stack.enter_context(patch.object(dispatch, "SMALL", 2))
         yield
 
 

@@ -1,9 +1,9 @@
 // branching.h: the best network by breaking cycles, one at a time, with a bound at any moment.
 //
 // Branch and bound of de Campos, Zeng & Ji 2009, section 4: cases wait in a queue, least cost first; a case whose best
-// families are a network that obeys is done; another is split by one of its cycles or by what it breaks. In rounds of a
-// fixed number of cases, each taken up by whichever thread is free and merged in order, so answer and counts do not
-// depend on the threads.
+// families are a network that satisfies the rules is done; another is split by one of its cycles or by what it breaks.
+// In rounds of a fixed number of cases, each taken up by whichever thread is free and merged in order, so answer and
+// counts do not depend on the threads.
 #pragma once
 
 #include <cstdint>
@@ -34,12 +34,12 @@ struct BranchingResult {
     std::size_t bytes = 0;        // of waiting cases, at most
 };
 
-// `rules`: only networks that obey are looked for; `upper` is what one of them costs.
+// `rules`: only networks that satisfy them are looked for; `upper` is what one of them costs.
 BranchingResult branch_on_cycles(const Candidates& candidates, const CaseRules& rules,
                                  const BranchingQuestion& question, Limits& limits);
 
-// All cases that are done when nothing is left out for its cost: every network that obeys lies in just one. For small
-// lists.
+// All cases that are done when nothing is left out for its cost: every network that satisfies the rules lies in
+// just one. For small lists.
 std::vector<Case> finished_cases(const Candidates& candidates, const CaseRules& rules);
 
 }  // namespace topdag

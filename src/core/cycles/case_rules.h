@@ -1,4 +1,4 @@
-// case_rules.h: what networks must obey besides having no cycles: rules across variables, paths, orders.
+// case_rules.h: what networks must satisfy besides having no cycles: rules across variables, paths, orders.
 //
 // What a choice of families breaks is told as a clause: facts one of which must be, and none of which it has. What a
 // case leaves no choice about is settled in it at once.
@@ -36,7 +36,7 @@ public:
     std::vector<FactClause> broken(const std::vector<VarSet>& parents) const;
     // Whether nothing is broken.
     bool allow(const std::vector<VarSet>& parents) const { return empty() || broken(parents).empty(); }
-    // Adds to the case what all networks of it that obey have; false when it sees that there are none.
+    // Adds to the case what all its networks that satisfy the rules have; false when it sees that there are none.
     bool settle(Case& c, const CaseMarker& marker) const;
 
 private:

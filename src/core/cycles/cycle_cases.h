@@ -26,12 +26,12 @@ public:
     CaseSplitter(const Candidates& candidates, const CaseRules& rules)
         : rules_(rules), marker_(candidates, rules.before()) {}
 
-    // All networks that obey, and perhaps others; none when it sees that none does.
+    // All networks that satisfy the rules, and perhaps others; none when it sees that none does.
     std::optional<Case> everything() const;
     std::vector<VarSet> chosen_parents(const Case& c) const { return marker_.chosen_parents(c); }
 
     // By one shortest cycle through each variable that lies on some, and by each thing that is broken; none when the
-    // chosen families are a network that obeys.
+    // chosen families are a network that satisfies the rules.
     std::vector<Split> splits(const Case& c) const;
     // The one that is dearest; of such the shortest, then the first.
     static const Split& dearest(const std::vector<Split>& splits);

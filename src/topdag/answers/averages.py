@@ -153,7 +153,7 @@ def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple
         yield shares, averaged.parents
         return
     _require_few(averaged.n_networks, "paths")
-    sizes = np.array([float(size) for size in averaged.obeying])
+    sizes = np.array([float(size) for size in averaged.satisfying])
     for places, masks in averaged.members(range(len(averaged))):
         yield shares[places] / sizes[places], masks
 
@@ -237,7 +237,7 @@ def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
         return averaged.scores
     if weights == "classes":
         return averaged.scores
-    return np.asarray(averaged.scores + np.log([float(size) for size in averaged.obeying]))
+    return np.asarray(averaged.scores + np.log([float(size) for size in averaged.satisfying]))
 
 
 def _values(averaged: BestList[Any], feature: Feature) -> Floats:
@@ -272,7 +272,7 @@ def _class_means(classes: ClassList, feature: Feature) -> Floats:
     unknown = np.flatnonzero(np.isnan(values)).tolist()
     _require_few(sum(classes.sizes[place] for place in unknown), feature)
     values[unknown] = 0.0
-    sizes = np.array([float(size) for size in classes.obeying])
+    sizes = np.array([float(size) for size in classes.satisfying])
     for places, masks in classes.members(unknown):
         found = _column_values(feature, classes.names, _all_columns(classes, masks))
         values += np.bincount(places, found / sizes[places], minlength=len(values))

@@ -183,12 +183,12 @@ class ClassList(BestList[EquivalenceClass]):
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """How many networks each class has, whether they obey constraints or not."""
+        """How many networks each class has, whether they satisfy constraints or not."""
         return self._classes[2]
 
     @cached_property
-    def obeying(self) -> tuple[int, ...]:
-        """How many networks of each class obey the constraints; without constraints, all of them.
+    def satisfying(self) -> tuple[int, ...]:
+        """How many networks of each class satisfy the constraints; without constraints, all of them.
 
         They are looked at one by one; raises TooLarge where there are more than a few hundred thousand.
         """
@@ -253,12 +253,12 @@ class ClassList(BestList[EquivalenceClass]):
     @property
     def n_networks(self) -> int:
         """How many networks the list covers; under constraints those that obey."""
-        return sum(self.obeying)
+        return sum(self.satisfying)
 
     def _weights(self) -> NDArray[np.float64]:
         """All networks equally likely before: a class counts for each of its members, under constraints for each that
         obeys."""
-        return np.asarray(super()._weights() * np.array([float(size) for size in self.obeying]))
+        return np.asarray(super()._weights() * np.array([float(size) for size in self.satisfying]))
 
 
 def grid_epsilon(factor: float, grid: int) -> float:

@@ -1,8 +1,8 @@
-"""The best network under constraints on several variables at once, by branch and cut with their clauses as rows.
+"""The best network under constraints on several variables at once, by branch and cut with their clauses as cuts.
 
-A part of the search that has one family for each variable left is looked at; so the answer is exact whatever rows were
-found, and rows only make it fast. Which families no network of interest has is told with the rows: they are part of the
-bound.
+A part of the search that has one family for each variable left is looked at; so the answer is exact whatever clauses
+were found, and clauses only make it fast. Which families no network of interest has is told with them: they are part of
+the bound.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.found import Found, Network
-from topdag.constrained.obeying import Obeying
+from topdag.constrained.repair import SatisfyingKnown
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.search.branch_and_cut import BranchResult, prove_best
 from topdag.search.relaxation import Relaxation, solve_root
@@ -27,17 +27,17 @@ NEAR = 10.0
 """A network so many nats from the bound is good enough to tell which families can matter."""
 
 
-def search_by_rows(store: ListStore, known: CompiledConstraints, run: Run) -> Found:
-    """The best network of listed families that obeys; when the run is over, what is known by then."""
-    return RowSearch(store, known, Clauses(known), run).go()
+def search_by_clauses(store: ListStore, known: CompiledConstraints, run: Run) -> Found:
+    """The best allowed network of listed families; when the run is over, what is known by then."""
+    return ClauseSearch(store, known, Clauses(known), run).go()
 
 
 class _Enough(Exception):
     """Other lists should be looked at."""
 
 
-class RowSearch:
-    """As ``search_by_rows``, step by step; ``root`` is the relaxation of all networks, None before it is solved."""
+class ClauseSearch:
+    """As ``search_by_clauses``, step by step; ``root`` is the relaxation of all networks, None before it is solved."""
 
     def __init__(
         self,
@@ -51,8 +51,8 @@ class RowSearch:
         self.store, self.run = store, run
         self.root: Relaxation | None = None
         self._clauses = clauses
-        self._rows = self._parts = 0
-        self.known = Obeying(store, run, known)
+        self._cuts = self._parts = 0
+        self.known = SatisfyingKnown(store, run, known)
         self.known.raise_bound(self.known.best_score - most)
         if start is not None:
             self.known.offer(self.known.best_score - sum(map(store.value, range(store.n), start)), list(start))
@@ -67,7 +67,7 @@ class RowSearch:
         return self.result(None if is_finished else self.run.limit, is_proved=is_finished)
 
     def look(self, first_cuts: Relaxation | None = None, *, dives: bool = True) -> Found:
-        """At the root, and if it ``dives`` a little further while no network that obeys is near its bound; nothing is
+        """At the root, and if it ``dives`` a little further while no allowed network is near its bound; nothing is
         proved."""
         with suppress(_Enough):
             self.solve_root(first_cuts)
@@ -77,7 +77,7 @@ class RowSearch:
 
     def solve_root(self, first_cuts: Relaxation | None = None) -> None:
         root = solve_root(self.store, self.run, known=self.known, rows=self._clauses, first_cuts=first_cuts)
-        self.root, self._rows, self._parts = root, root.cuts, 1
+        self.root, self._cuts, self._parts = root, root.cuts, 1
 
     def branch(self, wanted: float) -> bool:
         """Whether the best network is proved."""
@@ -93,7 +93,7 @@ class RowSearch:
                 raise _Enough
 
         result = self._prove(on_split)
-        self._rows, self._parts = result.cuts, 1 + result.nodes
+        self._cuts, self._parts = result.cuts, 1 + result.nodes
         return result.finished
 
     def _prove(self, on_split: Callable[[object], None], *, dives: bool = False) -> BranchResult:
@@ -123,7 +123,7 @@ class RowSearch:
 
     def result(self, limit: Stop | None, *, is_proved: bool) -> Found:
         known, best = self.known, self.known.incumbent
-        found = Found(limit=limit, parts=self._parts, rows=self._rows)
+        found = Found(limit=limit, parts=self._parts, cuts=self._cuts)
         if best is not None:
             found.networks[best.masks] = known.best_score - best.cost
         if is_proved:

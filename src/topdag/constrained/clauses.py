@@ -1,7 +1,8 @@
 """Constraints on several variables at once as clauses, and which of them weights of families break.
 
 A clause says that one of some literals about single variables' parents holds, so families that have one of theirs weigh
-at least one together: a row of a linear program. Some clauses are too many to write down; they are found when broken.
+at least one together: a row of a linear program, here called a cut. Some clauses are too many to write down; they are
+found when broken.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ class Clause:
 
 
 class Clauses:
-    """All clauses that networks which obey have."""
+    """All clauses that allowed networks satisfy."""
 
     def __init__(self, known: CompiledConstraints) -> None:
         self.known = known
@@ -114,7 +115,7 @@ class Clauses:
         return float(weights[clause.marks(families)].sum()) < 1.0 - LEAST_BROKEN
 
     def first_of(self, members: int) -> Clause | None:
-        """The first of these in the order has none of them as a parent, and none of them comes before it in any case.
+        """The first of these in the order has none of them as a parent, and none of them must come before it.
         None when nothing is known of their order."""
         first = [v for v in bits(members) if not self.before[v] & members]
         if len(first) == members.bit_count():

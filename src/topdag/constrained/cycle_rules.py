@@ -17,7 +17,7 @@ from topdag.search.stores import ListStore
 
 MOST_VARIABLES = 64
 FEW_STEPS = 20_000
-"""Until a network worth enough must have been met, where longer lists can be had."""
+"""Until a network that scores enough must have been found, where longer lists can be had."""
 ENGINE = "branching on cycles and rules"
 
 
@@ -54,10 +54,10 @@ def search_by_cycles(
     most: float = math.inf,
     wanted: float = -math.inf,
 ) -> Found:
-    """The best network of listed families that obeys; when the run is over, what is known by then.
+    """The best allowed network of listed families; when the run is over, what is known by then.
 
-    ``start``: a network of such families that obeys; ``most``: no network is worth more. While none worth ``wanted`` is
-    met, the search ends after a few steps.
+    ``start``: an allowed network of such families; ``most``: no network scores more. While none that scores ``wanted``
+    is found, the search ends after a few steps.
     """
     best = float(sum(store.best_scores))
     value = -math.inf if start is None else sum(map(store.value, range(store.n), start))

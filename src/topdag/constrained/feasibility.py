@@ -1,8 +1,8 @@
-"""Whether any network at all obeys what is known, whatever it scores.
+"""Whether any network at all is allowed by what is known, whatever it scores.
 
 Edges are required and forbidden one by one, with all that follows. The network of the edges that must be has no cycle,
 agrees with every order and has no path that must not be, or the facts would contradict each other; what it lacks, some
-further edge must bring: that splits the question, until a network obeys or everything is a contradiction.
+further edge must bring: that splits the question, until a network is allowed or everything is a contradiction.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Feasibility:
-    """``network`` obeys; None and ``is_settled``: none does; None otherwise: not known."""
+    """``network`` is allowed; None and ``is_settled``: none is; None otherwise: not known."""
 
     network: Network | None
     is_settled: bool
@@ -44,7 +44,7 @@ class Feasibility:
 
 
 def some_network(known: CompiledConstraints, run: Run, most_parts: int = MOST_PARTS) -> Feasibility:
-    """A network that obeys, or that there is none; not settled when there are too many parts or the time is up."""
+    """An allowed network, or that there is none; not settled when there are too many parts or the time is up."""
     waiting: list[tuple[CompiledConstraints, Facts]] = [(known, ())]
     parts = 0
     while waiting:
@@ -62,8 +62,8 @@ def some_network(known: CompiledConstraints, run: Run, most_parts: int = MOST_PA
     return Feasibility(None, is_settled=True, parts=parts)
 
 
-def nothing_obeys(scores: Scores, run: Run) -> bool:
-    """Whether it is settled that no network of these scores obeys what is known."""
+def nothing_is_allowed(scores: Scores, run: Run) -> bool:
+    """Whether it is settled that no network of these scores is allowed."""
     known = scores.compiled
     if known is not None and scores.max_parents is not None:
         known = narrowed(known, [Most(x, scores.max_parents) for x in range(len(known.names))])
@@ -77,7 +77,7 @@ def nothing_obeys(scores: Scores, run: Run) -> bool:
 
 def _ways_on(known: CompiledConstraints, masks: Network) -> list[Facts]:
     """What may follow when these are the edges that must be: disjoint, the most promising first; nothing when the
-    network of just these edges obeys."""
+    network of just these edges is allowed."""
     alike = _interchangeable(known)
     for x, own in enumerate(known.families):
         if not own.admits(masks[x]):

@@ -12,15 +12,15 @@ Network = tuple[int, ...]
 
 @dataclass
 class Found:
-    """``networks``: value of each that obeys; ``bound``: no other one is worth more; ``limit``: what stopped it, None
-    when it ended by itself; ``parts``: how many were looked at; ``rows``: how many cuts that took; ``engine``: what
-    searched, where the others do not tell."""
+    """``networks``: score of each that was found and is allowed; ``bound``: no other one scores more; ``limit``: what
+    stopped it, None when it ended by itself; ``parts`` of the space that were looked at, and ``cuts`` that took;
+    ``engine``: what searched, where the others do not tell."""
 
     networks: dict[Network, float] = field(default_factory=dict)
     bound: float = math.inf
     limit: Stop | None = None
     parts: int = 0
-    rows: int = 0
+    cuts: int = 0
     engine: str | None = None
 
     def best(self, most: int) -> list[tuple[float, Network]]:

@@ -1,9 +1,13 @@
 """The best network under constraints on several variables at once, by branch and cut on lists that grow as needed.
 
-Where networks that obey do so with fewer edges too, the lists for the best network without these constraints will do.
-Else families with parents that explain too little may be needed: first each list gets some with one more parent; what
-obeys among those tells how far behind the best network without constraints families may lead, and then the lists get
-all that no bound rules out.
+Where fewer edges never break the constraints, the lists for the best network without them will do. Else families with
+parents that explain too little may be needed: first each list gets some with one more parent; what satisfies the
+constraints among those tells how far behind the best network without constraints families may lead, and then the lists
+get all that no bound rules out.
+
+The one difference to ``rescored_lists``: here only lists of variables that the constraints can need edges of grow, and
+a relaxation says which families stay. That takes a search that shares its relaxation; there whole lists are scored
+again, for a search that takes lists as they are.
 """
 
 from __future__ import annotations
@@ -13,11 +17,11 @@ from dataclasses import replace
 
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.constrained.clause_branch_and_cut import RowSearch
+from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.clauses import Clauses
-from topdag.constrained.feasibility import nothing_obeys
+from topdag.constrained.feasibility import nothing_is_allowed
 from topdag.constrained.found import Found, Network
-from topdag.constrained.needed_families import RowLists, useful_parents
+from topdag.constrained.needed_families import NeededFamilies, useful_parents
 from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
@@ -40,10 +44,10 @@ def can_be_listed(scores: Scores) -> bool:
     return scores.keep == "all"
 
 
-def best_by_rows(scores: Scores, run: Run, first: Found | None = None, *, may_be_split: bool = True) -> Found:
-    """The best network that obeys; when stopped, what is known by then. ``first``: what is known already;
+def best_on_growing_lists(scores: Scores, run: Run, first: Found | None = None, *, may_be_split: bool = True) -> Found:
+    """The best allowed network; when stopped, what is known by then. ``first``: what is known already;
     ``may_be_split``: a weak relaxation is a limit, where there are few variables."""
-    search = BestByRows(scores, run, may_be_split=may_be_split)
+    search = GrowingLists(scores, run, may_be_split=may_be_split)
     if first is not None:
         search.found = replace(first, limit=None)
     return search.go()
@@ -56,9 +60,9 @@ class _Unconstrained(Known):
         super().climb(climbs or FEW_CLIMBS)
 
 
-class BestByRows:
-    """``found`` is true at any moment. ``most``: networks that need not obey are worth no more, infinite where nobody
-    asks; ``root``: the last relaxation of those that obey, or of all, None before there is one."""
+class GrowingLists:
+    """``found`` is true at any moment. ``most``: networks that need not be allowed score no more, infinite where
+    nobody asks; ``root``: the last relaxation of those that are allowed, or of all, None before there is one."""
 
     def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True) -> None:
         assert scores.compiled is not None
@@ -69,7 +73,7 @@ class BestByRows:
         self.clauses = Clauses(self.known)
         self.root: Relaxation | None = None
         self.most = math.inf
-        self.lists = RowLists(scores, useful_parents(self.known, self.clauses.between), run)
+        self.lists = NeededFamilies(scores, useful_parents(self.known, self.clauses.between), run)
 
     def go(self) -> Found:
         """Until it is proved or a limit comes."""
@@ -80,7 +84,7 @@ class BestByRows:
         if is_whole or self.known.rest.is_closed_under_removal:
             if self.may_be_split and not is_whole and self._is_weak(self._without_constraints(short)[0]):
                 return replace(self.found, limit=Stop.WEAK_RELAXATION)
-            search = RowSearch(short, self.known, self.clauses, self.run)
+            search = ClauseSearch(short, self.known, self.clauses, self.run)
             found = search.go()
             self.root = search.root
             self._take(found)
@@ -91,25 +95,25 @@ class BestByRows:
         relaxed, most = self._without_constraints(short)
         self.root, self.most = relaxed, most
         self.found.bound = min(self.found.bound, most)
-        if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all obeys
+        if self.found.bound in (-math.inf, self._value):  # there is no network, or the best of all is allowed
             return self.found
         is_weak = self.may_be_split and self._is_weak(relaxed)
         root = self._first_look(short, relaxed, most, dives=not is_weak)
         if is_weak and self.found.limit is None:
             return replace(self.found, limit=Stop.WEAK_RELAXATION)
         if not self.found.networks and self.found.limit is None:
-            if nothing_obeys(self.scores, self.run):
+            if nothing_is_allowed(self.scores, self.run):
                 return replace(self.found, bound=-math.inf)
             if not self.lists.is_from_table:
                 return replace(self.found, limit=Stop.NOTHING_FOUND)
         return self._on_longer_lists(short, root, most)
 
     def _is_weak(self, relaxed: Relaxation) -> bool:
-        met = relaxed.incumbent
-        return met is not None and met.cost - relaxed.bound > WEAK and not self.run.is_over
+        best = relaxed.incumbent
+        return best is not None and best.cost - relaxed.bound > WEAK and not self.run.is_over
 
     def _on_longer_lists(self, short: ListStore, root: Relaxation, most: float) -> Found:
-        """``most``: what networks that need not obey are worth at most; lists reach so and so far behind that."""
+        """``most``: what networks that need not be allowed score at most; lists reach so far behind that."""
         reach = 0.0
         while not self.run.is_over and self.found.limit is None:
             reach = reach_to(most - self._value, reach)
@@ -138,9 +142,9 @@ class BestByRows:
         return relaxed, known.best_score - known.bound
 
     def _first_look(self, short: ListStore, relaxed: Relaxation, most: float, *, dives: bool) -> Relaxation:
-        """For a network that obeys, and for cuts."""
+        """For an allowed network, and for cuts."""
         store = self.lists.with_one_more(short)
-        search = RowSearch(store, self.known, self.clauses, self.run, self._start, most)
+        search = ClauseSearch(store, self.known, self.clauses, self.run, self._start, most)
         found = search.look(relaxed, dives=dives)
         self._take(found)
         self.found.limit = found.limit
@@ -152,10 +156,10 @@ class BestByRows:
         return self.found.best(1)[0][1] if self.found.networks else None
 
     def _search(self, wide: ListStore, root: Relaxation, most: float, wanted: float) -> None:
-        """On the families of these lists that a better network than the best one met may have."""
+        """On the families of these lists that a better network than the best one found may have."""
         start = self._start
         store = wide if start is None else _left(wide, root, start, self._value)
-        search = RowSearch(store, self.known, self.clauses, self.run, start, most)
+        search = ClauseSearch(store, self.known, self.clauses, self.run, start, most)
         found = search.go(wanted, root)
         self.root = search.root or root
         self._take(found)
@@ -164,7 +168,7 @@ class BestByRows:
 
     def _take(self, found: Found) -> None:
         self.found.networks |= found.networks
-        self.found.parts, self.found.rows = self.found.parts + found.parts, self.found.rows + found.rows
+        self.found.parts, self.found.cuts = self.found.parts + found.parts, self.found.cuts + found.cuts
 
 
 def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> ListStore:
@@ -177,7 +181,7 @@ def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> Li
 
 
 def families_left(wide: ListStore, root: Relaxation, lowest: float) -> ListStore:
-    """Without families that no network worth ``lowest`` has, by the multipliers of a relaxation."""
+    """Without families that no network that scores ``lowest`` has, by the multipliers of a relaxation."""
     families = Families.of_store(wide)
     return _only(wide, families, bounds_by(root, families) <= wide.best_scores.sum() - lowest)
 

@@ -1,8 +1,8 @@
-"""Lists of networks under constraints on several variables at once, by branch and cut with their clauses as rows.
+"""Lists of networks under constraints on several variables at once, by branch and cut with their clauses as cuts.
 
-The best network that obeys comes first (``constrained_best``): its score tells which families can matter to the others.
+The best allowed network comes first (``growing_lists``): its score tells which families can matter to the others.
 Then the space is split as for the best network, down to what is asked for; a part of which few networks can matter is
-listed (``part_listing``) instead.
+listed (``priced_listing``) instead.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import BestByRows, families_left
+from topdag.constrained.growing_lists import GrowingLists, families_left
 from topdag.constrained.priced_listing import Cheapest, Priced
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -38,17 +38,19 @@ MOST_LISTED = 20_000
 """and there are no more of them."""
 ROUNDING = 1e-6
 """Scores of a network from different lists differ by less."""
-BY_ROWS = "branch and cut with rows and listing"
+BY_CLAUSES = "branch and cut with clauses and listing"
 
 
-def list_by_rows(scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False) -> Found:
-    """The best ``most`` networks that obey, none more than ``epsilon`` nats behind the best; when stopped, what is
+def list_by_clauses(
+    scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False
+) -> Found:
+    """The best ``most`` allowed networks, none more than ``epsilon`` nats behind the best; when stopped, what is
     known by then. ``of_classes``: networks of the best ``most`` classes, some of each."""
-    return _RowListing(scores, run, most, epsilon, of_classes).go()
+    return _ClauseListing(scores, run, most, epsilon, of_classes).go()
 
 
-class ObeyingList(Known):
-    """``networks`` that obey, with their costs; once ``wanted`` are known, or so many classes, only what is better than
+class AllowedList(Known):
+    """Allowed ``networks`` with their costs; once ``wanted`` are known, or so many classes, only what is better than
     the last of these is asked for."""
 
     def __init__(
@@ -84,7 +86,7 @@ class ObeyingList(Known):
             self.most = min(self.most, -self._last[0] - self.step)
 
     def take(self, found: Cheapest) -> None:
-        """Those that obey, the cheapest first."""
+        """Those that are allowed, the cheapest first."""
         order = np.argsort(found.costs, kind="stable")
         order = order[found.costs[order] <= self.most]
         order = order[self._known.rest.have_paths(found.parents[order])]
@@ -104,10 +106,10 @@ def _class_of(masks: Network) -> Hashable:
 
 
 class ListingSearch(PartSearch):
-    """Parts are listed where that is little work. The root and the rows are those of the search for the best network,
-    which is worth ``value``."""
+    """Parts are listed where that is little work. The root and the clauses are those of the search for the best
+    network, which scores ``value``."""
 
-    def __init__(self, store: ListStore, run: Run, listed: ObeyingList, best: BestByRows, value: float) -> None:
+    def __init__(self, store: ListStore, run: Run, listed: AllowedList, best: GrowingLists, value: float) -> None:
         root = solve_root(store, run, known=listed, rows=best.clauses, first_cuts=best.root)
         super().__init__(store, run, root, listed, rows=best.clauses)
         self._listed, self._best_cost = listed, listed.best_score - value
@@ -125,19 +127,19 @@ class ListingSearch(PartSearch):
         return found.left > self._listed.cutoff
 
 
-class _RowListing:
+class _ClauseListing:
     """``found`` is true at any moment."""
 
     def __init__(self, scores: Scores, run: Run, most: int, epsilon: float, of_classes: bool) -> None:
         self.scores, self.run = scores, run
         self.most, self.epsilon, self.of_classes = most, epsilon, of_classes
-        self.best = BestByRows(scores, run)
+        self.best = GrowingLists(scores, run)
         self.found = self.best.found
         self.value = self.behind = 0.0
 
     def go(self) -> Found:
         """Until the list is whole or a limit comes."""
-        self.found = replace(self.best.go(), engine=BY_ROWS)
+        self.found = replace(self.best.go(), engine=BY_CLAUSES)
         if self.found.limit is not None or not self.found.networks:
             return self.found
         self.value = max(self.found.networks.values())
@@ -169,14 +171,14 @@ class _RowListing:
             return None
         assert self.best.root is not None and self.scores.compiled is not None
         store = families_left(store, self.best.root, lowest)
-        listed = ObeyingList(store, self.run, self.scores.compiled, self.most, lowest, of_classes=self.of_classes)
+        listed = AllowedList(store, self.run, self.scores.compiled, self.most, lowest, of_classes=self.of_classes)
         search = ListingSearch(store, self.run, listed, self.best, self.value)
         is_done = search.run()
-        self.found.parts, self.found.rows = self.found.parts + search.parts, self.found.rows + search.cuts
+        self.found.parts, self.found.cuts = self.found.parts + search.parts, self.found.cuts + search.cuts
         self._take(listed, is_done=is_done)
         return listed.is_full if is_done else None
 
-    def _take(self, listed: ObeyingList, *, is_done: bool) -> None:
+    def _take(self, listed: AllowedList, *, is_done: bool) -> None:
         """What was known before goes only when all that counts was listed again."""
         networks = {masks: listed.best_score - cost for masks, cost in listed.networks.items()}
         self.found.networks = networks if is_done else {**self.found.networks, **networks}

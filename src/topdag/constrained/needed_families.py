@@ -44,8 +44,8 @@ MOST_EXTENDED = 64
 
 
 def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[int]:
-    """By variable: the parents that a network may need to obey, whatever they cost. ``between``: for each path that
-    must be, what may lie on it."""
+    """By variable: the parents that a network may need to be allowed, whatever they cost. ``between``: for each path
+    that must be, what may lie on it."""
     n = len(known.names)
     useful = [0] * n
     for members in between:
@@ -70,7 +70,7 @@ def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> 
 
 
 @dataclass(frozen=True)
-class RowLists:
+class NeededFamilies:
     """Lists made from scores, or from their table where that is faster."""
 
     scores: Scores
@@ -106,7 +106,7 @@ class RowLists:
         return self._listed([reach if own else TIES_GO_TOO for own in self.useful])
 
     def for_lists(self, slack: float, reach: float) -> ListStore | None:
-        """All families of networks that obey and are at most ``slack`` nats behind the best that does; none of these
+        """All families of allowed networks at most ``slack`` nats behind the best of them; none of these
         is further than ``reach`` behind the best of all. None when the time is up."""
         store = self.scores.store
         if isinstance(store, ListStore) and not self.scores.automatic:

@@ -1,16 +1,24 @@
-"""Scores of a part of the space: a store with only the families that the part has."""
+"""Parts of a split space: the store of a part, with only the families that it has, and bounds on the networks of a part
+that have a literal, which tell how to split it best."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag import _core
+from topdag._util.run import Run
 from topdag.constrained.literals import Part
-from topdag.knowledge.normal_form import Literal
+from topdag.errors import TooLarge
+from topdag.knowledge.normal_form import Literal, ParentAmong
 from topdag.scoring.dominance import listed_store
+from topdag.search.engines import SMALL
+from topdag.search.lattice import lattice_of
 from topdag.search.stores import (
     FamilyStore,
     ListStore,
@@ -20,6 +28,8 @@ from topdag.search.stores import (
     slots_of,
 )
 
+MOST_WITH_TABLES = 23
+"""Up to this many variables tables over all sets tell the bounds in a few seconds."""
 Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 
 
@@ -59,3 +69,50 @@ def _dense(store: SetStore | FamilyStore, own: dict[int, Families]) -> FamilySto
 
 def _listed(store: ListStore, own: dict[int, Families]) -> ListStore:
     return listed_store(store.lists.names, [own.get(x) or families_of(store, x) for x in range(store.n)])
+
+
+class PartBounds(Protocol):
+    """Bounds of one part."""
+
+    def most_with(self, literal: Literal) -> float:
+        """No network of the part that has the literal scores more."""
+
+
+@dataclass(frozen=True)
+class EdgeBounds:
+    """The best network with and without each edge (parent, child), exactly."""
+
+    there: NDArray[np.float64]
+    absent: NDArray[np.float64]
+
+    def most_with(self, literal: Literal) -> float:
+        if not isinstance(literal, ParentAmong):
+            return math.inf
+        parents = [parent for parent in range(len(self.there)) if literal.variables >> parent & 1]
+        if literal.negated:
+            return float(self.absent[parents, literal.child].min(initial=math.inf))
+        return float(self.there[parents, literal.child].max(initial=-math.inf))
+
+
+@dataclass(frozen=True)
+class NoBounds:
+    """Where bounds would cost more than they save."""
+
+    def most_with(self, literal: Literal) -> float:
+        return math.inf
+
+
+def bounds_of(store: Store, run: Run) -> PartBounds | None:
+    """From the lattice where that is small; None when the time is up.
+
+    On longer lists bounds by the relaxation were tried: they cost more than the parts they saved.
+    """
+    n = store.n
+    if n > (SMALL if isinstance(store, ListStore) else MOST_WITH_TABLES):
+        return NoBounds()
+    try:
+        lattice = lattice_of(store, run)
+    except TooLarge:
+        return NoBounds()
+    found = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.tick)
+    return None if found is None else EdgeBounds(found[0].reshape(n, n), found[1].reshape(n, n))

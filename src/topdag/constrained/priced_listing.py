@@ -1,9 +1,9 @@
-"""Networks of some families that obey cuts, among the cheapest of all once the cuts are paid for.
+"""Networks of some families that satisfy cuts, among the cheapest of all once the cuts are paid for.
 
 A cut says that coefficients of a network's families add up to at least a limit. Its multiplier takes so much for each
-off the families' costs, and adds it again for the limit: networks that obey then cost no more than they do, so those up
-to a threshold are among all networks up to it at these prices. These are listed from a sparse lattice. Clusters, which
-all networks obey, stay what bounds the sets of the lattice.
+off the families' costs, and adds it again for the limit: networks that satisfy it then cost no more than they do, so
+those up to a threshold are among all networks up to it at these prices. These are listed from a sparse lattice.
+Clusters, which all networks satisfy, stay what bounds the sets of the lattice.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from topdag.search.stores import Floats
 
 @dataclass(frozen=True)
 class Cheapest:
-    """Networks, a row of parents and a cost for each; no other one that obeys the cuts costs less than ``left``."""
+    """Networks, a row of parents and a cost for each; no other one that satisfies the cuts costs less than ``left``."""
 
     parents: Masks
     costs: Floats
@@ -31,7 +31,7 @@ class Cheapest:
 
 @dataclass(frozen=True)
 class Priced:
-    """Families at their prices: networks that obey the cuts cost at least ``fixed`` and the prices of their families.
+    """Families at their prices: networks that satisfy the cuts cost at least ``fixed`` and what their families cost.
 
     ``clusters`` (mask, k) have these ``multipliers``; they are not in the prices.
     """

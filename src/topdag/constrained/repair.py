@@ -1,7 +1,8 @@
-"""Networks that obey, made from ones that do not: what is broken is mended by families that must, or must not, have
-some parents, and the best network of the others is looked for again.
+"""Networks that satisfy the constraints, made from ones that do not: what is broken is repaired by families that must,
+or must not, have some parents, and the best network of the others is looked for again.
 
-Each mended thing is then given up in turn and mended anew, now that the others hold: that often costs less.
+Each repaired thing is then given up in turn and repaired anew, now that the others hold: that often costs less.
+``SatisfyingKnown`` repairs the networks that a search rounds its weights to.
 """
 
 from __future__ import annotations
@@ -13,19 +14,23 @@ from itertools import pairwise
 import numpy as np
 
 from topdag import _core
-from topdag._util.bitsets import bits, equals, is_empty, members_of, sizes_of
+from topdag._util.bitsets import bits, equals, is_empty, masks_in, members_of, sizes_of
+from topdag._util.run import Run
 from topdag.constrained.literals import broken_clauses
 from topdag.constrained.path_cuts import Support, shortest_walks
-from topdag.knowledge.compiled import CompiledConstraints
+from topdag.knowledge.compiled import CompiledConstraints, has_cycle
 from topdag.knowledge.facts import transitive
 from topdag.knowledge.normal_form import Literal, ParentAmong
-from topdag.search.costs import Families, Masks, network_near
-from topdag.search.stores import Floats, candidates_from
+from topdag.search.costs import Families, Masks, network_near, spread_of
+from topdag.search.relaxation import Incumbent, Known
+from topdag.search.stores import Floats, ListStore, candidates_from
 
-MOST_MENDED = 40
+MOST_REPAIRED = 40
 """Of one network; each leaves fewer families."""
 CLIMBS = 30
 SEED = 1
+MOST_SKIPPED = 64
+"""While repairs fail, so many weights at most are passed over between two."""
 WHOLE = 1e-6  # no edge is free of cost for its weight
 
 Wanted = dict[Hashable, tuple[Literal, ...]]
@@ -33,13 +38,13 @@ Wanted = dict[Hashable, tuple[Literal, ...]]
 
 
 @dataclass(frozen=True)
-class Mended:
+class Repaired:
     cost: float
     masks: tuple[int, ...]
     wanted: Wanted
 
 
-class Mending:
+class Repair:
     """For listed families; ``weights`` of families say which networks to look near."""
 
     def __init__(self, families: Families, known: CompiledConstraints) -> None:
@@ -48,25 +53,25 @@ class Mending:
         self._own = [slice(begin, end) for begin, end in spans]
         self._left: dict[tuple[int, frozenset[Literal]], tuple[Masks, Floats]] = {}
 
-    def mended(self, weights: Floats, less_than: float) -> Mended | None:
-        """A network that obeys and costs less; None when none is found."""
-        best = self._mend({}, weights, less_than)
+    def repaired(self, weights: Floats, less_than: float) -> Repaired | None:
+        """An allowed network that costs less; None when none is found."""
+        best = self._repaired_with({}, weights, less_than)
         if best is None:
             return None
         for thing in list(best.wanted):
             others = {other: literals for other, literals in best.wanted.items() if other != thing}
-            again = self._mend(others, weights, best.cost)
+            again = self._repaired_with(others, weights, best.cost)
             best = best if again is None else again
         return best
 
-    def _mend(self, wanted: Wanted, weights: Floats, less_than: float) -> Mended | None:
+    def _repaired_with(self, wanted: Wanted, weights: Floats, less_than: float) -> Repaired | None:
         wanted = dict(wanted)
-        for _ in range(MOST_MENDED):
+        for _ in range(MOST_REPAIRED):
             found = self._climbed(wanted, weights)
             if found is None or found[0] >= less_than:
                 return None
             if self.known.rest.allows(found[1]):
-                return Mended(*found, wanted)
+                return Repaired(*found, wanted)
             more = self._next(wanted, found[1], weights)
             if more is None:
                 return None
@@ -178,3 +183,52 @@ class Mending:
         own = self._of(wanted, literal.child)
         costs = self._admitted(literal.child, own | {literal})[1]
         return float(costs.min(initial=np.inf) - self._admitted(literal.child, own)[1].min(initial=np.inf))
+
+
+class SatisfyingKnown(Known):
+    """As ``Known``, of networks that satisfy the constraints; none costs more than ``most``."""
+
+    def __init__(self, store: ListStore, run: Run, known: CompiledConstraints) -> None:
+        super().__init__(store, run)
+        self.known, self.rest = known, known.rest
+        self._repair: Repair | None = None
+        self.most = spread_of(store)
+        self._wait, self._skipped = 0, 0
+
+    def offer(self, cost: float, masks: list[int]) -> bool:
+        is_better = cost < self.cost or (self.incumbent is None and cost == self.most)
+        if not is_better or not self.rest.allows(masks):
+            return False
+        self.incumbent = Incumbent(tuple(masks), cost)
+        return True
+
+    def climb(self, climbs: int | None = None) -> None:
+        """The root repairs what it rounds; what blind climbs find is hardly ever allowed."""
+
+    def round(self, families: Families, weights: Floats) -> bool:
+        """The network of the weights if they are one; else one near them, repaired (seldom, while that fails)."""
+        chosen = _heaviest(families, weights)
+        masks = masks_in(families.parents[chosen])
+        is_better = not has_cycle(masks) and self.offer(float(families.costs[chosen].sum()), masks)
+        self._skipped += 1
+        if self._skipped <= self._wait:
+            return is_better
+        is_repaired = self._repaired_with(families, weights)
+        self._skipped = 0
+        self._wait = 0 if is_repaired else min(MOST_SKIPPED, 2 * self._wait + 1)
+        return is_better or is_repaired
+
+    def _repaired_with(self, families: Families, weights: Floats) -> bool:
+        if self._repair is None or self._repair.families is not families:
+            self._repair = Repair(families, self.known)
+        found = self._repair.repaired(weights, self.cost)
+        return found is not None and self.offer(found.cost, list(found.masks))
+
+
+def _heaviest(families: Families, weights: Floats) -> np.ndarray:
+    """Of each variable the first family of most weight."""
+    return np.array([begin + int(np.argmax(weights[begin:end])) for begin, end in _spans(families)])
+
+
+def _spans(families: Families) -> list[tuple[int, int]]:
+    return list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))

@@ -1,6 +1,7 @@
 """The best network under constraints on several variables at once, by a search of lists that are scored ever wider.
 
-For searches that take lists as they are; branch and cut makes its own grow (``constrained_best``).
+The one difference to ``growing_lists``: the search is given, and takes lists as they are (branching on cycles), so all
+lists are scored again for each step; branch and cut makes only those grow that the constraints can need.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.constrained.feasibility import nothing_obeys
+from topdag.constrained.feasibility import nothing_is_allowed
 from topdag.constrained.found import Found, Network
 from topdag.constrained.growing_lists import can_be_listed
 from topdag.constrained.needed_families import widened
@@ -20,7 +21,7 @@ from topdag.search.reach import FIRST_RESCORED, LARGEST_REACH, reach_to
 from topdag.search.stores import ListStore
 
 OnLists = Callable[..., Found]
-"""The best network of listed families that obeys, as ``search_by_cycles`` finds it."""
+"""The best allowed network of listed families, as ``search_by_cycles`` finds it."""
 
 
 def can_be_scored_wider(scores: Scores) -> bool:
@@ -32,7 +33,7 @@ def can_be_scored_wider(scores: Scores) -> bool:
 def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Run, on_lists: OnLists) -> Found:
     """On lists as they stand, where smaller families may stand for larger ones or all were kept.
 
-    Else on lists for networks ever further behind, as far as a network that obeys has been met. ``relaxed``: the best
+    Else on lists for networks ever further behind, as far as an allowed network has been found. ``relaxed``: the best
     network without such constraints, None when there is none or no time.
     """
     assert scores.compiled is not None
@@ -51,21 +52,21 @@ def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Ru
 
 
 def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on_lists: OnLists) -> Found:
-    """On these lists and then on longer ones, until what they lack is worse than a network found; ``best``: what the
-    best network without constraints is worth."""
+    """On these lists and then on longer ones, until what they lack is worse than a network found; ``best``: the
+    score of the best network without constraints."""
     found, reach = Found(bound=best, parts=1), 0.0
     while listed is not None:
-        met = found.best(1)
+        known = found.best(1)
         wanted = best - reach if reach < LARGEST_REACH else -math.inf
-        own = _searched(on_lists, listed, run, met[0][1] if met else None, best, wanted)
+        own = _searched(on_lists, listed, run, known[0][1] if known else None, best, wanted)
         value = max(own.networks.values(), default=-math.inf)
         found.networks |= own.networks
-        found.parts, found.rows, found.limit = found.parts + own.parts, found.rows + own.rows, own.limit
+        found.parts, found.cuts, found.limit = found.parts + own.parts, found.cuts + own.cuts, own.limit
         found.engine = own.engine
         found.bound = max(own.bound, best - reach)
         if found.limit is not None or value >= best - reach:
             return found
-        if reach == 0 and not found.networks and nothing_obeys(scores, run):
+        if reach == 0 and not found.networks and nothing_is_allowed(scores, run):
             return replace(found, bound=-math.inf)
         if reach == LARGEST_REACH:
             return replace(found, limit=Stop.TOO_FAR)

@@ -1,9 +1,10 @@
-"""Networks that obey constraints on several variables at once: the space is split until parts need no such constraints.
+"""Networks that satisfy constraints on several variables at once: the space is split until parts need none of these.
 
-The best network of a part, by its families alone, bounds all that the part holds. If it obeys, it is the best of the
-part; else the part is split into smaller ones that exclude it (``rule_splits``). The part with the largest bound comes
-next, so that the bound holds at any moment; until some network obeys, the first of the smaller parts is taken at once,
-so that there is something to show. Where few networks of a part can matter, they are listed and looked at instead.
+The best network of a part, by its families alone, bounds all that the part holds. If it is allowed, it is the best of
+the part; else the part is split into smaller ones that exclude it (``literals``). The part with the largest bound comes
+next, so that the bound holds at any moment; until some network is allowed, the first of the smaller parts is taken at
+once, so that there is something to show. Where few networks of a part can matter, they are listed and looked at
+instead.
 """
 
 from __future__ import annotations
@@ -16,31 +17,17 @@ from itertools import count
 
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.constrained.feasibility import nothing_obeys
 from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import best_by_rows, can_be_listed
-from topdag.constrained.listing import list_by_rows
 from topdag.constrained.literals import Part, broken_clauses, parts_of
-from topdag.constrained.needed_families import widened
-from topdag.constrained.part_bounds import PartBounds, bounds_of
-from topdag.constrained.parts import restricted
-from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing
-from topdag.errors import TooLarge
-from topdag.scoring.score import scored_again
+from topdag.constrained.parts import PartBounds, bounds_of, restricted
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL
-from topdag.search.reach import FIRST_OF_A_SPLIT, LARGEST_REACH, doubled_reach
-from topdag.search.stores import ListStore
 
 FIRST_LISTED = 256
 """So many networks of a part are listed at first, when lists are asked for."""
 MORE_LISTED = 4
-"""So many times more when all of them obey."""
+"""So many times more when all of them are allowed."""
 MOST_RANKED = 10**8
 """Lists this long are limited by a factor."""
-FIRST_PARTS_OF = 19
-"""For the best network with tables over all sets, one part is looked at by splitting before branch and cut is tried,
-twice as many for each variable less than so many: about as much work as branch and cut takes at least."""
 
 
 @dataclass(frozen=True)
@@ -53,11 +40,11 @@ class Listed:
 
 
 List = Callable[[Scores, int, float], Listed | None]
-"""Of scores without such constraints the best so many networks worth at least so much; None when the time is up."""
+"""Without such constraints, the best so many networks that score at least so much; None when the time is up."""
 
 
 class ConstrainedSearch:
-    """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none worth less than
+    """For the best ``most`` networks, none further behind the best than ``epsilon`` nats, none that scores less than
     ``lowest`` or further behind the best without constraints than ``cutoff``. Ends after ``most_parts``."""
 
     def __init__(
@@ -102,7 +89,7 @@ class ConstrainedSearch:
         return found
 
     def _dive(self, part: Part, size: int) -> bool:
-        """Looks into a part, and while nothing is found that obeys into the first of its own; False when stopped."""
+        """Looks into a part, and while nothing allowed is found into the first of its own; False when stopped."""
         next_part: Part | None = part
         while next_part is not None:
             smaller = self._look_into(next_part, size)
@@ -116,7 +103,7 @@ class ConstrainedSearch:
 
     @property
     def has_all(self) -> bool:
-        """Whether nothing worth less than ``lowest`` was asked for."""
+        """Whether nothing that scores less than ``lowest`` was asked for."""
         if self.lowest == -math.inf or (self.epsilon < math.inf and self._best - self.epsilon >= self.lowest):
             return True
         return sum(value >= self.lowest for value in self.found.networks.values()) >= self.most
@@ -127,7 +114,7 @@ class ConstrainedSearch:
 
     @property
     def threshold(self) -> float:
-        """What is worth less is not asked for."""
+        """What scores less is not asked for."""
         asked = self.lowest
         if self.epsilon < math.inf:
             asked = max(asked, self._best - self.epsilon)
@@ -161,9 +148,9 @@ class ConstrainedSearch:
         return None if listed is None else self._taken(part, size, listed, scores)
 
     def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
-        """Keeps what obeys; what may be left comes back as smaller parts. None when the time is up."""
+        """Keeps what is allowed; what may be left comes back as smaller parts. None when the time is up."""
         broken: Network | None = None
-        left = -math.inf  # what is not listed, or not yet taken, is worth no more
+        left = -math.inf  # what is not listed, or not yet taken, scores no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
             if self.rest.allows(masks):
                 self.offer(masks, value)
@@ -199,147 +186,3 @@ class ConstrainedSearch:
             heapq.heappush(self._ranked, value)
             if len(self._ranked) > self.most:
                 heapq.heappop(self._ranked)
-
-
-def search_constrained(
-    scores: Scores,
-    list_part: List,
-    run: Run,
-    *,
-    most: int,
-    epsilon: float = math.inf,
-    on_lists: OnLists | None = None,
-) -> Found:
-    """The best ``most`` networks within ``epsilon`` nats of the best that obey; ``on_lists`` searches lists of families
-    for the best one, however few variables there are.
-
-    Scores that were pruned for the best network are made anew, each time with the families of networks further behind
-    the best one without constraints.
-    """
-    assert scores.compiled is not None
-    if most == 1 and on_lists is not None and can_be_scored_wider(scores):
-        found = best_on_lists(scores, _relaxed(scores, list_part), run, on_lists)
-        is_settled = bool(found.networks) or found.limit in (None, run.limit)
-        if is_settled or isinstance(scores.store, ListStore):
-            return found  # else no list has a network that obeys, but all families are at hand
-    elif most == 1 and can_be_listed(scores):
-        found = _best(scores, list_part, run)
-        if found.limit is Stop.WEAK_RELAXATION:
-            return _best_by_splitting(scores, list_part, run, found)
-        if found.limit is not Stop.NOTHING_FOUND:
-            return found
-    elif most > 1:
-        listed = listed_by_rows(scores, run, most=most, epsilon=epsilon)
-        if listed is not None and listed.limit is Stop.WEAK_RELAXATION:
-            listed = _on_all_sets(scores, list_part, run, listed, most=most, epsilon=epsilon)
-        if listed is not None:
-            return listed
-    if not scores.automatic or (most == 1 and scores.compiled.rest.is_closed_under_removal):
-        return _split(scores, list_part, run, most=most, epsilon=epsilon)
-    return _ever_further(scores, list_part, run, most=most, epsilon=epsilon)
-
-
-def _best_by_splitting(scores: Scores, list_part: List, run: Run, first: Found) -> Found:
-    """Where the relaxation is weak: other engines may know at once that the best network of all obeys. ``first``: what
-    was met already."""
-    assert scores.compiled is not None
-    relaxed = _relaxed(scores, list_part)
-    if relaxed is not None:
-        value, masks = relaxed
-        if scores.compiled.rest.allows(masks):
-            first.networks[masks] = value
-        if max(first.networks.values(), default=-math.inf) >= value:
-            return replace(first, bound=value, limit=None)
-    if scores.compiled.rest.is_closed_under_removal:
-        return _split(scores, list_part, run, most=1, met=tuple(first.networks))
-    split = _on_all_sets(scores, list_part, run, first, most=1)
-    return split or best_by_rows(scores, run, first, may_be_split=False)
-
-
-def _on_all_sets(
-    scores: Scores, list_part: List, run: Run, first: Found, *, most: int, epsilon: float = math.inf
-) -> Found | None:
-    """By splitting on tables over all sets; None where these do not fit. ``first``: what was met already."""
-    try:
-        every = scored_again(scores, run, "all") if isinstance(scores.store, ListStore) else scores
-    except TooLarge:
-        return None
-    if every is None:
-        return replace(first, limit=run.limit)
-    return _split(every, list_part, run, most=most, epsilon=epsilon, met=tuple(first.networks))
-
-
-def listed_by_rows(
-    scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False
-) -> Found | None:
-    """As ``list_by_rows``; None where splitting is faster, or knows of families that are in no list."""
-    if scores.store.n <= SMALL or not can_be_listed(scores):
-        return None
-    found = list_by_rows(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
-    is_whole = isinstance(scores.store, ListStore) or found.limit not in (
-        Stop.NOTHING_FOUND,
-        Stop.TOO_FAR,
-    )
-    return found if is_whole else None
-
-
-def _best(scores: Scores, list_part: List, run: Run) -> Found:
-    """By splitting where a few parts are enough, else by branch and cut."""
-    if isinstance(scores.store, ListStore) or scores.store.n > SMALL:
-        return best_by_rows(scores, run)
-    most_parts = 1 << max(0, FIRST_PARTS_OF - scores.store.n)
-    found = _split(scores, list_part, run, most=1, most_parts=most_parts)
-    return best_by_rows(scores, run, found) if found.limit is Stop.PARTS else found
-
-
-def _split(
-    scores: Scores,
-    list_part: List,
-    run: Run,
-    *,
-    most: int,
-    epsilon: float = math.inf,
-    most_parts: float = math.inf,
-    met: Sequence[Network] = (),
-) -> Found:
-    """On the scores as they are; ``met``: networks that obey."""
-    search = ConstrainedSearch(
-        scores, list_part, run, most=most, epsilon=epsilon, cutoff=scores.cutoff, most_parts=most_parts
-    )
-    for masks in met:
-        search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
-    found = search.go()
-    if found.limit is None and not search.has_all:
-        found.limit = Stop.CUT_OFF
-    return found
-
-
-def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
-    """On scores made anew, each time with networks further behind."""
-    best, reach = _relaxed_best(scores, list_part), FIRST_OF_A_SPLIT
-    if best == -math.inf or nothing_obeys(scores, run):
-        return nothing(run)
-    while True:
-        wide = widened(scores, reach, run)
-        if wide is None:
-            return Found(bound=best, limit=run.limit)
-        search = ConstrainedSearch(wide, list_part, run, most=most, epsilon=epsilon, lowest=best - reach)
-        found = search.go()
-        found.bound = min(found.bound, best)  # a search that was stopped at once knows none
-        if found.limit is not None or search.has_all:
-            return found
-        if reach == LARGEST_REACH:
-            return replace(found, limit=Stop.TOO_FAR)
-        reach = doubled_reach(reach, search.needed_reach(best))
-
-
-def _relaxed_best(scores: Scores, list_part: List) -> float:
-    """Minus infinity when there is no network, or no time."""
-    found = _relaxed(scores, list_part)
-    return -math.inf if found is None else found[0]
-
-
-def _relaxed(scores: Scores, list_part: List) -> tuple[float, Network] | None:
-    """The best network without constraints on several variables at once; None when there is none, or no time."""
-    listed = list_part(scores.relaxed, 1, -math.inf)
-    return (listed.values[0], listed.masks[0]) if listed is not None and len(listed.values) else None

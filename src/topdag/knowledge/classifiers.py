@@ -1,4 +1,4 @@
-"""Structures of classifiers as ready constraints: the best network that obeys them is the best such classifier.
+"""Structures of classifiers as ready constraints: the best network that satisfies them is the best such classifier.
 
 All of them choose features too: a variable may stay without edges [de Campos, Zeng & Ji 2009, section 3.2].
 """

@@ -1,7 +1,7 @@
 """Knowledge about the scored variables of a table, as scoring and search read it.
 
 What speaks of one variable's parents is a matter of families and never leaves scoring. What is left speaks of several
-variables at once: orders, paths and rules; ``Rest`` knows whether a network obeys it.
+variables at once: orders, paths and rules; ``Rest`` knows whether a network satisfies it.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class Rest:
 
     @property
     def is_closed_under_removal(self) -> bool:
-        """Whether a network that obeys still does with fewer edges."""
+        """Whether a network that satisfies it still does with fewer edges."""
         return not self.paths and all(holds_with_fewer(rule.formula) for rule in self.rules)
 
     @property
@@ -142,7 +142,7 @@ class Rest:
         return [*before, *paths, *(rule.words for rule in self.rules)]
 
     def allows(self, masks: Sequence[int]) -> bool:
-        """Whether the network with these parents obeys."""
+        """Whether the network with these parents satisfies it."""
         if self.paths or self.no_paths:
             ancestors = transitive(masks)
             if any(not ancestors[end] >> begin & 1 for begin, end in self.paths):
@@ -181,18 +181,18 @@ class CompiledConstraints:
 
     @property
     def is_local(self) -> bool:
-        """Whether every network of allowed families obeys all that is known."""
+        """Whether every network of allowed families satisfies all that is known."""
         return not self.rest
 
     @property
     def orders_are_limited(self) -> bool:
-        """Whether some network that obeys may have orders that do not: edges that must be do not tell it all."""
+        """Whether some allowed network may have orders that are not: edges that must be do not tell it all."""
         certain = transitive([own.must for own in self.families])
         return bool(self.isolated) or any(early & ~above for early, above in zip(self.before, certain, strict=True))
 
     @cached_property
     def places(self) -> tuple[int, ...]:
-        """By variable those that may be placed before it: some order of every network that obeys has them there.
+        """By variable those that may be placed before it: some order of every allowed network has them there.
 
         Besides ``before``, groups of variables that can be placed one after another: those within a group could be on a
         circle of edges that may be and of what comes before what, no two of different groups.
@@ -225,7 +225,7 @@ class CompiledConstraints:
         return self.rest.is_closed_under_removal and all(own.is_closed_under_removal for own in self.families)
 
     def admit(self, networks: Masks) -> Truths:
-        """Which of these networks, a row of masks each, obey."""
+        """Which of these networks, a row of masks each, are allowed."""
         found = np.ones(len(networks), bool)
         for x, own in enumerate(self.families):
             found &= own.admit(networks[:, x])

@@ -34,7 +34,7 @@ LONGEST_LINE = 80
 
 @dataclass(frozen=True, init=False)
 class Constraints:
-    """What a network must obey. Nothing given: every network will do.
+    """What a network must satisfy. Nothing given: every network will do.
 
     ``required_edges``, ``forbidden_edges``: pairs (parent, child). ``required_adjacencies``,
     ``forbidden_adjacencies``: pairs between which some edge, or none, must be. ``roots``, ``leaves``: variables without
@@ -183,7 +183,7 @@ class Constraints:
         return compiled(settled(names, statements), sorted({*columns, *isolated}))
 
     def allows(self, network: Network) -> bool:
-        """Whether the network obeys all of it."""
+        """Whether the network satisfies all of it."""
         return not self.violations(network)
 
     def violations(self, network: Network) -> list[str]:

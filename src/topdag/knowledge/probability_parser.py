@@ -40,7 +40,9 @@ def parse_parameter(text: str) -> ParameterConstraint:
     2 P(lung=yes | smoke=no) - P(lung=yes | smoke=yes) <= 0
     """
     if not isinstance(text, str):
-        raise ConstraintError(f"A parameter constraint is made by influence and its kin, or a text such as {EXAMPLES}.")
+        raise ConstraintError(
+            f"A parameter constraint is made by influence, synergy or probability, or a text such as {EXAMPLES}."
+        )
     return _Reader(text).whole()
 
 

@@ -34,7 +34,7 @@ Members = Callable[[str], Sequence[str]]
 
 
 class Rule:
-    """Something that a network obeys or not. Joined by ``&``, ``|`` and ``~``, or by any_of and its kin."""
+    """Something that a network satisfies or not. Joined by ``&``, ``|`` and ``~``, or by any_of and similar."""
 
     @property
     def atoms(self) -> tuple[Atom, ...]:

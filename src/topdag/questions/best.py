@@ -8,13 +8,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from topdag import _core
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.constrained.cycle_rules import search_by_cycles
+from topdag.constrained.dispatch import search_constrained
 from topdag.constrained.rescored_lists import can_be_scored_wider
-from topdag.constrained.splitting import Listed, search_constrained
+from topdag.constrained.splitting import Listed
 from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
@@ -24,7 +24,7 @@ from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, sc
 from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
-from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.search.block_lattice import plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
     Engine,
@@ -36,7 +36,7 @@ from topdag.search.engines import (
     require_takes,
 )
 from topdag.search.greedy import climb
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.search.lattice import best_on_all_sets
 from topdag.search.precedence_lists import placed_lists
 from topdag.search.stores import ListStore
 
@@ -114,6 +114,8 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
         trail.scores.require_local("An order-modular prior", order=True)
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:
+        from topdag.scoring.with_prior import scores_with
+
         trail.scores = scores_with(trail.scores, prior, run)
     if _needs_splitting(trail, trail.scores):
         return _by_splitting(trail, trail.scores, run)
@@ -134,12 +136,22 @@ def _by_families(trail: Trail, scores: Scores, run: Run) -> Answer | None:
     trail.engine, trail.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
         return _searched(trail, scores, run, choice.engine)
-    n_ideals = n_ideals_if_few(scores.store, scores.before) if trail.request.engine is None else None
-    if n_ideals is not None:
-        return _by_ideals(trail, scores, n_ideals, run)
-    if choice.engine is Engine.BLOCKS:
-        return _by_blocks(trail, scores, run)
-    return _by_lattice(trail, scores, run)
+    found = best_on_all_sets(
+        scores.store,
+        choice.engine,
+        choice.reason,
+        run,
+        scores.before,
+        scores.slack,
+        may_be_few=trail.request.engine is None,
+    )
+    trail.engine, trail.reason, trail.best_alone = found.engine, found.reason, found.best_alone
+    trail.counted = found.counted or None
+    if not found.is_finished:
+        return None
+    if found.masks is None:
+        return _answer(trail, run, None, Status.INFEASIBLE, None)
+    return _answer(trail, run, scores.network(found.masks), Status.PROVED, None)
 
 
 def _scored(request: Request, run: Run) -> Scores | None:
@@ -174,22 +186,23 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
-        asked = {"engine": wanted, "bound": trail.request.bound} if is_part_of_lists else {}
-        own = Trail(Request.from_scores(part, **asked))
-        answer = _proved(own, run)
-        trail.engine = own.engine
-        if answer is None or answer.network is None:
-            return None if answer is None else Listed((), (), is_whole=True)
-        masks = tuple(part.masks_of(answer.network))
-        value = math.fsum(part.store.value(x, mask) for x, mask in enumerate(masks))
-        return Listed((value,), (masks,), is_whole=False)
+        engine = wanted if is_part_of_lists else None
+        from topdag.search.best import best_of_store  # which loads the relaxation and its solver
+
+        best = best_of_store(part.store, run, before=part.before, slack=part.slack, wanted=engine)
+        trail.engine = best.engine
+        if best.masks is None:
+            return Listed((), (), is_whole=True) if best.is_finished else None
+        value = math.fsum(map(part.store.value, range(part.store.n), best.masks))
+        return Listed((value,), (best.masks,), is_whole=False)
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
-    is_by_rows = found.rows > 0 or (found.engine is None and trail.engine == "none")  # no part was searched by itself
-    trail.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {trail.engine}"
+    # Where no part was searched by itself, clauses did it.
+    is_by_clauses = found.cuts > 0 or (found.engine is None and trail.engine == "none")
+    trail.engine = "branch and cut with clauses" if is_by_clauses else found.engine or f"splitting, {trail.engine}"
     trail.reason = "constraints speak of several variables at once"
-    trail.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
+    trail.counted = {"parts": found.parts} | ({"cuts": found.cuts} if found.cuts else {})
     network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
         return _answer(trail, run, network, Status.INFEASIBLE if network is None else Status.PROVED, None)
@@ -230,48 +243,6 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     if trail.standing_masks is None:
         return _answer(trail, run, None, Status.INFEASIBLE, None)
     return _answer(trail, run, scores.network(trail.standing_masks), Status.PROVED, None)
-
-
-def _by_ideals(trail: Trail, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
-    """By the few sets that can come first."""
-    trail.engine, trail.reason = (
-        "lattice of ideals",
-        f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
-    )
-    trail.counted = {"sets visited": n_ideals}
-    lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=False)
-    if lattice is None:
-        return None
-    trail.best_alone = lattice.best_alone
-    value, parents = lattice.read_back(scores.slack)
-    if value == -math.inf:
-        return _answer(trail, run, None, Status.INFEASIBLE, None)
-    return _answer(trail, run, scores.network(parents), Status.PROVED, None)
-
-
-def _by_blocks(trail: Trail, scores: Scores, run: Run) -> Answer | None:
-    plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
-    lattice = build_block_lattice(scores.store.core(scores.before), run, backward=False)
-    if lattice is None:
-        return None
-    value, parents = lattice.read_back(scores.slack)
-    if value == -math.inf:
-        return _answer(trail, run, None, Status.INFEASIBLE, None)
-    return _answer(trail, run, scores.network(parents), Status.PROVED, None)
-
-
-def _by_lattice(trail: Trail, scores: Scores, run: Run) -> Answer | None:
-    n = len(scores.columns)
-    plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
-    core = scores.store.core(scores.before)
-    found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.tick)
-    run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
-    trail.best_alone = found.best_alone
-    if not found.finished:
-        return None
-    if found.score == -math.inf:
-        return _answer(trail, run, None, Status.INFEASIBLE, None)
-    return _answer(trail, run, scores.network(found.parents), Status.PROVED, None)
 
 
 def _stopped(trail: Trail, run: Run) -> Answer:

@@ -18,8 +18,9 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
 from topdag.answers.results import Proof, Stats, Status, limit_text
+from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
-from topdag.constrained.splitting import Listed, listed_by_rows, search_constrained
+from topdag.constrained.splitting import Listed
 from topdag.questions.list_sources import Lattices, Wanted, needs_splitting, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
@@ -80,7 +81,7 @@ def list_classes(
     epsilon = _epsilon(wanted, scores)
     found = None
     if needs_splitting(scores):
-        found = listed_by_rows(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
+        found = listed_by_clauses(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
     if found is None or found.limit is Stop.WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
     return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
@@ -133,7 +134,7 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     bound = max(top, found.bound) if status is Status.STOPPED else top
     gap = 0.0 if status is not Status.STOPPED else bound - top
     proof = Proof(status, bound, gap, limit_text(found.limit), scores.describe_space())
-    work = {"parts": found.parts, "rows": found.rows} if found.rows else {"parts": found.parts}
+    work = {"parts": found.parts, "cuts": found.cuts} if found.cuts else {"parts": found.parts}
     made = stats(scores, run, found.engine or "splitting and listing", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 

@@ -50,7 +50,7 @@ def first_network(
     """
     candidates, limits = store.candidates, (run.seconds_left, run.tick)
     if rules is not None:
-        cost, parents = _core.sample_obeying(candidates, rules, ORDERS, CLIMBS, SEED, *limits)
+        cost, parents = _core.sample_satisfying(candidates, rules, ORDERS, CLIMBS, SEED, *limits)
         return None if cost == math.inf else (cost, tuple(parents))
     sampled = _core.sample_orders(candidates, ORDERS, SEED, True, *limits)
     if sampled[0] == math.inf:

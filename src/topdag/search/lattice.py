@@ -1,18 +1,71 @@
-"""The lattice of a store: best parents, forward and backward tables over all sets of variables."""
+"""The lattice of a store: best parents, forward and backward tables over all sets of variables; and the best network
+that a lattice tells: in one piece, in blocks, or over the few sets that can come first."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from topdag import _core
 from topdag._util.run import Run
-from topdag.search.engines import plan_lattice, set_bytes
+from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
+from topdag.search.engines import Engine, plan_lattice, set_bytes
+from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.search.stores import Store
 
 
 def lattice_of(store: Store, run: Run, before: Sequence[int] = ()) -> _core.Lattice | None:
     """With room beside it for the bounds of families; None when the time is up. ``before``: the variables that come
-    before each in any case."""
-    held = sum(array.nbytes for array in store.arrays)
-    plan_lattice(store.n, run, held=held, more=set_bytes(store.n) * (1 + run.threads))
+    before each."""
+    plan_lattice(store.n, run, held=_bytes_of(store), more=set_bytes(store.n) * (1 + run.threads))
     return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.tick)
+
+
+@dataclass(frozen=True)
+class BestOfStore:
+    """``masks``: the best network; None when there is none, or when it is not known because the time was up
+    (``is_finished`` is False). ``best_alone``: by variable its best local score, where an engine tells it early."""
+
+    is_finished: bool
+    masks: tuple[int, ...] | None
+    engine: str
+    reason: str
+    best_alone: Sequence[float] = ()
+    counted: Mapping[str, int] = field(default_factory=dict)
+
+
+def best_on_all_sets(
+    store: Store, engine: Engine, reason: str, run: Run, before: Sequence[int], slack: float, *, may_be_few: bool
+) -> BestOfStore:
+    """From a lattice over all sets, in blocks or not; if these ``may_be_few``, over those alone that can come first."""
+    n_ideals = n_ideals_if_few(store, before) if may_be_few else None
+    if n_ideals is not None:
+        return _by_ideals(store, n_ideals, run, before, slack)
+    if engine is Engine.BLOCKS:
+        plan_block_lattice(store.n, run, backward=False, held=_bytes_of(store))
+        blocks = build_block_lattice(store.core(before), run, backward=False)
+        masks = None if blocks is None else _network(*blocks.read_back(slack))
+        return BestOfStore(blocks is not None, masks, engine.value, reason)
+    plan_lattice(store.n, run, held=_bytes_of(store))
+    found = _core.best_network(store.core(before), slack, run.threads, run.seconds_left, run.tick)
+    run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
+    masks = _network(found.score, found.parents) if found.finished else None
+    return BestOfStore(found.finished, masks, engine.value, reason, found.best_alone)
+
+
+def _by_ideals(store: Store, n_ideals: int, run: Run, before: Sequence[int], slack: float) -> BestOfStore:
+    words = "lattice of ideals", f"{n_ideals:,} of {2**store.n:,} sets can come first"
+    counted = {"sets visited": n_ideals}
+    lattice = ideal_lattice_of(store, before, n_ideals, run, backward=False)
+    if lattice is None:
+        return BestOfStore(False, None, *words, counted=counted)
+    return BestOfStore(True, _network(*lattice.read_back(slack)), *words, lattice.best_alone, counted)
+
+
+def _network(value: float, parents: Sequence[int]) -> tuple[int, ...] | None:
+    return None if value == -math.inf else tuple(parents)
+
+
+def _bytes_of(store: Store) -> int:
+    return sum(array.nbytes for array in store.arrays)

@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 import topdag as td
-from topdag.constrained import needed_families as row_lists
-from topdag.constrained import rescored_lists as wider_lists
-from topdag.constrained import splitting as constrained_search
+from topdag.constrained import dispatch, needed_families
 from topdag.questions import list_sources as list_lattices
 from topdag.scoring import allowed as constrained_scoring
 from topdag.scoring import choice
@@ -20,8 +18,8 @@ from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.search import engines, ideal_lattices
 
 THAT_ASK = (
-    *(constrained_scoring, constrained_search, engines, ideal_lattices),
-    *(list_lattices, row_lists, score_making, wider_lists),
+    *(constrained_scoring, dispatch, engines, ideal_lattices),
+    *(list_lattices, needed_families, score_making),
 )
 FORMS = {"all sets": (20, 22, 16), "lists made of all sets": (4, 22, 16), "lists": (4, 4, 0)}
 """Up to how many variables tables are dense, and all sets are counted; how rare sets that matter must be for lists."""

@@ -20,7 +20,7 @@ import topdag as td
 from topdag._util import run as runs
 from topdag._util.run import Run
 from topdag.answers.lists import BestList
-from topdag.constrained import splitting as constrained_search
+from topdag.constrained import dispatch
 from topdag.scoring import score as score_making
 from topdag.search.engines import Choice, Engine
 
@@ -66,7 +66,7 @@ def automatic(constraints: td.Constraints | None = None) -> td.types.Scores:
 
 def as_for_many_variables(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
-    patch.setattr(constrained_search, "SMALL", 0)
+    patch.setattr(dispatch, "SMALL", 0)
 
 
 QUESTIONS: dict[str, Callable[..., Any]] = {

@@ -1,5 +1,5 @@
-// obeying_orders.cpp
-#include "cycles/obeying_orders.h"
+// satisfying_orders.cpp
+#include "cycles/satisfying_orders.h"
 
 #include <algorithm>
 #include <numeric>
@@ -92,9 +92,9 @@ private:
     std::vector<std::vector<ParentFact>> facts_;
 };
 
-class ObeyingOrders {
+class SatisfyingOrders {
 public:
-    ObeyingOrders(const Candidates& candidates, const CaseRules& rules, std::uint64_t seed, Limits& limits)
+    SatisfyingOrders(const Candidates& candidates, const CaseRules& rules, std::uint64_t seed, Limits& limits)
         : candidates_(candidates), rules_(rules), limits_(limits), draws_(seed),
           best_{Candidates::no_family, std::vector<VarSet>(candidates.n_variables(), 0), {}} {}
 
@@ -201,9 +201,9 @@ private:
 
 }  // namespace
 
-OrderedNetwork sample_obeying(const Candidates& candidates, const CaseRules& rules, const ObeyingSearch& search,
-                              Limits& limits) {
-    ObeyingOrders orders(candidates, rules, search.seed, limits);
+OrderedNetwork sample_satisfying(const Candidates& candidates, const CaseRules& rules, const SatisfyingSearch& search,
+                                 Limits& limits) {
+    SatisfyingOrders orders(candidates, rules, search.seed, limits);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(search.orders + search.climbs));
     orders.draw(search.orders);
     orders.climb(search.climbs);
