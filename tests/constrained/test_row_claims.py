@@ -11,7 +11,7 @@ from strategies import sampled_table
 import topdag as td
 from topdag._util.run import Run
 from topdag.constrained.clauses import Clause, Clauses
-from topdag.constrained.listing import ObeyingList
+from topdag.constrained.listing import AllowedList
 from topdag.search.costs import Families
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
@@ -44,7 +44,7 @@ def test_a_list_takes_networks_in_any_order(seed: int) -> None:
     families, wanted, of_classes = Families.of_store(store), int(rng.integers(1, 30)), bool(rng.random() < 0.5)
     own, allowed = {masks: families.places(masks) for masks in NETWORKS_OF_FOUR}, Clauses(known).admitted(families)
     costs = {masks: float(families.costs[at].sum()) for masks, at in own.items() if allowed[at].all()}
-    found = ObeyingList(store, Run(), known, wanted, -np.inf, of_classes=of_classes)
+    found = AllowedList(store, Run(), known, wanted, -np.inf, of_classes=of_classes)
     for place in rng.permutation(len(costs)).tolist():
         masks = list(costs)[place]
         found.offer(costs[masks], list(masks))
