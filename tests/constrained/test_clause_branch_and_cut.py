@@ -41,7 +41,7 @@ def test_rows_hold_in_networks_that_obey_and_find_what_others_break(seed: int) -
     draw = np.random.default_rng(seed)
     places = {masks: families.places(masks) for masks in NETWORKS_OF_FOUR}
     possible = [masks for masks in NETWORKS_OF_FOUR if all(map(FamilyRules.admits, known.families, masks))]
-    obeying = [masks for masks in possible if known.allows(masks)]
+    allowed = [masks for masks in possible if known.allows(masks)]
     found = set()
     for masks in possible:
         broken = clauses.broken(families, places[masks].astype(float), [])
@@ -55,7 +55,7 @@ def test_rows_hold_in_networks_that_obey_and_find_what_others_break(seed: int) -
         found.update(broken)
     for clause in found:
         marks = clause.marks(families)
-        assert all((marks & places[masks]).any() for masks in obeying)
+        assert all((marks & places[masks]).any() for masks in allowed)
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -66,8 +66,8 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
     found = search_by_clauses(listed(scores), compiled(known, table.names), Run())
     local = stored(free)
     best_first = sorted(reference.all_networks(table.n_variables), key=lambda m: -reference.network_score(local, m))
-    obeying = (masks for masks in best_first if known.allows(td.Network.from_masks(table.names, masks)))
-    best = next(obeying, None)
+    allowed = (masks for masks in best_first if known.allows(td.Network.from_masks(table.names, masks)))
+    best = next(allowed, None)
     true = -math.inf if best is None else reference.network_score(local, best)
     assert found.limit is None and found.bound == pytest.approx(true, abs=1e-6)
     assert len(found.networks) == (best is not None)

@@ -1,4 +1,4 @@
-"""Questions under constraints that are stopped: what they show obeys, and their bounds hold."""
+"""Questions under constraints that are stopped: what they show is allowed, and their bounds hold."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
     found = search_by_cycles(listed(td.score(table, td.BIC(), constraints=known)), compiled(known, table.names), Run())
     local = stored(td.score(table, td.BIC()))
     best_first = sorted(reference.all_networks(n), key=lambda masks: -reference.network_score(local, masks))
-    obeying = (masks for masks in best_first if known.allows(td.Network.from_masks(table.names, masks)))
-    best = next(obeying, None)
+    allowed = (masks for masks in best_first if known.allows(td.Network.from_masks(table.names, masks)))
+    best = next(allowed, None)
     true = -math.inf if best is None else reference.network_score(local, best)
     assert found.limit is None and found.bound == pytest.approx(true, abs=1e-6)
     assert len(found.networks) == (best is not None)
@@ -109,7 +109,7 @@ def test_it_agrees_with_the_engine_that_is_chosen(seed: int, search: Search) -> 
 
 
 @pytest.mark.parametrize("search", SEARCHES)
-def test_nothing_obeys(search: Search) -> None:
+def test_nothing_is_allowed(search: Search) -> None:
     table = sampled_table(9, 100, 1)
     known = td.Constraints(
         ancestors=[("V0", "V1"), ("V1", "V2")],

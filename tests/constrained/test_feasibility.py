@@ -1,4 +1,4 @@
-"""Whether any network obeys, whatever it scores: against brute force, and beyond 20 variables."""
+"""Whether any network is allowed, whatever it scores: against brute force, and beyond 20 variables."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NAMES = ("V0", "V1", "V2", "V3")
 
 
 def tight_constraints(seed: int) -> td.Constraints:
-    """Several at once with few parents each, so that often nothing obeys."""
+    """Several at once with few parents each, so that often nothing is allowed."""
     draw = random.Random(seed)
     found = drawn_constraints(NAMES, seed)
     for more in (
@@ -64,7 +64,7 @@ IMPOSSIBLE = {
 
 
 @pytest.mark.parametrize("known", IMPOSSIBLE.values(), ids=list(IMPOSSIBLE))
-def test_beyond_20_variables_it_is_proved_that_nothing_obeys(known: td.Constraints) -> None:
+def test_beyond_20_variables_it_is_proved_that_nothing_is_allowed(known: td.Constraints) -> None:
     scores = td.score(sampled_table(21, 100, 1), td.BIC(), constraints=known)
     answer = td.best_network(scores)
     assert answer.proof.status is Status.INFEASIBLE and answer.network is None

@@ -1,4 +1,4 @@
-"""Lists by branch and cut with clauses: all networks and classes that obey, as brute force and splitting find them."""
+"""Lists by branch and cut with clauses: all allowed networks and classes, as brute force and splitting find them."""
 
 from __future__ import annotations
 
@@ -142,17 +142,17 @@ def test_rows_and_splitting_agree(seed: int, monkeypatch: pytest.MonkeyPatch, re
 
 @pytest.mark.parametrize("seed", range(6))
 def test_classes_count_for_their_members_that_obey(seed: int) -> None:
-    """So that averages over all classes are those over all networks that obey."""
+    """So that averages over all classes are those over all allowed networks."""
     table = sampled_table(4, 60, seed)
     known = drawn_constraints(table.names, 600 + seed)
     scores = td.score(table, td.BDeu(), constraints=known)
     classes, networks = td.classes_within(scores, 1e12), td.networks_within(scores, 1e12)
     assert classes.n_networks == len(networks) and sum(classes.sizes) >= len(networks)
-    obeying = [sum(known.allows(member) for member in own.members()) for own in classes]
-    assert list(classes.satisfying) == obeying and min(obeying, default=1) >= 1
+    allowed = [sum(known.allows(member) for member in own.members()) for own in classes]
+    assert list(classes.satisfying) == allowed and min(allowed, default=1) >= 1
     if not len(networks):
         return
-    weights = np.exp(classes.scores) * obeying
+    weights = np.exp(classes.scores) * allowed
     assert classes.shares == pytest.approx(weights / weights.sum())
     assert td.features.edge_matrix(classes) == pytest.approx(td.features.edge_matrix(networks))
     for a, b in known.ancestors:
@@ -209,7 +209,7 @@ def test_a_list_that_is_stopped_has_the_best_network(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.usefixtures("by_rows")
-def test_a_list_that_is_stopped_has_what_was_met(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_that_is_stopped_has_what_was_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Below the floor, so that nothing is claimed of it."""
     scores = costly_path()
     best = td.k_best_networks(scores, 1)

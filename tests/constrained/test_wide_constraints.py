@@ -95,7 +95,7 @@ def test_random_constraints_say_the_same_among_more_columns(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(2))
-def test_nothing_obeys(seed: int) -> None:
+def test_nothing_is_allowed(seed: int) -> None:
     """Three variables need parents among themselves, in an order that some two of them forbid."""
     known = td.Constraints(
         allowed_parents={"V0": ["V5", "V6"], "V5": ["V0", "V6"], "V6": ["V0", "V5"]},
