@@ -339,7 +339,7 @@ def test_a_table_of_a_million_rows_is_searched_though_its_sums_are_too_large(tmp
         with pytest.raises(td.ScoreError, match=TOO_LARGE):
             td.score(table, td.BIC(), max_parents=1, keep=keep)
     scores = td.score(table, td.BIC(), max_parents=1)
-    td.write_scores(tmp_path / "s.npz", scores)
+    td.io.write_scores(tmp_path / "s.npz", scores)
     alone = [td.BIC().local(table, x, []) for x in range(n)]
     gains = {(x, p): td.BIC().local(table, x, [p]) - alone[x] for x in range(n) for p in range(x)}
     best, part = math.fsum(alone), list(range(n))
@@ -347,9 +347,9 @@ def test_a_table_of_a_million_rows_is_searched_though_its_sums_are_too_large(tmp
         if part[x] != part[p]:
             best += gains[x, p]
             part = [part[p] if own == part[x] else own for own in part]
-    for source in (scores, td.read_scores(tmp_path / "s.npz")):
+    for source in (scores, td.io.read_scores(tmp_path / "s.npz")):
         answer = td.best_network(source)
-        assert answer.proof.status is td.Status.PROVED
+        assert answer.proof.status is td.types.Status.PROVED
         assert answer.score == pytest.approx(best, abs=MOST, rel=0)
         with pytest.raises(td.ScoreError):
             td.k_best_networks(source, 2)
