@@ -16,9 +16,10 @@ from strategies import table_of
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.check import check_network
-from topdag.scoring import choice
+from topdag.scoring import allowed, choice
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within
+from topdag.search.stores import ListStore
 
 pytest.importorskip("clarabel", reason="the extra 'parameters' is not installed")
 
@@ -117,6 +118,22 @@ def test_family_bounds() -> None:
     for name in best.names:
         assert scores.family_bound(name, best.parents[name]) == pytest.approx(best.score, abs=1e-8)
     assert scores.family_bound("V3", ["V0"]) == -math.inf
+
+
+@pytest.mark.parametrize("keep", ["all", "best"])
+def test_few_allowed_families_are_listed_with_what_they_lose(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with more than 20 variables, where structure leaves few families of all that were scored."""
+    table = drawn_table(11, (2, 3, 2, 2, 3, 2), rows=120)
+    about = [td.probabilities.influence("V1", "V4", "+"), td.probabilities.influence("V0", "V2", "-")]
+    kind = td.probabilities.Constrained(td.BIC(), about)
+    known = td.Constraints(forbidden_edges=[("V5", "*")])
+    whole = td.score(table, kind, constraints=known, keep=keep)
+    monkeypatch.setattr(allowed, "SMALL", 0)
+    listed = td.score(table, kind, constraints=known, keep=keep)
+    assert isinstance(listed.store, ListStore)
+    for name in table.names:
+        assert dict(listed.families(name)) == dict(whole.families(name))
+    assert td.best_network(listed).score == td.best_network(whole).score
 
 
 @pytest.mark.parametrize("seed", [11, 12])

@@ -247,6 +247,8 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
 
 def _stopped(trail: Trail, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
+    if trail.standing is not None and trail.standing.bound == -math.inf:
+        return _answer(trail, run, None, Status.INFEASIBLE, None)  # seen before the search was stopped
     limit = run.limit if trail.standing is None else trail.standing.limit or run.limit
     met = trail.standing_masks
     if met is not None and trail.scores is not None:

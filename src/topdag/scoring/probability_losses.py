@@ -123,7 +123,7 @@ def _listed(store: ListStore, lessened: Mapping[int, Floats], run: Run) -> tuple
         scores.append(lessened.get(x, values))
     joined = np.concatenate(scores)
     lists = FamilyLists(store.lists.names, store.lists.offsets, rows_of(np.concatenate(masks)), joined)
-    listed = ListStore(store.n, lists, joined.copy())
+    listed = ListStore(store.n, lists, lists.scores.copy())  # lists put families in an order of their own
     return listed, round_store(listed, run.threads)
 
 
