@@ -51,6 +51,8 @@ def test_cases_come_again(readers: dict[str, Reader], tmp_path: Path) -> None:
 ONCE = [
     ("table", "a.csv", b"sep=,\n"),
     ("table", "a.csv", b"sep=;\n\n \n"),
+    ("table", "a.csv", "\n".encode("utf-16")),
+    ("table", "a.csv", "\n".encode("utf-32")),
     ("network .bif", "a.bif", b"variable a { type discrete [ " + b"9" * 5000 + b" ] { x, y }; }"),
     ("constraints", "a.toml", b"max_parents = " + b"9" * 5000),
 ]

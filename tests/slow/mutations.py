@@ -237,7 +237,7 @@ def _arrays_changed(arrays: dict[str, Any], draw: random.Random) -> dict[str, An
         new = array.copy()
         new.reshape(-1)[draw.randrange(array.size)] = draw.choice(values)
     elif change == "fill" and array.dtype.kind in "biuf":
-        new = np.full_like(array, draw.choice(values))
+        new = np.full(array.shape, draw.choice(values), array.dtype)
     elif change == "kind":
         with np.errstate(all="ignore"):
             new = array.astype(

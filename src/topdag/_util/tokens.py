@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from topdag.errors import ConstraintError
 
 MOST_NESTED = 100
+SPACE = re.compile(r"\s*")
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,8 @@ class TokenReader:
         found: list[Token] = []
         place = 0
         while True:
-            place += len(self.text[place:]) - len(self.text[place:].lstrip())
+            blank = SPACE.match(self.text, place)
+            place = place if blank is None else blank.end()
             if place == len(self.text):
                 return [*found, Token("end", "", place)]
             match = self.TOKENS.match(self.text, place)

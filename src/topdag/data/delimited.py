@@ -83,7 +83,8 @@ def decoded(content: bytes, encoding: str) -> str:
 def first_line(content: bytes) -> tuple[int, int]:
     """Where the first line that is not blank begins and ends."""
     begin = content.rfind(b"\n", 0, len(content) - len(content.lstrip())) + 1
-    return begin, content.index(b"\n", begin)
+    end = content.find(b"\n", begin)
+    return begin, len(content) if end < 0 else end
 
 
 def sniffed_separator(content: bytes) -> str:
