@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sizes import give_sizes
 from strategies import table_of
 
 import topdag as td
@@ -18,7 +19,6 @@ from topdag._util.run import Run
 from topdag.answers.check import check_network
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within
-from topdag.search import engines
 
 pytest.importorskip("clarabel", reason="the extra 'parameters' is not installed")
 
@@ -57,7 +57,7 @@ def all_values(kind: td.Constrained, table: td.Table) -> np.ndarray:
 def listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Small tables are scored family by family; with lists, as large ones are."""
     if request.param:
-        monkeypatch.setattr(engines, "FEW_CONSTRAINED", 1)
+        give_sizes(monkeypatch, few_with_parameters=1)
     return bool(request.param)
 
 
@@ -120,7 +120,7 @@ def test_lists_hold_what_tables_hold(seed: int, monkeypatch: pytest.MonkeyPatch)
     kind = td.Constrained(td.BIC(), [td.influence("V1", "V4", "+"), td.influence("V0", "V2", "-")])
     for keep in ("best", td.Within(50)):
         whole = td.score(table, kind, keep=keep)
-        monkeypatch.setattr(engines, "FEW_CONSTRAINED", 1)
+        give_sizes(monkeypatch, few_with_parameters=1)
         listed = td.score(table, kind, keep=keep)
         monkeypatch.undo()
         assert listed.report is not None and whole.report is None

@@ -33,7 +33,7 @@ from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
 from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL
+from topdag.search.engines import sizes
 from topdag.search.stores import Floats, ListStore, families_of
 
 Masks = NDArray[np.uint64]
@@ -79,7 +79,7 @@ class RowLists:
     def is_from_table(self) -> bool:
         """Whether families are scored anew: what the store lacks or takes long to look through."""
         scores = self.scores
-        is_slow = scores.store.n > SMALL and isinstance(scores.kind, (BIC, AIC)) and scores.prior is None
+        is_slow = scores.store.n > sizes().small and isinstance(scores.kind, (BIC, AIC)) and scores.prior is None
         return isinstance(scores.store, ListStore) or (is_slow and scores.table is not None)
 
     def short(self) -> ListStore | None:

@@ -13,7 +13,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag.constrained.literals import Literal, Meets
 from topdag.errors import TooLarge
-from topdag.search.engines import SMALL
+from topdag.search.engines import sizes
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import ListStore, Store
 
@@ -58,7 +58,7 @@ def bounds_of(store: Store, run: Run) -> PartBounds | None:
     On longer lists bounds by the relaxation were tried: they cost more than the parts they saved.
     """
     n = store.n
-    if n > (SMALL if isinstance(store, ListStore) else MOST_WITH_TABLES):
+    if n > (sizes().small if isinstance(store, ListStore) else MOST_WITH_TABLES):
         return NoBounds()
     try:
         lattice = lattice_of(store, run)

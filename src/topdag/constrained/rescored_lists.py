@@ -17,7 +17,7 @@ from topdag.constrained.growing_lists import FURTHER, NEAR_REACH, can_be_listed
 from topdag.scoring.keep import Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL
+from topdag.search.engines import sizes
 from topdag.search.reach import LARGEST_REACH
 from topdag.search.stores import ListStore
 
@@ -92,7 +92,7 @@ def _next_reach(reach: float, needed: float) -> float:
 def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
     keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
+    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > sizes().small)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
 

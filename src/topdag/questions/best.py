@@ -18,10 +18,10 @@ from topdag.constrained.splitting import Listed, search_constrained
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
+from topdag.questions.decide import Decision, Question, decide, decide_again
 from topdag.questions.order_prior import require_few
 from topdag.questions.order_questions import best_by_orders
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
-from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
@@ -31,13 +31,12 @@ from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
     Engine,
-    engine_for_best,
     named_engine,
     plan_lattice,
     require_takes,
 )
 from topdag.search.greedy import climb
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.search.ideal_lattices import ideal_lattice_of
 from topdag.search.precedence_lists import placed_lists
 from topdag.search.stores import ListStore
 
@@ -102,58 +101,49 @@ def best_of(trail: Trail, run: Run) -> Answer:
 
 def _proved(trail: Trail, run: Run) -> Answer | None:
     """The full search; None when the time is up before it ends."""
-    prior = trail.request.prior
+    request, prior = trail.request, trail.request.prior
+    decision = decide(request, Question.BEST)
     if trail.scores is None:
-        trail.scores = _scored(trail.request, run)
+        trail.scores = _scored(request, decision, run)
+        if trail.scores is not None:
+            decision = decide_again(decision, request, Question.BEST, trail.scores)
+    trail.engine, trail.reason = decision.engine.value, decision.reason
     if trail.scores is None or run.is_over:
         return None
     if isinstance(prior, OrderModular):
-        trail.scores.require_local("An order-modular prior", order=True)
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:
         trail.scores = scores_with(trail.scores, prior, run)
-    if _needs_splitting(trail, trail.scores):
+    if decision.engine is Engine.CONSTRAINED:
         return _by_splitting(trail, trail.scores, run)
-    return _by_families(trail, trail.scores, run)
+    return _by_families(trail, trail.scores, decision, run)
 
 
-def _needs_splitting(trail: Trail, scores: Scores) -> bool:
-    """Whether constraints speak of more than families and an order; branching sees to orders by itself."""
-    return scores.beyond_order is not None or (scores.rest is not None and trail.request.engine is Engine.CYCLES)
-
-
-def _by_families(trail: Trail, scores: Scores, run: Run) -> Answer | None:
+def _by_families(trail: Trail, scores: Scores, decision: Decision, run: Run) -> Answer | None:
     """The best of all networks of families that have a score; None when the time is up."""
-    n = len(scores.columns)
-    if n == 0:
+    if not scores.columns:
         return _answer(trail, run, scores.network([]), Status.PROVED, None)
-    choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=trail.request.engine)
-    trail.engine, trail.reason = choice.engine.value, choice.reason
-    if choice.engine in ON_LISTS:
-        return _searched(trail, scores, run, choice.engine)
-    n_ideals = n_ideals_if_few(scores.store, scores.before) if trail.request.engine is None else None
-    if n_ideals is not None:
-        return _by_ideals(trail, scores, n_ideals, run)
-    if choice.engine is Engine.BLOCKS:
+    if decision.engine in ON_LISTS:
+        return _searched(trail, scores, run, decision.engine)
+    if decision.n_ideals is not None:
+        return _by_ideals(trail, scores, decision.n_ideals, run)
+    if decision.engine is Engine.BLOCKS:
         return _by_blocks(trail, scores, run)
     return _by_lattice(trail, scores, run)
 
 
-def _scored(request: Request, run: Run) -> Scores | None:
-    table, kind, prior = request.table, request.kind, request.prior
-    assert table is not None and kind is not None
-    n = len(scored_columns(table))
-    everything = prior is not None and not prior.favours_fewer_parents
-    choice = scores_by_lists(n, table.n_rows, kind, request.max_parents, everything=everything)
-    # What cannot be answered is not scored either.
-    if isinstance(prior, OrderModular):
-        require_few(n, prior)
-    engine = request.engine or choice.engine
+def _scored(request: Request, decision: Decision, run: Run) -> Scores | None:
+    """What cannot be answered is not scored either."""
+    assert request.table is not None and decision.form is not None
+    n = len(scored_columns(request.table))
+    if isinstance(request.prior, OrderModular):
+        require_few(n, request.prior)
+    engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
-    return scores_of(request, run, "all" if everything else "best" if request.engine in ON_LISTS else None)
+    return scores_of(request, run, decision.keep, decision.form)
 
 
 def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
@@ -168,12 +158,14 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
         if is_given:
             raise ScoreError(f"{what} does not go with constraints on several variables at once.")
 
+    engines: list[str] = []
+
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
         own = Trail(Request.from_scores(part, engine=wanted if is_part_of_lists else None))
         answer = _proved(own, run)
-        trail.engine = own.engine
+        engines.append(own.engine)
         if answer is None or answer.network is None:
             return None if answer is None else Listed((), (), is_whole=True)
         masks = tuple(part.masks_of(answer.network))
@@ -182,9 +174,9 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
-    is_by_rows = found.rows > 0 or (found.engine is None and trail.engine == "none")  # no part was searched by itself
-    trail.engine = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {trail.engine}"
-    trail.reason = "constraints speak of several variables at once"
+    is_by_rows = found.rows > 0 or (found.engine is None and not engines)  # no part was searched by itself
+    method = "branch and cut with rows" if is_by_rows else found.engine or f"splitting, {engines[-1]}"
+    trail.engine = f"{trail.engine}: {method}"
     trail.counted = {"parts": found.parts} | ({"rows": found.rows} if found.rows else {})
     network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
@@ -221,10 +213,6 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
 
 def _by_ideals(trail: Trail, scores: Scores, n_ideals: int, run: Run) -> Answer | None:
     """By the few sets that can come first."""
-    trail.engine, trail.reason = (
-        "lattice of ideals",
-        f"{n_ideals:,} of {2 ** len(scores.columns):,} sets can come first",
-    )
     trail.counted = {"sets visited": n_ideals}
     lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=False)
     if lattice is None:

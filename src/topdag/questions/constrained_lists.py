@@ -20,9 +20,11 @@ from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
 from topdag.answers.results import Proof, Stats, Status, limit_text
 from topdag.constrained.found import Found
 from topdag.constrained.splitting import Listed, listed_by_rows, search_constrained
-from topdag.questions.list_sources import Lattices, Wanted, needs_splitting, within_memory
+from topdag.questions.decide import needs_splitting
+from topdag.questions.list_sources import Lattices, Wanted, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
+from topdag.search.engines import Engine
 
 FIRST_NETWORKS = 64
 MORE_NETWORKS = 4
@@ -134,7 +136,7 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     gap = 0.0 if status is not Status.STOPPED else bound - top
     proof = Proof(status, bound, gap, limit_text(found.limit), scores.describe_space())
     work = {"parts": found.parts, "rows": found.rows} if found.rows else {"parts": found.parts}
-    made = stats(scores, run, found.engine or "splitting and listing", work)
+    made = stats(scores, run, f"{Engine.CONSTRAINED.value}: {found.engine or 'splitting and listing'}", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 
 

@@ -20,6 +20,7 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run, parse_bytes
 from topdag._util.stop import Stop
+from topdag.answers.results import limit_text
 from topdag.questions import best as questions
 from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
@@ -451,3 +452,17 @@ def test_memory_limits_are_checked(limit: object) -> None:
 )
 def test_memory_limits_are_read(text: int | str, size: int) -> None:
     assert parse_bytes(text) == size
+
+
+def test_what_users_read_of_a_stop() -> None:
+    """The name of the argument that set the limit, or a sentence; engines compare neither."""
+    read = {stop: limit_text(stop) for stop in Stop}
+    assert len(set(read.values())) == len(Stop) and limit_text(None) is None
+    assert [read[stop] for stop in (Stop.TIME_LIMIT, Stop.MEMORY_LIMIT, Stop.INTERRUPT, Stop.ON_PROGRESS)] == [
+        *("time_limit", "memory_limit", "Ctrl-C", "on_progress"),
+    ]
+    assert read[Stop.TOO_FAR] == "690 nats behind the best network without constraints"
+    assert read[Stop.FAR_BEHIND_BEST] == "690 nats behind the best"
+    assert read[Stop.CUT_OFF] == "the cut-off at 1000 nats below the best"
+    proof = td.Proof(td.Status.STOPPED, 0.0, 0.0, "memory_limit", "all")
+    assert proof.limit_in_words == "the memory limit"

@@ -20,15 +20,14 @@ from brute_force import class_numbers, networks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from sizes import AS_LISTS, give_sizes
 
 import topdag as td
 from topdag import _core
-from topdag.scoring import score as score_making
 from topdag.scoring.kinds.base import NotAllowed
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import round_store
 from topdag.scoring.score import scores_from_lists
-from topdag.search.engines import Choice, Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import FamilyStore, ListStore, SetStore, Store
 
@@ -72,7 +71,7 @@ def numbers(scale: float, rows: int = 40) -> td.Table:
 
 def in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the variables were too many for tables over all sets."""
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, **AS_LISTS)
 
 
 def true_scores(scores: td.Scores, known: td.Constraints) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
