@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sizes import AS_LISTS, give_sizes
+from search_checks import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td

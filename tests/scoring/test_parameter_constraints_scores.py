@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sizes import give_sizes
+from search_checks import give_sizes
 from strategies import table_of
 
 import topdag as td

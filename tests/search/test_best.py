@@ -10,7 +10,7 @@ import reference
 from brute_force import network_scores, networks, values_of
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sizes import give_sizes
+from search_checks import give_sizes
 from strategies import sampled_table, tied_lists
 
 import topdag as td

@@ -11,7 +11,7 @@ from constraint_draws import some_constraints
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import Problem, forward, problems, random_problem
-from sizes import AS_LISTS, give_sizes
+from search_checks import AS_LISTS, give_sizes
 from strategies import list_scores, sampled_table, tied_lists
 
 import topdag as td

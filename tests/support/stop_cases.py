@@ -51,7 +51,7 @@ from random_inputs import (
     rounded_families,
     table_of,
 )
-from sizes import AS_LISTS
+from search_checks import AS_LISTS
 
 import topdag as td
 from topdag import _core

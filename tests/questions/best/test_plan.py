@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_runs import Topdag
-from sizes import AS_LISTS
+from search_checks import AS_LISTS
 from strategies import sampled_table
 
 import topdag as td
@@ -129,6 +129,10 @@ def test_the_command(topdag: Topdag, tmp_path) -> None:
     ran = topdag("plan", path, "--score", "bic")
     assert ran.code == 0
     assert "engine     search: the penalty of BIC() rules out most" in ran.out
+    weighed = topdag("plan", path, "--score", "bic", "--max-parents", "2", "--prior", "order-modular")
+    assert weighed.code == 5 and "takes at most 26" in weighed.out
+    known = topdag("plan", path, "--score", "bic", "--rule", "V0->V1 or V2->V3")
+    assert known.code == 0 and "engine     constrained search: constraints speak of several" in known.out
     refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
     assert refused.code == 5
     assert '"fits": false' in refused.out

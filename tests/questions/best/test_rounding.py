@@ -20,7 +20,7 @@ from brute_force import class_numbers, networks
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-from sizes import AS_LISTS, give_sizes
+from search_checks import AS_LISTS, give_sizes
 
 import topdag as td
 from topdag import _core

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sizes import AS_LISTS, give_sizes
+from search_checks import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td
