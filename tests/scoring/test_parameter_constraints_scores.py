@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from search_checks import give_sizes
 from strategies import table_of
 
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.check import check_network
-from topdag.scoring import choice
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within
 
@@ -60,7 +60,7 @@ def all_values(kind: td.probabilities.Constrained, table: td.Table) -> np.ndarra
 def listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Small tables are scored family by family; with lists, as large ones are."""
     if request.param:
-        monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
+        give_sizes(monkeypatch, few_with_parameters=1)
     return bool(request.param)
 
 
@@ -127,7 +127,7 @@ def test_lists_hold_what_tables_hold(seed: int, monkeypatch: pytest.MonkeyPatch)
     )
     for keep in ("best", td.Within(50)):
         whole = td.score(table, kind, keep=keep)
-        monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
+        give_sizes(monkeypatch, few_with_parameters=1)
         listed = td.score(table, kind, keep=keep)
         monkeypatch.undo()
         assert listed.report is not None and whole.report is None

@@ -21,16 +21,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from random_inputs import table_of as weighted_table
+from search_checks import AS_LISTS, give_sizes
 
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import require_exact_sums, round_store
 from topdag.scoring.score import scores_from_lists
 from topdag.search.best import Standing, search_best
-from topdag.search.engines import Choice, Engine
+from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import FamilyStore, ListStore, SetStore, Store
 
@@ -74,7 +74,7 @@ def numbers(scale: float, rows: int = 40) -> td.Table:
 
 def in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the variables were too many for tables over all sets."""
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, **AS_LISTS)
 
 
 def true_scores(scores: td.types.Scores, known: td.Constraints) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:
@@ -339,7 +339,7 @@ def test_a_table_of_a_million_rows_is_searched_though_its_sums_are_too_large(tmp
         with pytest.raises(td.ScoreError, match=TOO_LARGE):
             td.score(table, td.BIC(), max_parents=1, keep=keep)
     scores = td.score(table, td.BIC(), max_parents=1)
-    td.write_scores(tmp_path / "s.npz", scores)
+    td.io.write_scores(tmp_path / "s.npz", scores)
     alone = [td.BIC().local(table, x, []) for x in range(n)]
     gains = {(x, p): td.BIC().local(table, x, [p]) - alone[x] for x in range(n) for p in range(x)}
     best, part = math.fsum(alone), list(range(n))
@@ -347,9 +347,9 @@ def test_a_table_of_a_million_rows_is_searched_though_its_sums_are_too_large(tmp
         if part[x] != part[p]:
             best += gains[x, p]
             part = [part[p] if own == part[x] else own for own in part]
-    for source in (scores, td.read_scores(tmp_path / "s.npz")):
+    for source in (scores, td.io.read_scores(tmp_path / "s.npz")):
         answer = td.best_network(source)
-        assert answer.proof.status is td.Status.PROVED
+        assert answer.proof.status is td.types.Status.PROVED
         assert answer.score == pytest.approx(best, abs=MOST, rel=0)
         with pytest.raises(td.ScoreError):
             td.k_best_networks(source, 2)
