@@ -95,15 +95,15 @@ def test_a_decision_parts_the_networks_that_obey(seed: int) -> None:
         assert sum(obeying) == known.allows(masks)
 
 
-def test_what_is_mended_obeys() -> None:
-    n_mended = 0
+def test_what_is_repaired_satisfies_the_constraints() -> None:
+    n_repaired = 0
     for seed in range(10):
         table = sampled_table(7, 100, seed)
         known = drawn_constraints(table.names, 500 + seed)
         families = Families.of_store(listed(td.score(table, td.BIC(), constraints=known)))
-        found = Repair(families, compiled(known, table.names)).mended(np.zeros(families.size), math.inf)
+        found = Repair(families, compiled(known, table.names)).repaired(np.zeros(families.size), math.inf)
         if found is not None:
             assert known.allows(td.Network.from_masks(table.names, found.masks))
             assert found.cost == families.costs[families.places(found.masks)].sum()
-            n_mended += 1
-    assert n_mended >= 5
+            n_repaired += 1
+    assert n_repaired >= 5
