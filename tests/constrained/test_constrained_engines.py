@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from constraint_draws import some_constraints
-from search_checks import AS_LISTS, give_sizes
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from search_checks import AS_LISTS, give_sizes
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td

@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 import reference
 from constraint_draws import compiled, drawn_constraints, listed
-from search_checks import AS_LISTS, give_sizes
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table, stored
 
 import topdag as td

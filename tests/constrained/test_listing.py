@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import reference
 from constraint_draws import drawn_constraints
-from search_checks import AS_LISTS, give_sizes
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table, stored
 
 import topdag as td

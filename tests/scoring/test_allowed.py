@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_checks import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td

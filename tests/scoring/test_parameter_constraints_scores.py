@@ -9,9 +9,9 @@ from collections.abc import Sequence
 import brute_force
 import numpy as np
 import pytest
+from given_sizes import give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_checks import give_sizes
 from strategies import table_of
 
 import topdag as td

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import reference
 from brute_force import network_scores, networks, values_of
+from given_sizes import give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from search_checks import give_sizes
 from strategies import sampled_table, tied_lists
 
 import topdag as td

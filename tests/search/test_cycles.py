@@ -8,10 +8,10 @@ from itertools import product
 import pytest
 import reference
 from constraint_draws import some_constraints
+from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import Problem, forward, problems, random_problem
-from search_checks import AS_LISTS, give_sizes
 from strategies import list_scores, sampled_table, tied_lists
 
 import topdag as td

@@ -1,28 +1,17 @@
-"""For tests of search: networks and cuts checked one by one, and engines of many variables for few."""
+"""Networks and cuts checked one by one, for tests of search."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
-import pytest
 import reference
 import strategies
 
 from topdag import _core
-from topdag.search import engines
 from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
-
-AS_LISTS = {"few": -1, "sparse": 0}
-"""Sizes at which every table is scored as lists."""
-
-
-def give_sizes(monkeypatch: pytest.MonkeyPatch, **changed: int) -> None:
-    """The sizes at which engines change, until the test ends or ``monkeypatch`` undoes it."""
-    monkeypatch.setattr(engines, "_sizes", replace(engines.sizes(), **changed))
 
 
 def store_of(lists: FamilyLists) -> ListStore:

@@ -36,6 +36,7 @@ from counted_stops import (
     stops_of,
     within,
 )
+from given_sizes import AS_LISTS
 from random_inputs import (
     Families,
     Inputs,
@@ -52,7 +53,6 @@ from random_inputs import (
     rounded_families,
     table_of,
 )
-from search_checks import AS_LISTS
 
 import topdag as td
 from topdag import _core

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_runs import Topdag
-from search_checks import AS_LISTS
+from given_sizes import AS_LISTS
 from strategies import sampled_table
 
 import topdag as td

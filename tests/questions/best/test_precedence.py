@@ -7,8 +7,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from given_sizes import AS_LISTS, give_sizes
 from precedence_truth import agreeing, long_order, some_orders, table
-from search_checks import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 import reference
 from brute_force import class_numbers, networks
+from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from random_inputs import table_of as weighted_table
-from search_checks import AS_LISTS, give_sizes
 
 import topdag as td
 from topdag import _core

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from search_checks import AS_LISTS, give_sizes
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from search_checks import give_sizes
+from given_sizes import give_sizes
 
 import topdag as td
 from topdag.scoring.kinds.discrete import ScoreKind

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 from ctrl_c import only_a_person_ends_the_run, press_ctrl_c
-from search_checks import AS_LISTS, give_sizes
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td
