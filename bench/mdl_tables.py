@@ -29,8 +29,8 @@ PAPER: dict[str, tuple[tuple[int, ...], int, float, float]] = {
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
     from topdag.questions.network_search import search_networks
-    from topdag.scoring.choice import FEW
     from topdag.scoring.parent_bounds import parent_bounds
+    from topdag.search.engines import sizes
 
     table = td.read_table(DATA / f"{name}.csv")
     n = table.n_variables
@@ -40,7 +40,7 @@ def measure(name: str, threads: int) -> dict[str, Any]:
     begin = time.perf_counter()
     found = search_networks(scores, KS[0], threads=threads, time_limit=SECONDS)
     seconds = time.perf_counter() - begin
-    if n <= FEW:  # all sets are counted there, so what the k best need is known exactly
+    if n <= sizes().few:  # all sets are counted there, so what the k best need is known exactly
         kept = [td.score(table, td.BIC(), keep=td.KBest(k), threads=threads).n_families for k in KS]
     else:
         kept = [td.k_best_networks(scores, k, threads=threads).source.n_families for k in KS]

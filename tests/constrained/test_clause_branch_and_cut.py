@@ -8,21 +8,17 @@ import numpy as np
 import pytest
 import reference
 from constraint_draws import compiled, drawn_constraints, listed
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table, stored
 
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import needed_families
-from topdag.constrained import parts as part_stores
 from topdag.constrained.clause_branch_and_cut import search_by_clauses
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
 from topdag.knowledge.compiled import FamilyRules
-from topdag.scoring import score as score_making
-from topdag.search import engines
 from topdag.search.costs import Families
-from topdag.search.engines import Choice, Engine
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
@@ -78,9 +74,7 @@ def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_stores, needed_families):
-        monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, small=4, **AS_LISTS)
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -96,7 +90,7 @@ def test_lists_that_were_pruned_are_made_again(seed: int, on_lists: None) -> Non
         assert answer.network is None
         return
     assert answer.proof.status is Status.PROVED
-    assert answer.stats.engine == "branch and cut with clauses" or scores.beyond_order is None
+    assert answer.stats.engine == "constrained search: branch and cut with clauses" or scores.beyond_order is None
     assert answer.score == pytest.approx(found.bound, abs=1e-6)
     assert answer.network is not None and known.allows(answer.network)
 

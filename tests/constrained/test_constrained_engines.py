@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import pytest
 from constraint_draws import some_constraints
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td
 from topdag.answers.results import Status
-from topdag.constrained import parts as part_stores
-from topdag.questions import list_sources as list_lattices
-from topdag.scoring import score as score_making
-from topdag.search import engines
-from topdag.search.engines import Choice, Engine
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -21,9 +17,7 @@ def test_lists_and_tables_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> N
     known = some_constraints(table.names, seed)
     dense = td.score(table, td.BIC(), constraints=known)
     true = td.best_network(dense), td.k_best_networks(dense, 12), td.networks_within(dense, 3)
-    for room in (engines, list_lattices, part_stores):
-        monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, small=4, **AS_LISTS)
     listed = td.score(table, td.BIC(), constraints=known)
     assert listed.automatic
     answer = td.best_network(listed)

@@ -5,13 +5,12 @@ from __future__ import annotations
 import math
 
 import pytest
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td
 from topdag._util.progress import Progress
 from topdag.answers.results import Status
-from topdag.scoring import score as score_making
-from topdag.search.engines import Choice, Engine
 
 KNOWN = td.Constraints(
     ancestors=[("V7", "V0"), ("V5", "V1"), ("V6", "V2")],
@@ -86,7 +85,7 @@ def test_no_time_at_all(known: td.Constraints) -> None:
 def test_lists_stopped_at_their_first_part_are_bounded_by_the_best_network_of_all(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, **AS_LISTS)
     table = sampled_table(8, 200, 3)
     free = td.best_network(td.score(table, td.BIC()))
     scores = td.score(table, td.BIC(), constraints=KNOWN)

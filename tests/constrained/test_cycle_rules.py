@@ -9,22 +9,18 @@ from dataclasses import replace
 import pytest
 import reference
 from constraint_draws import compiled, drawn_constraints, listed
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table, stored
 
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import needed_families
-from topdag.constrained import parts as part_stores
 from topdag.constrained.clause_branch_and_cut import search_by_clauses
 from topdag.constrained.cycle_rules import case_rules, search_by_cycles
 from topdag.constrained.found import Found
 from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
-from topdag.scoring import score as score_making
-from topdag.search import engines
 from topdag.search.cycles import branch_on_cycles, first_network
-from topdag.search.engines import Choice, Engine
 from topdag.search.stores import ListStore
 
 Search = Callable[[ListStore, CompiledConstraints, Run], Found]
@@ -154,9 +150,7 @@ def test_the_first_network_obeys_and_is_near_the_best(seed: int) -> None:
 @pytest.fixture
 def on_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As for many variables."""
-    for room in (engines, part_stores, needed_families):
-        monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, small=4, **AS_LISTS)
 
 
 @pytest.mark.parametrize("seed", range(15))
@@ -182,7 +176,9 @@ def test_stopped_with_a_bound_that_holds(on_lists: None) -> None:
     known = td.Constraints(rules=[f"{a[0]}->{a[1]} or {b[0]}->{b[1]} or {c[0]}->{c[1]}"])
     scores = td.score(table, td.BIC(), constraints=known)
     best = td.best_network(scores, engine="branching")
-    assert best.proof.status is Status.PROVED and best.stats.engine == "branching on cycles and rules"
+    assert (
+        best.proof.status is Status.PROVED and best.stats.engine == "constrained search: branching on cycles and rules"
+    )
     stopped = td.best_network(scores, engine="branching", time_limit=0)
     assert stopped.proof.status is Status.STOPPED and stopped.proof.bound >= best.score - 1e-9
 

@@ -95,7 +95,7 @@ def test_a_decision_parts_the_networks_that_obey(seed: int) -> None:
         assert sum(allowed) == known.allows(masks)
 
 
-def test_what_is_repaired_is_allowed() -> None:
+def test_what_is_repaired_satisfies_the_constraints() -> None:
     n_repaired = 0
     for seed in range(10):
         table = sampled_table(7, 100, seed)

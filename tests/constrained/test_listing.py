@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reference
 from constraint_draws import drawn_constraints
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table, stored
 
 import topdag as td
@@ -16,14 +17,12 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Status
-from topdag.constrained import dispatch
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
 from topdag.constrained.found import Found
 from topdag.constrained.listing import BY_CLAUSES, list_by_clauses
-from topdag.scoring import score as score_making
 from topdag.scoring.dominance import listed_store
-from topdag.search.engines import Choice, Engine
+from topdag.search.engines import sizes_given
 from topdag.search.stores import families_of
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
@@ -32,15 +31,13 @@ NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 @pytest.fixture
 def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few variables are listed as many are."""
-    monkeypatch.setattr(dispatch, "SMALL", 0)
+    give_sizes(monkeypatch, small=0)
 
 
 @pytest.fixture
 def on_lists(by_rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And their families stand in lists that were pruned for the best network."""
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
-    monkeypatch.setattr("topdag.questions.list_sources.SMALL", 0)
-    monkeypatch.setattr("topdag.constrained.needed_families.SMALL", 0)
+    give_sizes(monkeypatch, **AS_LISTS)
 
 
 @pytest.fixture(params=[(0, 10), (200_000, 7), (40, 3)])
@@ -71,7 +68,8 @@ def class_values(values: dict[tuple[int, ...], float]) -> dict[object, float]:
 def test_lists_are_those_of_brute_force(seed: int) -> None:
     table = sampled_table(4, 60, seed)
     known = drawn_constraints(table.names, 900 + seed)
-    scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
+    with sizes_given(small=20):  # all families get their score
+        scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
     true = all_that_obey(scores)
     k_best, near = td.k_best_networks(scores, 7), td.networks_within(scores, 50)
     assert list(k_best.scores) == pytest.approx(best_values(true, 7), abs=1e-6)
@@ -136,7 +134,7 @@ def test_rows_and_splitting_agree(seed: int, monkeypatch: pytest.MonkeyPatch, re
             assert found.proof.status is wanted.proof.status
             assert list(found.scores) == pytest.approx(list(wanted.scores), abs=1e-6)
             assert all(known.allows(found.network(place)) for place in range(len(found)))
-        assert found.stats.engine == BY_CLAUSES
+        assert found.stats.engine == f"constrained search: {BY_CLAUSES}"
         assert not len(found) or found.floor == pytest.approx(wanted.floor, abs=1e-6)
 
 
@@ -181,7 +179,7 @@ def test_where_the_relaxation_is_weak_tables_are_split(seed: int, monkeypatch: p
     dense = td.score(table, td.BIC(), constraints=known)
     best, true = td.best_network(dense), td.k_best_networks(dense, 8)
     monkeypatch.setattr(constrained_best, "WEAK", -1.0)
-    monkeypatch.setattr(dispatch, "SMALL", 0)
+    give_sizes(monkeypatch, small=0)
     listed = replace(dense, store=td.score(table, td.BIC(), keep="best").store, automatic=True, keep="best")
     for scores in (dense, listed):
         found = td.best_network(scores)

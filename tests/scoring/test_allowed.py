@@ -9,15 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import sampled_table
 
 import topdag as td
-from topdag.scoring import allowed as constrained_scoring
-from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.search.engines import Choice, Engine
 from topdag.search.reach import FIRST_OF_A_SPLIT
 from topdag.search.stores import ListStore, SetStore, families_of
 
@@ -37,7 +35,7 @@ KEEPS = ("best", "all", td.Within(5.0), td.KBest(3))
 @pytest.fixture
 def by_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the variables were too many for tables over all sets."""
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, **AS_LISTS)
 
 
 def families(scores: td.types.Scores) -> dict[tuple[str, tuple[str, ...]], float]:
@@ -216,7 +214,7 @@ def test_parents_that_must_be_get_no_scores_beyond_max_parents(kind: ScoreKind) 
 def test_few_of_many_families_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     table, constraints = sampled_table(6, 60, 2), td.Constraints(**KNOWN["tan"])
     dense = td.score(table, td.BDeu(), constraints=constraints)
-    monkeypatch.setattr(constrained_scoring, "SMALL", 4)
+    give_sizes(monkeypatch, small=4)
     for keep in KEEPS:
         listed = td.score(table, td.BDeu(), constraints=constraints, keep=keep)
         assert isinstance(listed.store, ListStore)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import brute_force
 import numpy as np
 import pytest
+from given_sizes import give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import table_of
@@ -16,7 +17,6 @@ from strategies import table_of
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.check import check_network
-from topdag.scoring import allowed, choice
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within
 from topdag.search.stores import ListStore
@@ -61,7 +61,7 @@ def all_values(kind: td.probabilities.Constrained, table: td.Table) -> np.ndarra
 def listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Small tables are scored family by family; with lists, as large ones are."""
     if request.param:
-        monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
+        give_sizes(monkeypatch, few_with_parameters=1)
     return bool(request.param)
 
 
@@ -128,7 +128,7 @@ def test_few_allowed_families_are_listed_with_what_they_lose(keep: Keep, monkeyp
     kind = td.probabilities.Constrained(td.BIC(), about)
     known = td.Constraints(forbidden_edges=[("V5", "*")])
     whole = td.score(table, kind, constraints=known, keep=keep)
-    monkeypatch.setattr(allowed, "SMALL", 0)
+    give_sizes(monkeypatch, small=0)
     listed = td.score(table, kind, constraints=known, keep=keep)
     assert isinstance(listed.store, ListStore)
     for name in table.names:
@@ -144,7 +144,7 @@ def test_lists_hold_what_tables_hold(seed: int, monkeypatch: pytest.MonkeyPatch)
     )
     for keep in ("best", td.Within(50)):
         whole = td.score(table, kind, keep=keep)
-        monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
+        give_sizes(monkeypatch, few_with_parameters=1)
         listed = td.score(table, kind, keep=keep)
         monkeypatch.undo()
         assert listed.report is not None and whole.report is None

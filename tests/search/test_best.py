@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 import reference
 from brute_force import network_scores, networks, values_of
+from given_sizes import give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import sampled_table, tied_lists
 
 import topdag as td
 from topdag._util.run import Run
-from topdag.questions import list_sources as list_lattices
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search import best as searching
@@ -153,7 +153,7 @@ def test_engines_are_asked_for_by_name() -> None:
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists from the sparse lattice, however few variables there are."""
-    monkeypatch.setattr(list_lattices, "SMALL", 0)
+    give_sizes(monkeypatch, small=0)
 
 
 @pytest.mark.usefixtures("sparse")

@@ -8,6 +8,7 @@ from itertools import product
 import pytest
 import reference
 from constraint_draws import some_constraints
+from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import Problem, forward, problems, random_problem
@@ -18,12 +19,8 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Status
-from topdag.constrained import parts as part_stores
-from topdag.scoring import score as score_making
 from topdag.scoring.score import scores_from_lists
-from topdag.search import engines
 from topdag.search.cycles import branch_on_cycles, first_network
-from topdag.search.engines import Choice, Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
@@ -183,9 +180,7 @@ def test_ctrl_c_leaves_network_and_bound() -> None:
 
 def as_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables are scored as those of many variables are."""
-    for room in (engines, part_stores):
-        monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, small=4, **AS_LISTS)
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -36,6 +36,7 @@ from counted_stops import (
     stops_of,
     within,
 )
+from given_sizes import AS_LISTS
 from random_inputs import (
     Families,
     Inputs,
@@ -56,21 +57,18 @@ from random_inputs import (
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.constrained import dispatch, needed_families, splitting
 from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
-from topdag.constrained import parts as part_stores
+from topdag.constrained import splitting
 from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.repair import SatisfyingKnown
-from topdag.questions import list_sources as list_lattices
-from topdag.questions import network_search
-from topdag.scoring import score as score_making
+from topdag.questions import decide
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
-from topdag.search import branch_and_cut, engines, ideal_lattices, reach, relaxation
+from topdag.search import branch_and_cut, engines, reach, relaxation
 from topdag.search import cycles as branching
 from topdag.search.branch_and_cut import PartSearch, prove_best
-from topdag.search.engines import Choice, Engine
+from topdag.search.engines import sizes_given
 from topdag.search.family_lists import FamilyLists
 from topdag.search.order_search import consecutive_blocks, search_orders
 from topdag.search.relaxation import Known
@@ -99,11 +97,7 @@ def at_every_stop(ask: Ask, seed: int, check: Callable[[Any], None], many: int =
 @contextmanager
 def lists_for_few() -> Iterator[None]:
     """Few variables are treated as many are: listed families, search and sparse lattices."""
-    with ExitStack() as stack:
-        for module in (engines, list_lattices, part_stores, network_search, dispatch, needed_families):
-            stack.enter_context(patch.object(module, "SMALL", 2))
-        by_lists = patch.object(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
-        stack.enter_context(by_lists)
+    with sizes_given(small=2, **AS_LISTS):
         yield
 
 
@@ -446,7 +440,7 @@ def on_route(route: str) -> Iterator[None]:
         if route in ("rows", "nothing met"):
             stack.enter_context(without_luck() if route == "rows" else nothing_met())
             stack.enter_context(hasty())
-            stack.enter_context(patch.object(dispatch, "SMALL", 2))
+            stack.enter_context(sizes_given(small=2))
         yield
 
 
@@ -507,8 +501,8 @@ def check_lists(n: int, families: Families, lattice: str, k: int, factor: float,
         if lattice == "sparse":
             stack.enter_context(lists_for_few())
         if lattice == "blocks":
-            stack.enter_context(patch.object(list_lattices, "SMALL", 0))
-            stack.enter_context(patch.object(list_lattices, "ListStore", type("NoList", (), {})))
+            stack.enter_context(sizes_given(small=0))
+            stack.enter_context(patch.object(decide, "ListStore", type("NoList", (), {})))
 
         def k_best(limit: float) -> Any:
             return td.k_best_networks(scores, k, time_limit=limit, threads=1)
@@ -790,7 +784,7 @@ def check_ideals(table: Inputs, pairs: list[tuple[str, str]], k: int, seed: int)
     def k_best(limit: float) -> Any:
         return td.k_best_networks(scores, k, time_limit=limit, threads=1)
 
-    with patch.object(ideal_lattices, "FEW", 1):
+    with sizes_given(ideals=1):
         assert "ideals" in best(NEVER).stats.engine
         at_every_stop(best, seed, lambda answer: check_answer(answer, truth))
         at_every_stop(k_best, seed, lambda found: check_list(found, ranked, min(k, len(ranked)), close=CLOSE), many=5)

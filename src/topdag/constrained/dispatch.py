@@ -26,7 +26,7 @@ from topdag.constrained.splitting import ConstrainedSearch, List
 from topdag.errors import TooLarge
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL
+from topdag.search.engines import sizes
 from topdag.search.reach import FIRST_OF_A_SPLIT, LARGEST_REACH, doubled_reach
 from topdag.search.stores import ListStore
 
@@ -107,7 +107,7 @@ def listed_by_clauses(
     scores: Scores, run: Run, *, most: int, epsilon: float = math.inf, of_classes: bool = False
 ) -> Found | None:
     """As ``list_by_clauses``; None where splitting is faster, or knows of families that are in no list."""
-    if scores.store.n <= SMALL or not can_be_listed(scores):
+    if scores.store.n <= sizes().small or not can_be_listed(scores):
         return None
     found = list_by_clauses(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
     is_whole = isinstance(scores.store, ListStore) or found.limit not in (Stop.NOTHING_FOUND, Stop.TOO_FAR)
@@ -116,7 +116,7 @@ def listed_by_clauses(
 
 def _best(scores: Scores, list_part: List, run: Run) -> Found:
     """By splitting where a few parts are enough, else by branch and cut."""
-    if isinstance(scores.store, ListStore) or scores.store.n > SMALL:
+    if isinstance(scores.store, ListStore) or scores.store.n > sizes().small:
         return best_on_growing_lists(scores, run)
     most_parts = 1 << max(0, FIRST_PARTS_OF - scores.store.n)
     found = _split(scores, list_part, run, most=1, most_parts=most_parts)

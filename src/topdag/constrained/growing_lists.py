@@ -26,6 +26,7 @@ from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
 from topdag.search.costs import Families, Marks
+from topdag.search.engines import sizes
 from topdag.search.reach import LARGEST_REACH, reach_to
 from topdag.search.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.search.stores import ListStore
@@ -33,8 +34,6 @@ from topdag.search.stores import ListStore
 FEW_CLIMBS = 100
 WEAK = 20.0
 """A relaxation so many nats from a network it found is weak."""
-MOST_SPLIT = 23
-"""Up to this many variables; with more, parts on tables over all sets take longer than some seconds each."""
 
 
 def can_be_listed(scores: Scores) -> bool:
@@ -68,7 +67,7 @@ class GrowingLists:
         assert scores.compiled is not None
         self.scores, self.known, self.run = scores, scores.compiled, run
         has_tables = not isinstance(scores.store, ListStore) or isinstance(scores.kind, SetScore)
-        self.may_be_split = may_be_split and has_tables and scores.store.n <= MOST_SPLIT
+        self.may_be_split = may_be_split and has_tables and scores.store.n <= sizes().split
         self.found = Found()
         self.clauses = Clauses(self.known)
         self.root: Relaxation | None = None

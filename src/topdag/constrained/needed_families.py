@@ -33,7 +33,7 @@ from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
 from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL
+from topdag.search.engines import sizes
 from topdag.search.stores import Floats, ListStore, families_of
 
 Masks = NDArray[np.uint64]
@@ -65,7 +65,7 @@ def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[i
 def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
     keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
-    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > SMALL)
+    wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > sizes().small)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 
 
@@ -85,7 +85,7 @@ class NeededFamilies:
     def is_from_table(self) -> bool:
         """Whether families are scored anew: what the store lacks or takes long to look through."""
         scores = self.scores
-        is_slow = scores.store.n > SMALL and isinstance(scores.kind, (BIC, AIC)) and scores.prior is None
+        is_slow = scores.store.n > sizes().small and isinstance(scores.kind, (BIC, AIC)) and scores.prior is None
         return isinstance(scores.store, ListStore) or (is_slow and scores.table is not None)
 
     def short(self) -> ListStore | None:

@@ -17,7 +17,7 @@ from topdag.constrained.literals import Part
 from topdag.errors import TooLarge
 from topdag.knowledge.normal_form import Literal, ParentAmong
 from topdag.scoring.dominance import listed_store
-from topdag.search.engines import SMALL
+from topdag.search.engines import sizes
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import (
     FamilyStore,
@@ -108,7 +108,7 @@ def bounds_of(store: Store, run: Run) -> PartBounds | None:
     On longer lists bounds by the relaxation were tried: they cost more than the parts they saved.
     """
     n = store.n
-    if n > (SMALL if isinstance(store, ListStore) else MOST_WITH_TABLES):
+    if n > (sizes().small if isinstance(store, ListStore) else MOST_WITH_TABLES):
         return NoBounds()
     try:
         lattice = lattice_of(store, run)

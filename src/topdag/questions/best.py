@@ -11,17 +11,11 @@ from typing import Any
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
-from topdag.constrained.cycle_rules import search_by_cycles
-from topdag.constrained.dispatch import search_constrained
-from topdag.constrained.rescored_lists import can_be_scored_wider
-from topdag.constrained.splitting import Listed
 from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.order_prior import require_few
-from topdag.questions.order_questions import best_by_orders
+from topdag.questions.decide import Decision, Question, decide, decide_again
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
-from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.block_lattice import plan_block_lattice
@@ -29,7 +23,6 @@ from topdag.search.engines import (
     ON_LISTS,
     Engine,
     OrderBound,
-    engine_for_best,
     named_bound,
     named_engine,
     plan_lattice,
@@ -105,48 +98,36 @@ def best_of(trail: Trail, run: Run) -> Answer:
 
 def _proved(trail: Trail, run: Run) -> Answer | None:
     """The full search; None when the time is up before it ends."""
-    prior = trail.request.prior
+    request, prior = trail.request, trail.request.prior
+    decision = decide(request, Question.BEST)
     if trail.scores is None:
-        trail.scores = _scored(trail.request, run)
+        trail.scores = _scored(request, decision, run)
+        if trail.scores is not None:
+            decision = decide_again(decision, request, Question.BEST, trail.scores)
+    trail.engine, trail.reason = decision.engine.value, decision.reason
     if trail.scores is None or run.is_over:
         return None
     if isinstance(prior, OrderModular):
-        trail.scores.require_local("An order-modular prior", order=True)
+        from topdag.questions.order_questions import best_by_orders
+
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:
         from topdag.scoring.with_prior import scores_with
 
         trail.scores = scores_with(trail.scores, prior, run)
-    if _needs_splitting(trail, trail.scores):
+    if decision.engine is Engine.CONSTRAINED:
         return _by_splitting(trail, trail.scores, run)
-    return _by_families(trail, trail.scores, run)
+    return _by_families(trail, trail.scores, decision, run)
 
 
-def _needs_splitting(trail: Trail, scores: Scores) -> bool:
-    """Whether constraints speak of more than families and an order; branching sees to orders by itself."""
-    return scores.beyond_order is not None or (scores.rest is not None and trail.request.engine is Engine.CYCLES)
-
-
-def _by_families(trail: Trail, scores: Scores, run: Run) -> Answer | None:
+def _by_families(trail: Trail, scores: Scores, decision: Decision, run: Run) -> Answer | None:
     """The best of all networks of families that have a score; None when the time is up."""
-    n = len(scores.columns)
-    if n == 0:
+    if not scores.columns:
         return _answer(trail, run, scores.network([]), Status.PROVED, None)
-    choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=trail.request.engine)
-    trail.engine, trail.reason = choice.engine.value, choice.reason
-    if choice.engine in ON_LISTS:
-        return _searched(trail, scores, run, choice.engine)
-    found = best_on_all_sets(
-        scores.store,
-        choice.engine,
-        choice.reason,
-        run,
-        scores.before,
-        scores.slack,
-        may_be_few=trail.request.engine is None,
-    )
-    trail.engine, trail.reason, trail.best_alone = found.engine, found.reason, found.best_alone
-    trail.counted = found.counted or None
+    if decision.engine in ON_LISTS:
+        return _searched(trail, scores, run, decision.engine)
+    found = best_on_all_sets(scores.store, decision, run, scores.before, scores.slack)
+    trail.best_alone, trail.counted = found.best_alone, found.counted or None
     if not found.is_finished:
         return None
     if found.masks is None:
@@ -154,25 +135,29 @@ def _by_families(trail: Trail, scores: Scores, run: Run) -> Answer | None:
     return _answer(trail, run, scores.network(found.masks), Status.PROVED, None)
 
 
-def _scored(request: Request, run: Run) -> Scores | None:
-    table, kind, prior = request.table, request.kind, request.prior
-    assert table is not None and kind is not None
-    n = len(scored_columns(table))
-    everything = prior is not None and not prior.favours_fewer_parents
-    choice = scores_by_lists(n, table.n_rows, kind, request.max_parents, everything=everything)
-    # What cannot be answered is not scored either.
-    if isinstance(prior, OrderModular):
-        require_few(n, prior)
-    engine = request.engine or choice.engine
+def _scored(request: Request, decision: Decision, run: Run) -> Scores | None:
+    """What cannot be answered is not scored either."""
+    assert request.table is not None and decision.form is not None
+    n = len(scored_columns(request.table))
+    if isinstance(request.prior, OrderModular):
+        from topdag.questions.order_prior import require_few
+
+        require_few(n, request.prior)
+    engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
-    return scores_of(request, run, "all" if everything else "best" if request.engine in ON_LISTS else None)
+    return scores_of(request, run, decision.keep, decision.form)
 
 
 def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once."""
+    from topdag.constrained.cycle_rules import search_by_cycles
+    from topdag.constrained.dispatch import search_constrained
+    from topdag.constrained.splitting import Listed
+    from topdag.search.best import best_of_store
+
     wanted = trail.request.engine
     if wanted is not None:
         require_takes(wanted, len(scores.columns))
@@ -183,14 +168,14 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
         if is_given:
             raise ScoreError(f"{what} does not go with constraints on several variables at once.")
 
+    engines: list[str] = []
+
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
         engine = wanted if is_part_of_lists else None
-        from topdag.search.best import best_of_store  # which loads the relaxation and its solver
-
         best = best_of_store(part.store, run, before=part.before, slack=part.slack, wanted=engine)
-        trail.engine = best.engine
+        engines.append(best.engine)
         if best.masks is None:
             return Listed((), (), is_whole=True) if best.is_finished else None
         value = math.fsum(map(part.store.value, range(part.store.n), best.masks))
@@ -199,9 +184,9 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
     # Where no part was searched by itself, clauses did it.
-    is_by_clauses = found.cuts > 0 or (found.engine is None and trail.engine == "none")
-    trail.engine = "branch and cut with clauses" if is_by_clauses else found.engine or f"splitting, {trail.engine}"
-    trail.reason = "constraints speak of several variables at once"
+    is_by_clauses = found.cuts > 0 or (found.engine is None and not engines)
+    method = "branch and cut with clauses" if is_by_clauses else found.engine or f"splitting, {engines[-1]}"
+    trail.engine = f"{trail.engine}: {method}"
     trail.counted = {"parts": found.parts} | ({"cuts": found.cuts} if found.cuts else {})
     network = next((scores.network(masks) for _, masks in found.best(1)), None)
     if found.limit is None:
@@ -212,6 +197,7 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     """Whether it searches lists, and there are some; branching has them made."""
+    from topdag.constrained.rescored_lists import can_be_scored_wider
 
     is_listed = isinstance(scores.store, ListStore)
     return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))

@@ -21,9 +21,11 @@ from topdag.answers.results import Proof, Stats, Status, limit_text
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.splitting import Listed
-from topdag.questions.list_sources import Lattices, Wanted, needs_splitting, within_memory
+from topdag.questions.decide import needs_splitting
+from topdag.questions.list_sources import Lattices, Wanted, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
+from topdag.search.engines import Engine
 
 FIRST_NETWORKS = 64
 MORE_NETWORKS = 4
@@ -135,7 +137,7 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     gap = 0.0 if status is not Status.STOPPED else bound - top
     proof = Proof(status, bound, gap, limit_text(found.limit), scores.describe_space())
     work = {"parts": found.parts, "cuts": found.cuts} if found.cuts else {"parts": found.parts}
-    made = stats(scores, run, found.engine or "splitting and listing", work)
+    made = stats(scores, run, f"{Engine.CONSTRAINED.value}: {found.engine or 'splitting and listing'}", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 
 

@@ -12,9 +12,8 @@ from topdag import _core
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.answers.lists import grid_epsilon
 from topdag.errors import TooLarge
-from topdag.scoring.choice import scores_by_lists
+from topdag.questions.decide import decide_lattice
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
-from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing, kept_candidates, listed_network, search_best
@@ -22,13 +21,12 @@ from topdag.search.block_lattice import build_block_lattice, kept_bytes, plan_bl
 from topdag.search.costs import spread_of
 from topdag.search.engines import (
     BLOCK_LIMIT,
-    SMALL,
     Engine,
     plan_lattice,
     require_narrow,
     set_bytes,
 )
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.search.ideal_lattices import ideal_lattice_of
 from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
@@ -73,13 +71,11 @@ class Prepared:
     engine: str
 
 
-def plan_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, run: Run) -> None:
+def plan_lists(n: int, form: Engine, run: Run) -> None:
     """Makes sure that memory holds what lists of n variables take, so that what cannot be listed is not scored."""
-    require_narrow(n, "a list of networks")
-    engine = scores_by_lists(n, n_rows, kind, max_parents, everything=False).engine
-    if engine is Engine.DENSE:
+    if form is Engine.DENSE:
         plan_lattice(max(1, n), run, more=(1 + run.threads) * set_bytes(n))
-    if engine is Engine.BLOCKS:
+    if form is Engine.BLOCKS:
         plan_block_lattice(n, run, backward=True)
 
 
@@ -99,9 +95,9 @@ class Lattices:
     def next(self, found: int = 0) -> Prepared | None:
         """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
         when there is no network."""
-        is_small = len(self.scores.columns) <= SMALL and not self.scores.automatic  # else families may be missing
-        if is_small or not isinstance(self.scores.store, ListStore):
+        if decide_lattice(self.scores).engine is not Engine.SPARSE:
             return lattice_of_all_sets(self.scores, self.run)
+        assert isinstance(self.scores.store, ListStore)
         if self._best is None:
             self._best = self._best_network()
         if self._best is None:
@@ -166,13 +162,6 @@ class Lattices:
         return None if every is None else lattice_of_all_sets(every, self.run)
 
 
-def needs_splitting(scores: Scores) -> bool:
-    """Whether no lattice sees to all that is known: families and orders. Lists of few variables that were made for the
-    best network are made anew by splitting."""
-    is_short = isinstance(scores.store, ListStore) and scores.automatic and len(scores.columns) <= SMALL
-    return (scores.rest if is_short else scores.beyond_order) is not None
-
-
 def _placed(scores: Scores) -> PlacedLists | None:
     """Listed families with what comes before, where they do not tell it by themselves."""
     if scores.rest is None:
@@ -184,14 +173,15 @@ def _placed(scores: Scores) -> PlacedLists | None:
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
     """None when the time is up."""
     lattice: AnyLattice | None
-    n_ideals = n_ideals_if_few(scores.store, scores.before)
-    if n_ideals is not None:
-        lattice = ideal_lattice_of(scores.store, scores.before, n_ideals, run, backward=True)
-        engine = f"lattice of {n_ideals:,} ideals"
-    elif len(scores.columns) <= SMALL:
-        lattice, engine = _dense_lattice(scores, run), "lattice"
+    decision = decide_lattice(scores)
+    engine = decision.engine.value
+    if decision.n_ideals is not None:
+        lattice = ideal_lattice_of(scores.store, scores.before, decision.n_ideals, run, backward=True)
+        engine = f"{engine} ({decision.n_ideals:,})"
+    elif decision.engine is Engine.DENSE:
+        lattice = _dense_lattice(scores, run)
     else:
-        lattice, engine = _block_lattice(scores, run), "lattice block by block"
+        lattice = _block_lattice(scores, run)
     return None if lattice is None else Prepared(scores, lattice, math.inf, engine)
 
 

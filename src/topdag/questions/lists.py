@@ -19,11 +19,11 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.constrained_lists import list_classes, list_constrained
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
 from topdag.questions.list_sources import (
     Lattices,
     Prepared,
     Wanted,
-    needs_splitting,
     plan_lists,
     within_memory,
 )
@@ -34,12 +34,12 @@ from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.score import scored_columns, scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
-from topdag.search.engines import require_narrow
+from topdag.search.engines import Engine, require_narrow
 from topdag.search.family_lists import FamilyLists
 
 STREAM_BATCH = 1000
 LARGEST_FACTOR = 1e300
-LISTING = "lattice and depth-first listing"
+LISTING = f"{Engine.DENSE.value} and depth-first listing"
 AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 
@@ -206,18 +206,21 @@ class _Reading(Generic[AnyList]):
 
     def whole(self) -> AnyList | None:
         """None when the time is up first."""
-        scores = self.trail.scores = _scored(self.request, self.run)
+        question = Question.CLASSES if self.make is ClassList else Question.LIST
+        decision = decide(self.request, question)
+        self.trail.engine, self.trail.reason = decision.engine.value, decision.reason
+        scores = self.trail.scores = _scored(self.request, decision, self.run)
         if scores is None:
             return None
+        decision = decide_again(decision, self.request, question, scores)
         self.kept_for.require_kept(scores)
         if isinstance(self.request.prior, OrderModular):
-            scores.require_local("An order-modular prior", order=True)
             return self._by_orders()
         if self.make is ClassList:
             require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
-        if scores.constraints is not None and (self.make is ClassList or needs_splitting(scores)):
+        if decision.engine is Engine.CONSTRAINED:
             return self._constrained(scores)
         return self._by_lattices(scores)
 
@@ -231,7 +234,7 @@ class _Reading(Generic[AnyList]):
                     raise
                 return self.so_far(Stop.MEMORY_LIMIT)
             if prepared is None:
-                return _no_network(self.make, scores, self.run) if source.is_infeasible else None
+                return _no_network(self.make, self.trail, self.run) if source.is_infeasible else None
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
@@ -255,21 +258,22 @@ class _Reading(Generic[AnyList]):
         return cast(AnyList, list_by_orders(self.trail, self.wanted.most, self.wanted.factor, self.run))
 
 
-def _scored(request: Request, run: Run) -> Scores | None:
+def _scored(request: Request, decision: Decision, run: Run) -> Scores | None:
     """None when the time is up before all families are scored."""
-    scores = request.scores if request.scores is not None else _scored_table(request, run)
+    scores = request.scores if request.scores is not None else _scored_table(request, decision, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
     return scores_with(scores, request.prior, run)
 
 
-def _scored_table(request: Request, run: Run) -> Scores | None:
-    assert request.table is not None and request.kind is not None
+def _scored_table(request: Request, decision: Decision, run: Run) -> Scores | None:
+    """What cannot be listed is not scored either."""
+    assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
         require_few(n, request.prior)
-    plan_lists(n, request.table.n_rows, request.kind, request.max_parents, run)
-    return scores_of(request, run, None if request.prior is None else "all")
+    plan_lists(n, decision.form.engine, run)
+    return scores_of(request, run, decision.keep, decision.form)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -317,11 +321,13 @@ def _room_for(n: int, run: Run) -> int:
     return max(1, int(0.8 * available) // (4 * (8 * n + 16)))
 
 
-def _no_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
+def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList:
     """Every choice of listed families has a cycle."""
+    scores = trail.scores
+    assert scores is not None
     proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
-    return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, LISTING, {}))
+    return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
 
 
 def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
@@ -330,7 +336,7 @@ def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | N
     proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail))
     scores = trail.scores or _without_scores(trail.request)
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
-    return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, LISTING, {}))
+    return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
 
 
 def _without_scores(request: Request) -> Scores:
@@ -346,7 +352,7 @@ def _without_scores(request: Request) -> Scores:
 
 def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
-    scores = _scored(request, run)
+    scores = _scored(request, decide(request, Question.LIST), run)
     if scores is None:
         raise out_of_time(wanted, run)
     wanted.require_kept(scores)
@@ -377,7 +383,8 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
         require_score_equivalent(scores, wanted.asked_by)
     if not scores.columns:
         return 1  # the empty network
-    if needs_splitting(scores) or (what is _core.Listed.CLASSES and scores.constraints is not None):
+    question = Question.CLASSES if what is _core.Listed.CLASSES else Question.LIST
+    if decide(Request.from_scores(scores), question).engine is Engine.CONSTRAINED:
         return _count_listed(what, replace(trail.request, scores=scores), wanted, run)
     source = Lattices(scores, wanted, run)
     prepared = source.next()

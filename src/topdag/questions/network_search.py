@@ -19,12 +19,13 @@ from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
 from topdag.answers.results import Proof, Status, limit_text
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
+from topdag.questions.decide import Question, decide
 from topdag.questions.list_sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
 from topdag.questions.request import Request, run_stats
 from topdag.scoring.scores import Scores
-from topdag.search.engines import SMALL, require_narrow
+from topdag.search.engines import Engine, require_narrow
 from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
 from topdag.search.reach import LARGEST_REACH, further_reach
@@ -81,8 +82,9 @@ def _searched(request: Request, wanted: Wanted, block: int | None, run: Run) -> 
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
     block = PUBLISHED_BLOCK if block is None else block
-    by_orders = isinstance(scores.store, ListStore) and (len(scores.columns) > SMALL or scores.automatic)
-    return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
+    decision = decide(Request.from_scores(scores), Question.PARTIAL)
+    search = _with_orders if decision.engine is Engine.PARTIAL_BY_ORDERS else _with_lattice
+    return search(scores, wanted, block, run)
 
 
 def _with_lattice(scores: Scores, wanted: Wanted, block: int, run: Run) -> NetworkList:
@@ -94,7 +96,7 @@ def _with_lattice(scores: Scores, wanted: Wanted, block: int, run: Run) -> Netwo
     )
     run.phases |= {"bounding": bounds, "searching": search}
     found = _Found(values, parents, floor, None if finished else run.limit, counts)
-    return _answer(scores, found, lattice.best_score, "best-first search over partial networks", run)
+    return _answer(scores, found, lattice.best_score, Engine.PARTIAL.value, run)
 
 
 def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> NetworkList:
@@ -115,7 +117,7 @@ def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> Networ
             drawn = replace(drawn, limit=Stop.FAR_BEHIND_BEST)
         if found in (0, wanted.most) or drawn.limit is not None or reach == furthest:
             best = float(drawn.scores[0]) if found else drawn.floor
-            return _answer(wide, drawn, best, "best-first search over partial networks, orders as its oracle", run)
+            return _answer(wide, drawn, best, Engine.PARTIAL_BY_ORDERS.value, run)
 
 
 def _largest_cost(scores: Scores) -> float:

@@ -16,9 +16,6 @@ from topdag.questions.order_prior import PriorFound, search_order_prior
 from topdag.questions.request import Trail, stats_of
 from topdag.scoring.with_prior import among_scored, log_weight_of_constants, scores_of_orders
 
-ENGINE = "sums over orders"
-REASON = "the prior counts a network once for each of its orders"
-
 
 def best_by_orders(trail: Trail, run: Run) -> Answer | None:
     """The network worth most; None when nothing is known when the time is up."""
@@ -60,7 +57,6 @@ def _search(trail: Trail, most: int, factor: float, run: Run) -> tuple[PriorFoun
     """What was found on the scored variables, and what those that can stand anywhere add to every log weight."""
     scores, prior = trail.scores, trail.request.prior
     assert scores is not None and isinstance(prior, OrderModular)
-    trail.engine, trail.reason = ENGINE, REASON
     ordered = scores_of_orders(scores, prior, run)
     added = log_weight_of_constants(ordered, prior)
     if not ordered.columns:

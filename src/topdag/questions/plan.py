@@ -12,10 +12,15 @@ from topdag import _core
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.data.convert import as_table
 from topdag.data.table import Table
-from topdag.errors import ScoreError, TooLarge
+from topdag.errors import ConstraintError, ScoreError, TooLarge
+from topdag.knowledge.constraints import Constraints
+from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.questions.decide import Decision, Question, decide
+from topdag.questions.order_prior import order_prior_bytes, require_few
+from topdag.questions.request import Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
 from topdag.scoring.all_sets import require_storable, within_columns
-from topdag.scoring.choice import affordable_parents, scores_by_lists
+from topdag.scoring.choice import affordable_parents
 from topdag.scoring.kinds.discrete import (
     AIC,
     BIC,
@@ -27,19 +32,17 @@ from topdag.scoring.kinds.discrete import (
 )
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
-from topdag.scoring.score import check_kind, check_max_parents, scored_columns
+from topdag.scoring.score import check_constraints, check_kind, check_max_parents, scored_columns
 from topdag.search.block_lattice import block_lattice_bytes
 from topdag.search.engines import (
     BLOCK_LIMIT,
     LATTICE_LIMIT,
     SEARCH_LIMIT,
-    Choice,
     Engine,
+    all_sets_choice,
     best_network_bytes,
-    engine_for_best,
     family_bytes,
     n_sets_up_to,
-    require_narrow,
     set_bytes,
 )
 
@@ -70,13 +73,13 @@ LONG = 600.0
 """From so many seconds on a plan advises."""
 
 QUESTIONS = {
-    "best": "the best network",
-    "list": "a list of networks or classes",
-    "within": "all networks or classes within a factor",
-    "edges": "the probability of each edge",
-    "paths": "the probability of each path",
-    "evidence": "the evidence of all networks",
-    "sample": "1,000 sampled networks",
+    "best": (Question.BEST, "the best network"),
+    "list": (Question.LIST, "a list of networks or classes"),
+    "within": (Question.LIST, "all networks or classes within a factor"),
+    "edges": (Question.SUM, "the probability of each edge"),
+    "paths": (Question.SUM, "the probability of each path"),
+    "evidence": (Question.SUM, "the evidence of all networks"),
+    "sample": (Question.SAMPLE, "1,000 sampled networks"),
 }
 NONE = "none"
 """The engine of a question that cannot be answered."""
@@ -89,8 +92,9 @@ class Plan:
     """What will answer a question, why, and what it takes.
 
     ``seconds``: a rough guess for two cores, ``scoring`` and ``search`` its parts; None where it depends on the data.
-    With ``engine`` "search", ``scoring`` and ``memory`` are what it can take at most. ``memory``: bytes; ``fits``:
-    whether so many are there; ``advice``: what to change where they are not, or where it will take long.
+    ``listed``: families that can matter are scored as lists; then ``scoring`` and ``memory`` are what it can take at
+    most. ``memory``: bytes; ``fits``: whether so many are there; ``advice``: what to change where they are not, or
+    where it will take long.
     """
 
     question: str
@@ -105,6 +109,7 @@ class Plan:
     memory: int
     fits: bool
     advice: str
+    listed: bool = False
 
     def __str__(self) -> str:
         lines = [
@@ -121,13 +126,13 @@ class Plan:
     @property
     def _is_open(self) -> bool:
         """Whether nothing limits beforehand what scoring takes."""
-        return self.engine == Engine.SEARCH.value and self.scoring is None
+        return self.listed and self.scoring is None
 
     @property
     def _about(self) -> str:
         if self._is_open:
             return "from "
-        return "at most " if self.engine == Engine.SEARCH.value else "about "
+        return "at most " if self.listed else "about "
 
     @property
     def _remark(self) -> str:
@@ -157,6 +162,8 @@ def plan(
     *,
     question: str = "best",
     max_parents: int | None = None,
+    prior: Prior | None = None,
+    constraints: Constraints | None = None,
     memory_limit: int | str | None = None,
 ) -> Plan:
     """What a question about a table would take, without asking it.
@@ -173,70 +180,96 @@ def plan(
     kind = BDeu() if kind is None else kind
     check_kind(kind)
     check_max_parents(max_parents)
+    check_prior(prior)
+    check_constraints(constraints)
     if question not in QUESTIONS:
         raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
     table = as_table(source, kind.numbers)
     kind.require_columns(table)
+    request = Request(table, kind, max_parents, prior=prior, constraints=constraints)
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
-    asked = (QUESTIONS[question], n, table.n_rows, kind)
+    of_what, in_words = QUESTIONS[question]
+    asked = (in_words, n, table.n_rows, kind)
     try:
-        if question in LISTS:
-            require_narrow(n, "a list of networks")
-        choice = _choice(n, table, kind, max_parents, question)
-    except (TooLarge, ScoreError) as error:
+        decision = decide(request, of_what)
+        _require_scorable(request, decision, n)
+    except (TooLarge, ScoreError, ConstraintError) as error:
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=_advice(n, kind, question))
-    cost = _cost(choice.engine, n, table, kind, max_parents, question)
+    cost = _cost(decision, request, n, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
-    fits = cost.memory <= allowed
-    is_open = choice.engine is Engine.SEARCH and cost.scoring is None
-    is_long = is_open or (seconds is not None and seconds > LONG)
+    fits, listed = cost.memory <= allowed, _is_listed(decision)
+    is_long = (listed and cost.scoring is None) or (seconds is not None and seconds > LONG)
     return Plan(
         *asked,
-        engine=choice.engine.value if question in ("best", *LISTS) else "sums over all sets",
-        reason=choice.reason,
+        engine=decision.engine.value,
+        reason=decision.reason,
         scoring=cost.scoring,
         search=cost.search,
         seconds=seconds,
         memory=int(cost.memory),
         fits=fits,
         advice=_advice(n, kind, question) if is_long or not fits else "",
+        listed=listed,
     )
 
 
-def _choice(n: int, table: Table, kind: ScoreKind, max_parents: int | None, question: str) -> Choice:
-    """The engine, as the question itself would choose it."""
-    if question in SUMS or question == "sample":
-        if n > LATTICE_LIMIT:
-            what = "sums over all networks" if question in SUMS else "samples"
-            raise TooLarge(f"{n} variables: {what} take at most {LATTICE_LIMIT}.")
-        return Choice(Engine.DENSE, "every network counts, so every set does")
-    choice = scores_by_lists(n, table.n_rows, kind, max_parents, everything=False)
-    if choice.engine is not Engine.SEARCH:
+def _is_listed(decision: Decision) -> bool:
+    return decision.form is not None and decision.form.engine is Engine.SEARCH
+
+
+def _require_scorable(request: Request, decision: Decision, n: int) -> None:
+    """What scoring refuses, a plan refuses."""
+    kind = request.kind
+    assert kind is not None
+    if isinstance(request.prior, OrderModular):
+        require_few(n, request.prior)
+    if _is_listed(decision):
+        require_rule(kind, n, request.max_parents)
+    else:
         require_storable(n, kind.unconstrained)
-        return engine_for_best(n, listed=False)
-    require_rule(kind, n, max_parents)
-    return choice
 
 
-def _cost(engine: Engine, n: int, table: Table, kind: ScoreKind, max_parents: int | None, question: str) -> _Cost:
+def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
+    table, kind = request.table, request.kind
+    assert table is not None and kind is not None
     slower = max(1.0, 2 / usable_cores())
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, scored_columns(table))
-    if engine is Engine.SEARCH:
-        return _search_cost(n, table, kind, max_parents, slower)
+    if _is_listed(decision):
+        return _search_cost(n, table, kind, request.max_parents, slower)
     scoring = _scoring_seconds(n, table, kind)
-    if question in SUMS or question == "sample":
-        draws = 1000 * PER_SAMPLE if question == "sample" else 0.0
-        search = PER_PAIR["sums" if question in SUMS else "sample"] * 3.0**n + draws
-    elif question in LISTS:
-        search = (PER_LISTED_SET + _lattice_seconds_per_set(n)) * 2**n
-    else:
-        search = _lattice_seconds_per_set(n) * 2**n
-    memory = bytes_for_all_sets(n, question, usable_cores())
+    search = _search_seconds(decision.engine, n, question)
+    memory = _bytes(decision, request, n, question)
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
         memory += family_bytes(n) - set_bytes(n)
-    return _Cost(None if scoring is None else AT_LEAST + scoring * slower, search * slower, memory)
+    return _Cost(
+        None if scoring is None else AT_LEAST + scoring * slower, None if search is None else search * slower, memory
+    )
+
+
+def _search_seconds(engine: Engine, n: int, question: str) -> float | None:
+    """Once all sets are scored; None where it depends on the data."""
+    if engine in (Engine.CONSTRAINED, Engine.ORDERS_WEIGHED, Engine.ORDER_SUM):
+        return None
+    if engine is Engine.NETWORK_SUM:
+        return PER_PAIR["sums"] * 3.0**n
+    if engine is Engine.LAYERS:
+        return PER_PAIR["sample"] * 3.0**n + 1000 * PER_SAMPLE
+    per_set = _lattice_seconds_per_set(n) + (PER_LISTED_SET if question in LISTS else 0.0)
+    return per_set * 2.0**n
+
+
+def _bytes(decision: Decision, request: Request, n: int, question: str) -> float:
+    threads = usable_cores()
+    if decision.n_ideals is not None:
+        return set_bytes(n) + float(_core.ideal_lattice_bytes(n, decision.n_ideals, question in LISTS))
+    if decision.engine is Engine.ORDER_SUM:
+        edges, paths = question != "evidence", question == "paths"
+        return set_bytes(n) + float(_core.order_sums_bytes(n, edges, paths, 0, threads))
+    if isinstance(request.prior, OrderModular) and question in ("best", *LISTS):
+        return set_bytes(n) + order_prior_bytes(n, request.prior, threads)
+    return bytes_for_all_sets(n, question, threads, over_orders=isinstance(request.prior, OrderModular))
 
 
 def _lattice_seconds_per_set(n: int) -> float:
@@ -272,13 +305,13 @@ def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None,
     return _Cost(seconds, None, SEARCH_BYTES + per_set * counted)
 
 
-def bytes_for_all_sets(n: int, question: str, threads: int) -> float:
+def bytes_for_all_sets(n: int, question: str, threads: int, *, over_orders: bool = False) -> float:
     """What tables over all sets take, the list itself not counted."""
     if question in SUMS:
         return set_bytes(n) + float(_core.network_sums_bytes(n, question != "evidence", 0, False, threads))
     if question == "sample":
-        return float(_core.sampling_bytes(n, False)) + (60.0 * threads + 8) * 2.0**n
-    if engine_for_best(n, listed=False).engine is Engine.BLOCKS:
+        return float(_core.sampling_bytes(n, over_orders)) + (60.0 * threads + 8) * 2.0**n
+    if all_sets_choice(n, "").engine is Engine.BLOCKS:
         return set_bytes(n) + block_lattice_bytes(n, backward=question != "best", threads=threads)
     # A list takes the backward table, and bounds of the families of as many variables as there are threads.
     return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))

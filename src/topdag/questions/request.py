@@ -20,9 +20,7 @@ from topdag.scoring.kinds.discrete import BDeu, ScoreKind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
-from topdag.search.best import Standing
-from topdag.search.engines import Engine, OrderBound
-from topdag.search.precedence_lists import PlacedLists
+from topdag.search.engines import Choice, Engine, OrderBound
 from topdag.search.stores import ListStore
 
 if TYPE_CHECKING:
@@ -83,11 +81,11 @@ class Request:
         return tuple(self.table.names[v] for v in scored_columns(self.table))
 
 
-def scores_of(request: Request, run: Run, keep: Keep | None = None) -> Scores | None:
-    """The table scored, within a longer run; None when its time is up."""
+def scores_of(request: Request, run: Run, keep: Keep | None = None, form: Choice | None = None) -> Scores | None:
+    """The table scored, within a longer run; None when its time is up. ``form``: how, where that was decided."""
     table, kind, known = request.table, request.kind, request.constraints
     assert table is not None and kind is not None
-    return score_within(table, kind, run, max_parents=request.max_parents, keep=keep, constraints=known)
+    return score_within(table, kind, run, max_parents=request.max_parents, keep=keep, constraints=known, form=form)
 
 
 @dataclass

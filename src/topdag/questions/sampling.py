@@ -10,16 +10,15 @@ import numpy as np
 from topdag import _core
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.samples import NetworkSample
-from topdag.errors import ScoreError, TooLarge
+from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.questions.decide import Question, decide, require_samplable
 from topdag.questions.request import Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
 
-LARGEST_SAMPLED = 26
-"""Above this many variables the sums over parent sets pass 30 GB."""
 TOLERANCE = 1e-9
 """Where rounding may move more of a layer's probability than this, it is worked out in higher precision."""
 LARGEST_ERROR = 1e-6
@@ -89,11 +88,7 @@ def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> 
 
 def _require_room(n: int, prior: Prior | None, n_samples: int, run: Run) -> None:
     """What cannot be sampled is not scored either."""
-    if n > LARGEST_SAMPLED:
-        raise TooLarge(
-            f"{n} variables: networks of at most {LARGEST_SAMPLED} can be sampled. "
-            f"Leave out {n - LARGEST_SAMPLED} columns."
-        )
+    require_samplable(n)
     if n == 0:
         return
     tables = _core.sampling_bytes(n, isinstance(prior, OrderModular)) + (60.0 * run.threads + 8) * 2**n
@@ -124,7 +119,7 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
             f"Rounding may have moved {known.error:.1e} of the probability, so these would not be exact samples."
         )
     run.phases |= {"tables": known.table_seconds, "drawing": known.draw_seconds}
-    engine = "sums over orders" if isinstance(prior, OrderModular) else "root layers"
+    decision = decide(Request.from_scores(scores, prior=prior), Question.SAMPLE)
     work = {
         "samples": n_samples,
         "placed sets": known.pasts,
@@ -132,8 +127,9 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
         "in higher precision": known.redone,
         "cancellation": round(known.cancellation),
     }
+    stats = run_stats(scores, run, decision.engine.value, work, decision.reason)
     drawn = among_scored(parents, ordered.columns, scores)
-    return NetworkSample(scores, drawn, prior, seed, known.error, run_stats(scores, run, engine, work))
+    return NetworkSample(scores, drawn, prior, seed, known.error, stats)
 
 
 def _weighted(scores: Scores, prior: Prior | None, run: Run) -> Scores:

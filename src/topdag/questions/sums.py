@@ -20,13 +20,13 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
 from topdag.networks.checks import require_known
-from topdag.questions.request import run_stats
+from topdag.questions.decide import Question, decide, require_summable
+from topdag.questions.request import Request, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
-from topdag.search.engines import LATTICE_LIMIT
 from topdag.search.stores import FamilyStore, families_of, slots_of
 
 UNIFORM = "all networks equally likely before"
@@ -222,15 +222,6 @@ def score_for_sums(
     columns = scored_columns(table)
     _require_room(table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
     return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)
-
-
-def require_summable(n: int) -> None:
-    """Raises TooLarge where no memory would do."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
-            "average over a list of networks."
-        )
 
 
 def _require_room(
@@ -450,5 +441,5 @@ def _without(by_set: Floats, stays: Sequence[bool]) -> Floats:
 
 
 def _stats(scores: Scores, prior: Prior | None, run: Run) -> Stats:
-    over = "orders" if isinstance(prior, OrderModular) else "networks"
-    return run_stats(scores, run, f"exact sum over all {over}")
+    decision = decide(Request.from_scores(scores, prior=prior), Question.SUM)
+    return run_stats(scores, run, decision.engine.value, reason=decision.reason)

@@ -19,10 +19,11 @@ from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.best import best_of
+from topdag.questions.decide import require_summable
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.request import Request, Trail, scores_of
-from topdag.questions.sums import network_posteriors, require_summable
+from topdag.questions.sums import network_posteriors
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import compiled_for, scored_columns
 from topdag.scoring.scores import Scores

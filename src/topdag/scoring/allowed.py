@@ -27,7 +27,7 @@ from topdag.scoring.pruned import PrunedScores, Pruning, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
 from topdag.scoring.walk import FamilyWalk
-from topdag.search.engines import BLOCK_LIMIT, SMALL, family_bytes
+from topdag.search.engines import BLOCK_LIMIT, family_bytes, sizes
 from topdag.search.stores import (
     FamilyStore,
     ParentLimits,
@@ -90,7 +90,7 @@ def allowed_only(
         kept.append((masks, values))
     if is_longer:
         kept, grid = _on_one_grid(rules[0].names, kept, grid, run)
-    if n > SMALL and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
+    if n > sizes().small and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
         return listed_store(rules[0].names, kept), grid
     return _dense(store, kept, run), grid
 
@@ -170,10 +170,16 @@ def _can_be_limited(
     penalty is needed, and many families are left: then no family is stored by itself."""
     if any(own.among is not None or own.rules for own in rules):
         return False
-    few = store.n > SMALL and sum(_limits(own, x).n_sets for x, own in enumerate(rules)) <= FEW_FAMILIES
-    return not few and (
+    return not are_few(rules) and (
         is_whole or all(_can_do_without(own, store, x, table, columns[x]) for x, own in enumerate(rules))
     )
+
+
+def are_few(rules: Sequence[FamilyRules]) -> bool:
+    """Whether rules leave so few families of many variables that all scores of a table become lists."""
+    if len(rules) <= sizes().small or all(own.is_free for own in rules):
+        return False
+    return sum(_limits(own, x).n_sets for x, own in enumerate(rules)) <= FEW_FAMILIES
 
 
 def _limits(own: FamilyRules, x: int) -> ParentLimits:

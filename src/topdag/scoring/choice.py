@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
+from topdag.data.table import Table
 from topdag.errors import TooLarge
+from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import AIC, BIC, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.search.engines import (
@@ -18,14 +22,41 @@ from topdag.search.engines import (
     n_sets_up_to,
     require_narrow,
     require_searchable,
+    sizes,
 )
 
-FEW = 22
-"""Up to this many variables all sets are counted, in less than half a second, whatever the score."""
-FEW_CONSTRAINED = 8
-"""Up to this many variables every family is scored under parameter constraints, mostly within a second."""
-SPARSE = 16
-"""Lists pay when at most one set in so many can matter."""
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints
+
+
+def form_of_scores(
+    table: Table,
+    columns: Sequence[int],
+    kind: ScoreKind,
+    max_parents: int | None,
+    keep: Keep | None,
+    known: CompiledConstraints | None,
+    *,
+    listed: bool = False,
+) -> Choice:
+    """How a table is scored in view of what is known: SEARCH means as lists. ``listed``: lists are wanted, so where
+    penalties rule out much not all sets are counted."""
+    n = len(columns)
+    limit = max_parents if known is None else known.limit_on_parents(max_parents)
+    choice = scores_by_lists(n, table.n_rows, kind, limit, everything=keep == "all")
+    is_narrow = n > sizes().small and keep is None and known is not None and not all(f.is_free for f in known.families)
+    if choice.engine is not Engine.SEARCH and (listed or is_narrow) and isinstance(kind, BIC | AIC):
+        choice = Choice(Engine.SEARCH, f"constraints and the penalty of {kind} leave few families")
+    if choice.engine is Engine.SEARCH and _needs_all_sets(table, known):
+        return all_sets_choice(n, "some continuous variable must have parents, which are looked for among all sets")
+    return choice
+
+
+def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
+    """Families of continuous variables that must have parents are found among all, as long as these can be held."""
+    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
+        return False
+    return not all(own.is_closed_under_removal for own in known.families)
 
 
 def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, *, everything: bool) -> Choice:
@@ -33,19 +64,20 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
 
     ``everything``: all families are wanted, so nothing can be left out by rules.
     """
+    at = sizes()
     _require_few_numbers(n, kind)
     require_searchable(n)
     if everything or not isinstance(kind.unconstrained, SetScore):
         require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
-    if kind.unconstrained is not kind and n > FEW_CONSTRAINED and not everything:
+    if kind.unconstrained is not kind and n > at.few_with_parameters and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
-    if n <= FEW or not isinstance(kind, SetScore | GaussianScore):
-        return all_sets_choice(n, f"{n} variables have few sets" if n <= FEW else f"{kind} is scored set by set")
+    if n <= at.few or not isinstance(kind, SetScore | GaussianScore):
+        return all_sets_choice(n, f"{n} variables have few sets" if n <= at.few else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
-    if SPARSE * counted < 2**n:
+    if at.sparse * counted < 2**n:
         return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
     affordable = affordable_parents(kind, n_rows)
-    if not everything and affordable is not None and SPARSE * n_sets_up_to(n, affordable + 1) < 2**n:
+    if not everything and affordable is not None and at.sparse * n_sets_up_to(n, affordable + 1) < 2**n:
         return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
     if n > BLOCK_LIMIT and not everything:
         return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")

@@ -15,17 +15,17 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store
 from topdag.scoring.allowed import allowed_only, score_allowed
-from topdag.scoring.choice import scores_by_lists
+from topdag.scoring.choice import form_of_scores
 from topdag.scoring.continuous_scoring import note_on_degenerate
 from topdag.scoring.dominance import listed_store, store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
-from topdag.scoring.kinds.discrete import AIC, BIC, KINDS_BY_NAME, ScoreKind
+from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store
 from topdag.scoring.scores import Scores, cutoff_of
-from topdag.search.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
+from topdag.search.engines import Choice, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
 
@@ -76,9 +76,11 @@ def score_within(
     constraints: Constraints | None = None,
     relaxed: bool = False,
     listed: bool = False,
+    form: Choice | None = None,
 ) -> Scores | None:
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
-    ``listed``: lists are wanted, so where penalties rule out much not all sets are counted."""
+    ``listed``: lists are wanted, so where penalties rule out much not all sets are counted; ``form``: how the table is
+    scored, where that was decided already."""
     check_kind(kind)
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
@@ -93,14 +95,8 @@ def score_within(
     if relaxed and known is not None:
         known = known.relaxed
     require_keepable(keep, known)
-    limit = max_parents if known is None else known.limit_on_parents(max_parents)
-    choice = scores_by_lists(len(columns), table.n_rows, kind, limit, everything=keep == "all")
-    is_narrow = (
-        known is not None and len(columns) > SMALL and keep is None and not all(f.is_free for f in known.families)
-    )
-    by_lists = choice.engine is Engine.SEARCH or ((listed or is_narrow) and isinstance(kind, (BIC, AIC)))
-    if by_lists and _needs_all_sets(table, known):
-        by_lists = False
+    form = form or form_of_scores(table, columns, kind, max_parents, keep, known, listed=listed)
+    by_lists = form.engine is Engine.SEARCH
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
     found = score_them(table, columns, kind, max_parents, purpose, known, run)
@@ -123,13 +119,6 @@ def score_within(
         compiled=known,
         left_out=found.left_out,
     )
-
-
-def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
-    """Families of continuous variables that must have parents are found among all, as long as these can be held."""
-    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
-        return False
-    return not all(own.is_closed_under_removal for own in known.families)
 
 
 def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:

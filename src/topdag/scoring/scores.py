@@ -259,13 +259,7 @@ class Scores:
 
     def require_local(self, asked_by: str, *, order: bool = False) -> None:
         """What speaks of several variables at once is not everywhere understood; ``order``: precedence is."""
-        refused = self.beyond_order if order else self.rest
-        if refused is not None:
-            raise ConstraintError(
-                f"{asked_by} does not understand such constraints on several variables at once: "
-                f"{'; '.join(refused.lines(self.scored_names))}. best_network, k_best_networks and networks_within do, "
-                "and so do averages over their lists."
-            )
+        require_local(self.compiled, asked_by, order=order)
 
     def require_no_prior(self) -> None:
         """The source of a list may hold a prior in its local scores or beside them; what it would answer is neither."""
@@ -323,6 +317,19 @@ class Scores:
         mask = sum(1 << self.columns.index(v) for v in parents)
         at = self.columns.index(x)
         return self.store.exact_value(at, mask) if isinstance(self.store, ListStore) else self.store.value(at, mask)
+
+
+def require_local(known: CompiledConstraints | None, asked_by: str, *, order: bool = False) -> None:
+    """Raises ConstraintError where what is known speaks of several variables at once; ``order``: precedence may."""
+    if known is None or known.is_local:
+        return
+    refused = known.rest.without_order if order else known.rest
+    if refused:
+        raise ConstraintError(
+            f"{asked_by} does not understand such constraints on several variables at once: "
+            f"{'; '.join(refused.lines(known.names))}. best_network, k_best_networks and networks_within do, "
+            "and so do averages over their lists."
+        )
 
 
 def cutoff_of(store: Store, max_parents: int) -> float:

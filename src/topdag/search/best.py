@@ -23,8 +23,8 @@ from topdag.search.checkpoints import Checkpoint, State
 from topdag.search.components import Part, parts_of
 from topdag.search.costs import Families
 from topdag.search.cycles import branch_on_cycles
-from topdag.search.engines import Engine, OrderBound, engine_for_best
-from topdag.search.lattice import BestOfStore, best_on_all_sets
+from topdag.search.engines import ON_LISTS, Engine, OrderBound
+from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
 from topdag.search.order_search import OrderSearch, cluster_bound, pattern_bound, search_orders
 from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
@@ -281,11 +281,11 @@ def best_of_store(
     """By the engine ``wanted``, or else by the quickest. ``before``: by variable those that may be placed before it,
     () when any may be; ``slack``: how far rounding can move a difference of two local scores."""
     if store.n == 0:
-        return BestOfStore(True, (), "none", "")
-    choice = engine_for_best(store.n, listed=isinstance(store, ListStore), wanted=wanted)
-    if not isinstance(store, ListStore) or choice.engine in (Engine.DENSE, Engine.BLOCKS):
-        return best_on_all_sets(store, choice.engine, choice.reason, run, before, slack, may_be_few=wanted is None)
+        return BestOfStore(True, (), "none")
+    choice = engine_for_best(store.n, listed=isinstance(store, ListStore), before=before, wanted=wanted)
+    if not isinstance(store, ListStore) or choice.engine not in ON_LISTS:
+        return best_on_all_sets(store, choice, run, before, slack)
     standing = Standing.begin(store, run)
     is_finished = search_best(standing, run, engine=choice.engine)
     masks = tuple(standing.masks) if is_finished and standing.masks is not None else None
-    return BestOfStore(is_finished, masks, f"{choice.engine.value}: {standing.method}", choice.reason)
+    return BestOfStore(is_finished, masks, f"{choice.engine.value}: {standing.method}")

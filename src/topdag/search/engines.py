@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topdag import _core
@@ -19,18 +21,60 @@ SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 WIDE_LIMIT = 128
 """The best network of listed families is searched for among up to so many."""
-SMALL = 20
-"""Up to this many variables the dense lattice answers in a fraction of a second, whatever the score; beyond, the block
-lattice is faster and takes less memory, where all sets are needed."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """The sizes at which engines change.
+
+    ``small``: up to so many variables the dense lattice answers in a fraction of a second, whatever the score; beyond,
+    the block lattice is faster and takes less memory, where all sets are needed. ``few``: up to so many all sets are
+    counted, in less than half a second, whatever the score; ``few_with_parameters``: up to so many every family is
+    scored under parameter constraints, mostly within a second. ``sparse``: lists pay when at most one set in so many
+    can matter. ``ideals``, ``ideals_of_many``: where at most one set in so many is an ideal, visiting just those is
+    about as fast as the dense lattice, or faster than the block lattice: one set in 16 of parkinsons took as long as
+    blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
+    over all sets; with more they take longer than some seconds each.
+    """
+
+    small: int = 20
+    few: int = 22
+    few_with_parameters: int = 8
+    sparse: int = 16
+    ideals: int = 8
+    ideals_of_many: int = 32
+    split: int = 23
+
+
+_sizes = Sizes()
+
+
+def sizes() -> Sizes:
+    return _sizes
+
+
+@contextmanager
+def sizes_given(**changed: int) -> Iterator[None]:
+    """Meanwhile engines change at these sizes: so tests see with few variables what else only many show."""
+    global _sizes  # noqa: PLW0603 - the one place
+    before, _sizes = _sizes, replace(_sizes, **changed)
+    try:
+        yield
+    finally:
+        _sizes = before
+
 
 Named = TypeVar("Named", bound=enum.Enum)
 
 
 class Engine(enum.Enum):
-    """DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
+    """What answers a question, by the name that answers and plans give.
+
+    DENSE: tables over all sets. BLOCKS: the same, block by block. SEARCH: on listed families the relaxation, then
     order search for a while, then branch and cut; ORDERS and CUTS: just one of the two after the relaxation.
     CYCLES: branch and bound over cycles, as published in 2009; never chosen, since it wins fractions of a second where
-    all is quick, and loses elsewhere (docs/guides/large_tables.md)."""
+    all is quick, and loses elsewhere (docs/guides/large_tables.md). These can be asked for by name, the others cannot.
+    """
 
     DENSE = "dense lattice"
     BLOCKS = "block lattice"
@@ -38,6 +82,15 @@ class Engine(enum.Enum):
     ORDERS = "order search"
     CUTS = "branch and cut"
     CYCLES = "branching"
+    IDEALS = "lattice of ideals"
+    SPARSE = "sparse lattice"
+    CONSTRAINED = "constrained search"
+    ORDERS_WEIGHED = "sums over orders"
+    PARTIAL = "best-first search over partial networks"
+    PARTIAL_BY_ORDERS = "best-first search over partial networks, orders as its oracle"
+    NETWORK_SUM = "exact sum over all networks"
+    ORDER_SUM = "exact sum over all orders"
+    LAYERS = "root layers"
 
 
 class OrderBound(enum.Enum):
@@ -52,24 +105,16 @@ class OrderBound(enum.Enum):
 
 @dataclass(frozen=True)
 class Choice:
-    """An engine, and why it was chosen."""
+    """An engine, and why it was chosen. ``n_ideals``: how many sets can come first, where only these are visited."""
 
     engine: Engine
     reason: str
+    n_ideals: int | None = None
 
 
 ON_LISTS = (Engine.SEARCH, Engine.ORDERS, Engine.CUTS, Engine.CYCLES)
-
-
-def engine_for_best(n: int, *, listed: bool, wanted: Engine | None = None) -> Choice:
-    """What finds the best network; ``listed``: the families stand in lists; ``wanted`` overrules."""
-    require_searchable(n)
-    if wanted is not None:
-        require_takes(wanted, n)
-        return Choice(wanted, "asked for")
-    if listed and n > SMALL:
-        return Choice(Engine.SEARCH, "families are listed, and few of the sets matter")
-    return all_sets_choice(n, f"a table over {2**n:,} sets is small" if n <= SMALL else "every set may matter")
+NAMED = (Engine.DENSE, Engine.BLOCKS, *ON_LISTS)
+"""Those that can be asked for."""
 
 
 def require_takes(engine: Engine, n: int) -> None:
@@ -79,7 +124,7 @@ def require_takes(engine: Engine, n: int) -> None:
 
 
 def named_engine(name: str) -> Engine:
-    return _named(name, Engine, "engine")
+    return _named(name, NAMED, "engine")
 
 
 def named_bound(name: str, engine: Engine | None) -> OrderBound:
@@ -90,7 +135,7 @@ def named_bound(name: str, engine: Engine | None) -> OrderBound:
     return found
 
 
-def _named(name: str, kinds: type[Named], what: str) -> Named:
+def _named(name: str, kinds: Iterable[Named], what: str) -> Named:
     for kind in kinds:
         if name == kind.value:
             return kind
@@ -116,7 +161,7 @@ def require_narrow(n: int, what: str) -> None:
 
 
 def all_sets_choice(n: int, reason: str) -> Choice:
-    return Choice(Engine.DENSE if n <= SMALL else Engine.BLOCKS, reason)
+    return Choice(Engine.DENSE if n <= sizes().small else Engine.BLOCKS, reason)
 
 
 def n_sets_up_to(n: int, size: int) -> int:

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from topdag import _core
 from topdag._util.run import Run
-from topdag.search.engines import SMALL
-from topdag.search.stores import Store
-
-FEW, VERY_FEW = 8, 32
-"""Where at most one set in so many is an ideal, visiting just those is about as fast as the dense lattice, or faster
-than the block lattice: one set in 16 of parkinsons took as long as blocks, one in 1,366 a quarter of that."""
+from topdag.search.engines import sizes
+from topdag.search.family_lists import FamilyLists
+from topdag.search.stores import ListStore, Store
 
 
-def n_ideals_if_few(store: Store, before: Sequence[int]) -> int | None:
+def n_ideals_if_few(n: int, before: Sequence[int]) -> int | None:
     """How many sets can come first; None when they are no small part of all sets."""
     if not any(before):
         return None
-    n = store.n
-    most = 2**n // (FEW if n <= SMALL else VERY_FEW) + 1
-    found = _core.count_ideals(store.core(before), most)
+    most = 2**n // (sizes().ideals if n <= sizes().small else sizes().ideals_of_many) + 1
+    found = _core.count_ideals(_only_order(n).core(before), most)
     return found if found < most else None
+
+
+def _only_order(n: int) -> Store:
+    """Without parents, so that nothing but an order tells what can come first."""
+    return ListStore(n, FamilyLists.build([str(v) for v in range(n)], [(v, (), 0.0) for v in range(n)]), np.zeros(n))
 
 
 def ideal_lattice_of(

@@ -23,7 +23,7 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run, parse_bytes
 from topdag._util.stop import Stop
-from topdag.questions import best as questions
+from topdag.answers.results import limit_text
 from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
 from topdag.scoring.kinds.discrete import ScoreKind
@@ -103,7 +103,7 @@ def test_stopped_inside_the_lattice(case: Case, data: st.DataObject) -> None:
         return
     alone = _core.best_network(scores.store.core(), 0.0, 1, None, None).best_alone
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions._core, "best_network", lambda *_: HalfDone(alone))
+        patch.setattr(_core, "best_network", lambda *_: HalfDone(alone))
         answer = td.best_network(scores)
     assert_stopped(answer, best)
     assert math.isfinite(answer.proof.bound)
@@ -124,7 +124,7 @@ def test_rounding_never_brings_a_bound_below_the_best(value: float, keep: str) -
     assert best.network.n_edges == 2
     alone = _core.best_network(scores.store.core(), 0.0, 1, None, None).best_alone
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(questions._core, "best_network", lambda *_: HalfDone(alone))
+        patch.setattr(_core, "best_network", lambda *_: HalfDone(alone))
         assert_stopped(td.best_network(scores), best)
     assert_stopped(td.best_network(scores, time_limit=0), best)
 
@@ -454,3 +454,17 @@ def test_memory_limits_are_checked(limit: object) -> None:
 )
 def test_memory_limits_are_read(text: int | str, size: int) -> None:
     assert parse_bytes(text) == size
+
+
+def test_what_users_read_of_a_stop() -> None:
+    """The name of the argument that set the limit, or a sentence; engines compare neither."""
+    read = {stop: limit_text(stop) for stop in Stop}
+    assert len(set(read.values())) == len(Stop) and limit_text(None) is None
+    assert [read[stop] for stop in (Stop.TIME_LIMIT, Stop.MEMORY_LIMIT, Stop.INTERRUPT, Stop.ON_PROGRESS)] == [
+        *("time_limit", "memory_limit", "Ctrl-C", "on_progress"),
+    ]
+    assert read[Stop.TOO_FAR] == "690 nats behind the best network without constraints"
+    assert read[Stop.FAR_BEHIND_BEST] == "690 nats behind the best"
+    assert read[Stop.CUT_OFF] == "the cut-off at 1000 nats below the best"
+    proof = td.types.Proof(td.types.Status.STOPPED, 0.0, 0.0, "memory_limit", "all")
+    assert proof.limit_in_words == "the memory limit"

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from cli_runs import Topdag
+from given_sizes import AS_LISTS
 from strategies import sampled_table
 
 import topdag as td
+from topdag._util.run import Run
+from topdag.questions.best import best_of
+from topdag.questions.list_sources import Wanted
+from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
+from topdag.questions.request import Request, Trail, scores_of
+from topdag.questions.sampling import sample_of
 from topdag.scoring.choice import scores_by_lists
-from topdag.search.engines import Engine, engine_for_best
+from topdag.search.engines import Engine, all_sets_choice, sizes_given
 
 
 @pytest.mark.parametrize(
@@ -36,17 +47,57 @@ def test_the_engine_follows_size_score_and_limit(
     assert choice.engine is engine
     assert choice.reason
     if engine is not Engine.SEARCH:
-        assert engine_for_best(n, listed=False).engine is engine
+        assert all_sets_choice(n, "").engine is engine
 
 
-def test_a_plan_is_what_is_done() -> None:
-    for n, kind in ((6, td.BDeu()), (23, td.BIC())):
-        table = sampled_table(n, 60, seed=1)
-        planned = td.plan(table, kind)
-        answer = td.best_network(td.score(table, kind))
-        assert answer.stats.engine.split(":")[0] == planned.engine
-        assert planned.fits and planned.advice == ""
-        assert planned.n_variables == n and planned.n_rows == 60
+PRIORS = (None, None, td.OrderModular(), td.EdgePrior({}), td.FairPrior())
+CONSTRAINTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"forbidden_edges": [("V0", "V1")]},
+    {"required_edges": [("V0", "V1"), ("V2", "V1")]},
+    {"precedence": [("V0", "V1"), ("V1", "V2"), ("V2", "V3"), ("V3", "V4")]},
+    {"precedence": [("V0", "V1")]},
+    {"ancestors": [("V0", "V3")]},
+    {"rules": ["V0->V1 or V2->V3"]},
+)
+SIZES: tuple[dict[str, int], ...] = ({}, {"small": 3}, {"small": 3, **AS_LISTS}, AS_LISTS)
+ASKED: dict[str, Callable[[Request], td.types.Stats]] = {
+    "best": lambda asked: best_of(Trail(asked), Run()).stats,
+    "list": lambda asked: list_of(td.types.NetworkList, asked, Wanted("A list", most=5), Run()).stats,
+    "within": lambda asked: list_of(td.types.NetworkList, asked, Wanted("A list", factor=3.0), Run()).stats,
+    "edges": lambda asked: td.edge_posteriors(every_family(asked), prior=asked.prior).stats,
+    "paths": lambda asked: td.path_posteriors(every_family(asked), prior=asked.prior).stats,
+    "sample": lambda asked: sample_of(replace(asked, prior=None), 3, 0, asked.prior, Run()).stats,
+}
+
+
+def every_family(asked: Request) -> td.types.Scores:
+    scores = scores_of(asked, Run(), "all")
+    assert scores is not None
+    return scores
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_a_plan_is_what_is_done(seed: int) -> None:
+    """Of any question, score, prior, constraints and sizes."""
+    draw = np.random.default_rng(seed)
+    table = sampled_table(int(draw.integers(5, 8)), 60, seed=seed)
+    kind = [td.BDeu(), td.BIC(), td.K2()][draw.integers(3)]
+    question = list(ASKED)[draw.integers(len(ASKED))]
+    limit = [None, None, 2][draw.integers(3)]
+    prior = PRIORS[draw.integers(len(PRIORS))]
+    known = td.Constraints(**CONSTRAINTS[draw.integers(len(CONSTRAINTS))])
+    with sizes_given(**SIZES[draw.integers(len(SIZES))]):
+        planned = td.plan(table, kind, question=question, max_parents=limit, prior=prior, constraints=known)
+        request = Request(table, kind, limit, prior=prior, constraints=known)
+        if planned.engine == "none":
+            with pytest.raises(td.ConstraintError, match="does not understand"):
+                ASKED[question](request)
+            return
+        stats = ASKED[question](request)
+    assert planned.n_rows == 60 and planned.reason and planned.fits
+    begins = stats.engine == planned.engine or stats.engine.startswith((f"{planned.engine}:", f"{planned.engine} "))
+    assert begins, (planned.engine, stats.engine)
 
 
 def test_what_does_not_fit_comes_with_advice() -> None:
@@ -78,6 +129,10 @@ def test_the_command(topdag: Topdag, tmp_path) -> None:
     ran = topdag("plan", path, "--score", "bic")
     assert ran.code == 0
     assert "engine     search: the penalty of BIC() rules out most" in ran.out
+    weighed = topdag("plan", path, "--score", "bic", "--max-parents", "2", "--prior", "order-modular")
+    assert weighed.code == 5 and "takes at most 26" in weighed.out
+    known = topdag("plan", path, "--score", "bic", "--rule", "V0->V1 or V2->V3")
+    assert known.code == 0 and "engine     constrained search: constraints speak of several" in known.out
     refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
     assert refused.code == 5
     assert '"fits": false' in refused.out

@@ -7,16 +7,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from given_sizes import AS_LISTS, give_sizes
 from precedence_truth import agreeing, long_order, some_orders, table
 from strategies import sampled_table
 
 import topdag as td
 from topdag import _core
 from topdag.answers.results import Status
-from topdag.questions import list_sources as list_lattices
-from topdag.scoring import score as score_making
-from topdag.search import engines, ideal_lattices
-from topdag.search.engines import Choice, Engine
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -29,7 +26,7 @@ def test_the_best_and_all_networks(seed: int, monkeypatch: pytest.MonkeyPatch) -
     expected = {tuple(row) for row in masks.tolist()}
     answers = [td.best_network(scores, engine=engine) for engine in (None, "dense lattice", "block lattice")]
     for few in (1, 10**6):
-        monkeypatch.setattr(ideal_lattices, "FEW", few)
+        give_sizes(monkeypatch, ideals=few)
         answers.append(td.best_network(scores))
         assert answers[-1].stats.engine == ("lattice of ideals" if few == 1 else "dense lattice")
         every = td.k_best_networks(scores, 30000)
@@ -45,8 +42,7 @@ def test_the_best_and_all_networks(seed: int, monkeypatch: pytest.MonkeyPatch) -
         assert answer.proof.status is Status.PROVED
         assert answer.score == pytest.approx(best_first[0], abs=1e-9)
         assert answer.network == answers[0].network
-    monkeypatch.setattr(list_lattices, "SMALL", 2)  # blocks
-    monkeypatch.setattr(ideal_lattices, "FEW", 10**6)
+    give_sizes(monkeypatch, small=2, ideals_of_many=10**6)  # blocks
     assert {tuple(row) for row in td.k_best_networks(scores, 30000).parents.tolist()} == expected
 
 
@@ -110,9 +106,7 @@ def test_engines_agree(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert td.best_network(scores, engine="block lattice").network == best.network
     assert td.best_network(scores, engine="dense lattice").network == best.network
     near = td.k_best_networks(scores, 40), td.networks_within(scores, 5)
-    for room in (engines, list_lattices):
-        monkeypatch.setattr(room, "SMALL", 4)
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
+    give_sizes(monkeypatch, small=4, **AS_LISTS)
     listed = td.score(table, td.BIC(), constraints=known)
     for engine in (None, "order search", "branch and cut", "branching"):
         answer = td.best_network(listed, engine=engine, start=best.network if seed % 2 else None)
@@ -136,8 +130,7 @@ def test_a_start_that_disagrees_is_not_used(monkeypatch: pytest.MonkeyPatch) -> 
     free = td.best_network(td.score(table, td.BIC())).network
     assert free is not None
     assert not known.allows(free)
-    monkeypatch.setattr(engines, "SMALL", 4)
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "asked for"))
+    give_sizes(monkeypatch, small=4, **AS_LISTS)
     answer = td.best_network(td.score(table, td.BIC(), constraints=known), start=free)
     assert answer.proof.status is Status.PROVED
     assert answer.network is not None

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 import reference
 from brute_force import class_numbers, networks
+from given_sizes import AS_LISTS, give_sizes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -25,12 +26,11 @@ from random_inputs import table_of as weighted_table
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
-from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import require_exact_sums, round_store
 from topdag.scoring.score import scores_from_lists
 from topdag.search.best import Standing, search_best
-from topdag.search.engines import Choice, Engine
+from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import FamilyStore, ListStore, SetStore, Store
 
@@ -74,7 +74,7 @@ def numbers(scale: float, rows: int = 40) -> td.Table:
 
 def in_lists(monkeypatch: pytest.MonkeyPatch) -> None:
     """As if the variables were too many for tables over all sets."""
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, **AS_LISTS)
 
 
 def true_scores(scores: td.types.Scores, known: td.Constraints) -> tuple[NDArray[np.uint64], NDArray[np.float64]]:

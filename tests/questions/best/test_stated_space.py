@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td
-from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.search.engines import Choice, Engine
 
 SIZES = (6, 20, 21, 22, 23, 24)
 """Scores of all sets, as set functions or family by family, and lists: the form changes between these."""
@@ -52,7 +51,7 @@ def test_more_parents_than_allowed_are_refused_alike_at_all_sizes(known: str, ki
 @pytest.mark.parametrize("keep", [None, "best", "all", td.Within(3), td.KBest(3)], ids=str)
 @pytest.mark.parametrize("kind", [td.BIC(), td.AIC(), td.BDeu(), td.K2()], ids=str)
 def test_and_in_all_forms(known: str, keep: Any, kind: ScoreKind, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
+    give_sizes(monkeypatch, **AS_LISTS)
     with pytest.raises(td.ConstraintError, match=r"'V0' .* with at most 2 parents each"):
         td.score(
             sampled_table(6, 40, 1), kind, max_parents=2, keep=keep, constraints=td.Constraints(**BEYOND_TWO[known])

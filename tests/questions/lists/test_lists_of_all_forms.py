@@ -7,20 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from given_sizes import give_sizes
 
 import topdag as td
-from topdag.constrained import dispatch, needed_families
-from topdag.questions import list_sources as list_lattices
-from topdag.scoring import allowed as constrained_scoring
-from topdag.scoring import choice
-from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.search import engines, ideal_lattices
 
-THAT_ASK = (
-    *(constrained_scoring, dispatch, engines, ideal_lattices),
-    *(list_lattices, needed_families, score_making),
-)
 FORMS = {"all sets": (20, 22, 16), "lists made of all sets": (4, 22, 16), "lists": (4, 4, 0)}
 """Up to how many variables tables are dense, and all sets are counted; how rare sets that matter must be for lists."""
 KNOWN: dict[str, dict[str, Any]] = {
@@ -46,10 +37,7 @@ def table_with_hopeless_families() -> td.Table:
 
 def in_form(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small, few, sparse = FORMS[form]
-    for module in THAT_ASK:
-        monkeypatch.setattr(module, "SMALL", small)
-    monkeypatch.setattr(choice, "FEW", few)
-    monkeypatch.setattr(choice, "SPARSE", sparse)
+    give_sizes(monkeypatch, small=small, few=few, sparse=sparse)
 
 
 @pytest.mark.parametrize("known", KNOWN)

@@ -40,9 +40,9 @@ def test_a_floor_holds_where_columns_are_constant(states: list[int], keep_consta
     """What the likelihood allows is then what networks score: rounding and priors have nothing left to hide in."""
     rng = np.random.default_rng(len(states))
     made = {"codes": [[0]] * len(states), "arities": states, "weights": [4096], "keep_constant": keep_constant}
-    for name in ("classes", "priors"):
+    for name in ("classes", EDGES):
         make, check = STOP_KINDS[f"stops: {name}"]
-        check(**make(rng) | {"table": made, "kind": kind} | ({"prior": EDGES} if name == "priors" else {}))
+        check(**make(rng) | {"table": made, "kind": kind})
 
 
 def test_a_floor_holds_where_scores_are_above_zero() -> None:

@@ -14,15 +14,13 @@ from typing import Any
 import numpy as np
 import pytest
 from ctrl_c import only_a_person_ends_the_run, press_ctrl_c
+from given_sizes import AS_LISTS, give_sizes
 from strategies import sampled_table
 
 import topdag as td
 from topdag._util import run as runs
 from topdag._util.run import Run
 from topdag.answers.lists import BestList
-from topdag.constrained import dispatch
-from topdag.scoring import score as score_making
-from topdag.search.engines import Choice, Engine
 
 LIMIT = 1e6
 POINTS = 9
@@ -65,8 +63,7 @@ def automatic(constraints: td.Constraints | None = None) -> td.types.Scores:
 
 
 def as_for_many_variables(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(score_making, "scores_by_lists", lambda *_, **__: Choice(Engine.SEARCH, "tested"))
-    patch.setattr(dispatch, "SMALL", 0)
+    give_sizes(patch, small=0, **AS_LISTS)
 
 
 QUESTIONS: dict[str, Callable[..., Any]] = {

@@ -35,7 +35,7 @@ from topdag.errors import Interrupted
 from topdag.networks.network import Network
 from topdag.questions.best import best_of
 from topdag.questions.request import Request, Trail
-from topdag.search.engines import Engine, OrderBound, named_bound, named_engine
+from topdag.search.engines import NAMED, OrderBound, named_bound, named_engine
 
 PAGE = """\
 Prints the network with the highest score, and the proof that none scores more.
@@ -65,7 +65,7 @@ examples:
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
-ENGINES = " or ".join(f'"{engine.value}"' for engine in Engine)
+ENGINES = " or ".join(f'"{engine.value}"' for engine in NAMED)
 BOUNDS = " or ".join(bound.value for bound in OrderBound)
 EXIT_OF = {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}
 
@@ -83,7 +83,7 @@ def add_options(parser: ArgumentParser) -> None:
     group.add_argument("--start", metavar="NET", help="a file with a network to begin with; never made worse")
     group.add_argument(
         "--engine",
-        choices=[engine.value for engine in Engine],
+        choices=[engine.value for engine in NAMED],
         metavar="NAME",
         help=f"instead of the one chosen: {ENGINES}",
     )

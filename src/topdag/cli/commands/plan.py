@@ -6,7 +6,8 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
 
 from topdag.cli.command import Command, Exit
-from topdag.cli.options import add_max_parents, add_reading, add_score, kind_from, table_from
+from topdag.cli.constraint_options import add_constraints, known_from
+from topdag.cli.options import add_max_parents, add_prior, add_reading, add_score, kind_from, prior_from, table_from
 from topdag.cli.output import as_json
 from topdag.cli.streams import say
 from topdag.cli.values import size_in_bytes
@@ -41,6 +42,8 @@ def add_options(parser: ArgumentParser) -> None:
     )
     add_max_parents(parser)
     add_score(parser)
+    add_prior(parser)
+    add_constraints(parser)
     add_reading(parser)
     parser.add_argument("--memory-limit", type=size_in_bytes, metavar="SIZE", help="default: what is free")
     parser.add_argument("--json", action="store_true", help="as JSON")
@@ -52,6 +55,8 @@ def show_plan(args: Namespace) -> Exit:
         kind_from(args),
         question=args.question,
         max_parents=args.max_parents,
+        prior=prior_from(args),
+        constraints=known_from(args),
         memory_limit=args.memory_limit,
     )
     text = str(found).replace("max_parents", "--max-parents").replace("time_limit", "--time-limit")

@@ -1,0 +1,220 @@
+"""Which engine answers a request, and how its table is scored: the only place where that is chosen.
+
+Every question does what ``decide`` says, and ``td.plan`` shows the same.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from topdag.errors import TooLarge
+from topdag.knowledge.priors import OrderModular
+from topdag.questions.request import Request
+from topdag.scoring.allowed import are_few
+from topdag.scoring.choice import form_of_scores
+from topdag.scoring.keep import Keep
+from topdag.scoring.probability_losses import together
+from topdag.scoring.score import compiled_for, scored_columns
+from topdag.scoring.scores import Scores, require_local
+from topdag.search.engines import (
+    LATTICE_LIMIT,
+    ON_LISTS,
+    Choice,
+    Engine,
+    require_narrow,
+    sizes,
+)
+from topdag.search.lattice import engine_for_best, lattice_for
+from topdag.search.stores import ListStore
+
+if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints
+
+
+class Question(enum.Enum):
+    """PARTIAL: a list by search over partial networks, as published."""
+
+    BEST = "best"
+    LIST = "list"
+    CLASSES = "classes"
+    PARTIAL = "partial networks"
+    SUM = "sum"
+    SAMPLE = "sample"
+
+
+SUMS = {
+    Question.SUM: (Engine.ORDER_SUM, Engine.NETWORK_SUM),
+    Question.SAMPLE: (Engine.ORDERS_WEIGHED, Engine.LAYERS),
+}
+"""Where orders weigh, and else."""
+ASKED_BY = {
+    Question.SUM: "A sum over all networks",
+    Question.SAMPLE: "sample_networks",
+    Question.PARTIAL: "search_networks",
+}
+"""Who understands no constraints on several variables at once, but for an order."""
+SEVERAL = "constraints speak of several variables at once"
+
+
+@dataclass(frozen=True)
+class Decision(Choice):
+    """What answers, and why. ``form``, ``keep``: how the table is scored, and for what; None where there are scores
+    already."""
+
+    form: Choice | None = None
+    keep: Keep | None = None
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Of the scores that a question will be asked of. ``is_automatic``: their lists were made for the best network, and
+    can be made anew."""
+
+    n: int
+    is_listed: bool
+    is_automatic: bool
+    compiled: CompiledConstraints | None
+
+    @classmethod
+    def of(cls, scores: Scores) -> _Known:
+        is_listed = isinstance(scores.store, ListStore)
+        return cls(len(scores.columns), is_listed, scores.automatic, scores.compiled)
+
+    @property
+    def has_rest(self) -> bool:
+        """Whether families do not tell all that is known."""
+        return self.compiled is not None and not self.compiled.is_local
+
+    @property
+    def is_beyond_order(self) -> bool:
+        """Whether families and an order of the variables do not tell all that is known."""
+        return self.has_rest and self.compiled is not None and bool(self.compiled.rest.without_order)
+
+    @property
+    def before(self) -> Sequence[int]:
+        return () if self.compiled is None else self.compiled.places
+
+
+def decide(request: Request, question: Question) -> Decision:
+    """Raises TooLarge where no engine takes so many variables."""
+    if request.scores is not None:
+        known = _Known.of(request.scores)
+        is_weighted = request.prior is not None and not isinstance(request.prior, OrderModular)
+        known = replace(known, is_automatic=known.is_automatic and not is_weighted)
+        chosen = _engine(request, question, known)
+        return Decision(chosen.engine, chosen.reason, chosen.n_ideals)
+    table, keep = request.table, _kept_for(request, question)
+    assert table is not None and request.kind is not None
+    columns = scored_columns(table)
+    _require_few(len(columns), question)
+    kind, constraints = together(request.kind, request.constraints)
+    compiled = compiled_for(table, columns, constraints)
+    form = form_of_scores(table, columns, kind, request.max_parents, keep, compiled)
+    by_lists = form.engine is Engine.SEARCH
+    is_listed = by_lists or keep not in (None, "all") or (compiled is not None and are_few(compiled.families))
+    known = _Known(len(columns), is_listed, by_lists and keep is None, compiled)
+    chosen = _engine(request, question, known)
+    is_search = chosen.engine is Engine.SEARCH and request.engine is None
+    return Decision(chosen.engine, form.reason if is_search else chosen.reason, chosen.n_ideals, form, keep)
+
+
+def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:
+    """Once there are scores: where constraints leave few families of those that have one, these stand in lists."""
+    chosen = decide(replace(request, scores=scores), question)
+    return decision if chosen.engine is decision.engine else replace(chosen, form=decision.form, keep=decision.keep)
+
+
+def decide_lattice(scores: Scores) -> Choice:
+    """The lattice that a list of networks is read from, where one sees to all that is known."""
+    return _lattice(_Known.of(scores))
+
+
+def needs_splitting(scores: Scores) -> bool:
+    """Whether no lattice sees to all that is known."""
+    return _is_split(_Known.of(scores))
+
+
+def _kept_for(request: Request, question: Question) -> Keep | None:
+    prior = request.prior
+    if question in (Question.SUM, Question.SAMPLE):
+        return "all"
+    if question is not Question.BEST:
+        return None if prior is None else "all"
+    if prior is not None and not prior.favours_fewer_parents:
+        return "all"
+    return "best" if request.engine in ON_LISTS else None
+
+
+def _require_few(n: int, question: Question) -> None:
+    if question in (Question.LIST, Question.CLASSES, Question.PARTIAL):
+        require_narrow(n, "a list of networks")
+    if question is Question.SUM:
+        require_summable(n)
+    if question is Question.SAMPLE:
+        require_samplable(n)
+
+
+def require_samplable(n: int) -> None:
+    """Above, the sums over parent sets pass 30 GB."""
+    if n > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: networks of at most {LATTICE_LIMIT} can be sampled. Leave out {n - LATTICE_LIMIT} columns."
+        )
+
+
+def require_summable(n: int) -> None:
+    """Raises TooLarge where no memory would do."""
+    if n > LATTICE_LIMIT:
+        raise TooLarge(
+            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
+            "average over a list of networks."
+        )
+
+
+def _engine(request: Request, question: Question, known: _Known) -> Choice:
+    over_orders = isinstance(request.prior, OrderModular)
+    if over_orders or question in ASKED_BY:
+        asked_by = ASKED_BY.get(question, "An order-modular prior")
+        require_local(known.compiled, asked_by, order=question is not Question.PARTIAL)
+    if question in (Question.SUM, Question.SAMPLE):
+        by_orders, by_networks = SUMS[question]
+        return Choice(by_orders if over_orders else by_networks, "every network counts, so every set does")
+    if question is Question.PARTIAL:
+        return _partial(known)
+    if over_orders:
+        return Choice(Engine.ORDERS_WEIGHED, "the prior counts a network once for each of its orders")
+    if question is Question.BEST:
+        return _best(known, request.engine)
+    if _is_split(known) or (question is Question.CLASSES and known.compiled is not None):
+        return Choice(Engine.CONSTRAINED, SEVERAL)
+    return _lattice(known)
+
+
+def _partial(known: _Known) -> Choice:
+    if known.is_listed and (known.n > sizes().small or known.is_automatic):
+        return Choice(Engine.PARTIAL_BY_ORDERS, "families are listed, and not all sets are looked at")
+    return Choice(Engine.PARTIAL, f"a table over {2**known.n:,} sets is small")
+
+
+def _best(known: _Known, wanted: Engine | None) -> Choice:
+    """Branching sees to orders by itself."""
+    if known.is_beyond_order or (known.has_rest and wanted is Engine.CYCLES):
+        return Choice(Engine.CONSTRAINED, SEVERAL)
+    return engine_for_best(known.n, listed=known.is_listed, before=known.before, wanted=wanted)
+
+
+def _is_split(known: _Known) -> bool:
+    """Lists of few variables that were made for the best network are made anew by splitting."""
+    is_short = known.is_listed and known.is_automatic and known.n <= sizes().small
+    return known.has_rest if is_short else known.is_beyond_order
+
+
+def _lattice(known: _Known) -> Choice:
+    """Lists that were made for the best network may lack families that a lattice over all sets needs."""
+    is_small = known.n <= sizes().small and not known.is_automatic
+    if is_small or not known.is_listed:
+        return lattice_for(known.n, known.before)
+    return Choice(Engine.SPARSE, "families are listed, and few of the sets matter")

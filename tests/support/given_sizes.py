@@ -1,0 +1,19 @@
+"""Other sizes at which engines change: so that few variables show what else only many do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from topdag.search import engines
+
+if TYPE_CHECKING:
+    import pytest
+
+AS_LISTS = {"few": -1, "sparse": 0}
+"""Sizes at which every table is scored as lists."""
+
+
+def give_sizes(monkeypatch: pytest.MonkeyPatch, **changed: int) -> None:
+    """The sizes at which engines change, until the test ends or ``monkeypatch`` undoes it."""
+    monkeypatch.setattr(engines, "_sizes", replace(engines.sizes(), **changed))
