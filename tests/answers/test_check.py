@@ -53,7 +53,7 @@ def test_answers_are_found_fine(case: Case, data: st.DataObject) -> None:
         assert check_claims(content, check.score) == ()
 
 
-@pytest.mark.parametrize("ess", [1e-100, 1e-5, 1.0, 1e4, 1e7, 1e9, 1e12])
+@pytest.mark.parametrize("ess", [1e-100, 1e-5, 1.0, 1e4, 1e7, 1e9])
 @pytest.mark.parametrize("kind", [td.BDeu, td.BDs])
 def test_right_answers_are_fine_for_every_ess(kind: type, ess: float) -> None:
     """A check that loses digits would accuse the innocent."""

@@ -159,7 +159,7 @@ def test_alternatives_by_name() -> None:
 def test_alternatives_to_the_edges_of_the_best_network() -> None:
     scores = td.score(td.example_table(), td.BDeu())
     found = td.edge_alternatives(scores, threads=2)
-    listed = {(row["parent"], row["child"]): row for row in found.cuts()}
+    listed = {(row["parent"], row["child"]): row for row in found.rows()}
     assert set(listed) >= set(td.best_network(scores).network.edges)
     for (parent, child), row in listed.items():
         assert found.loss_with(parent, child) == 0
@@ -175,7 +175,7 @@ def test_alternatives_where_nothing_varies() -> None:
     assert found.best == 0.0
     assert found.loss_with("V0", "V1") == math.inf
     assert found.loss_without("V0", "V1") == 0.0
-    assert list(found.cuts()) == []
+    assert list(found.rows()) == []
 
 
 @pytest.mark.parametrize("keep", ["best", td.Within(1000)])

@@ -7,6 +7,7 @@ import io
 import json
 import random
 import re
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -183,7 +184,12 @@ def of_arrays(content: bytes, draw: random.Random) -> bytes:
     arrays = _loaded(content)
     if arrays is None or draw.random() < 0.2:
         return of_bytes(content, draw)
-    return _packed(_arrays_changed(arrays, draw))
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return _packed(_arrays_changed(arrays, draw))
+    except (AttributeError, OverflowError, TypeError, ValueError):  # numpy does not make this array of that
+        return of_bytes(content, draw)
 
 
 def of_checkpoint(content: bytes, draw: random.Random) -> bytes:

@@ -347,7 +347,7 @@ def test_a_handler_of_ones_own_decides_what_ctrl_c_raises() -> None:
     before = signal.signal(signal.SIGINT, own)
     try:
         with pytest.raises(EnoughError, match="by a signal") as caught:
-            td.best_network(long_scores(), on_progress=press_ctrl_c)
+            td.best_network(long_table(), on_progress=press_ctrl_c)
         assert caught.value.answer.proof.status is td.types.Status.STOPPED
         assert signal.getsignal(signal.SIGINT) is own
     finally:
