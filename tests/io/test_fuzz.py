@@ -54,6 +54,8 @@ ONCE = [
     ("table", "a.csv", "\n".encode("utf-16")),
     ("table", "a.csv", "\n".encode("utf-32")),
     ("network .bif", "a.bif", b"variable a { type discrete [ " + b"9" * 5000 + b" ] { x, y }; }"),
+    ("network .net", "a.net", b"net {}\nnode a { states = (0 1); }\npotential (" + b" a" * 8000),
+    ("rule", "a.txt", b"a->b or " * 20_000),
     ("constraints", "a.toml", b"max_parents = " + b"9" * 5000),
 ]
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from topdag.errors import ConstraintError
 
 MOST_NESTED = 100
+MOST_CHARACTERS = 100_000
 SPACE = re.compile(r"\s*")
 
 
@@ -27,6 +28,8 @@ class TokenReader:
     TOKENS: re.Pattern[str]
 
     def __init__(self, text: str) -> None:
+        if len(text) > MOST_CHARACTERS:
+            raise ConstraintError(f"{self.WHAT}: {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")
         self.text = text
         self.tokens = self._tokens()
         self.at = 0

@@ -26,8 +26,9 @@ COMMENT = re.compile(rf"({QUOTED})|%[^\n]*", re.DOTALL)
 BLOCK = re.compile(r"(net)\b|(?:discrete\s+)?(node)\b|(potential)\b")
 OPEN, CLOSE = re.compile(r"\{"), re.compile(r"\}")
 ITEM = re.compile(rf'{QUOTED}|[^\s"{{}}()=;|,]+')
-ATTRIBUTE = re.compile(rf'(\w+)\s*=\s*((?:{QUOTED}|[^;"])*);', re.DOTALL)
-FAMILY = re.compile(r"\(\s*([^\s|()]+)\s*\|?([^()]*)\)")
+# What is taken is not given back (++, *+): else a bracket that is not closed takes time like the cube of the length.
+ATTRIBUTE = re.compile(rf'(\w++)\s*+=\s*+((?:{QUOTED}|[^;"])*+);', re.DOTALL)
+FAMILY = re.compile(r"\(\s*+([^\s|()]++)\s*+\|?([^()]*+)\)")
 BRACKETS = str.maketrans("()", "  ")
 
 
