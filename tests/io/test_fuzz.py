@@ -51,6 +51,7 @@ def test_cases_come_again(readers: dict[str, Reader], tmp_path: Path) -> None:
 ONCE = [
     ("table", "a.csv", b"sep=,\n"),
     ("table", "a.csv", b"sep=;\n\n \n"),
+    ("table", "a.csv", "a b c\n\u2028\n1 0 2\n".encode()),
     ("table", "a.csv", "\n".encode("utf-16")),
     ("table", "a.csv", "\n".encode("utf-32")),
     ("network .bif", "a.bif", b"variable a { type discrete [ " + b"9" * 5000 + b" ] { x, y }; }"),

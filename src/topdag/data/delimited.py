@@ -213,7 +213,7 @@ def cell_bounds(block: bytes, separator: str, width: int, line: int) -> tuple[Co
     cells_in_line = np.diff(last, prepend=-1)
     is_row = cells_in_line == width
     for i in np.flatnonzero(~is_row):
-        if cells_in_line[i] > 1 or block[starts[last[i]] : ends[last[i]]].strip():
+        if cells_in_line[i] > 1 or block[starts[last[i]] : ends[last[i]]].decode().strip():
             raise ragged(line + int(i), int(cells_in_line[i]), width, separator)
     is_cell = np.repeat(is_row, cells_in_line)
     return starts[is_cell].reshape(-1, width), ends[is_cell].reshape(-1, width), line + np.flatnonzero(is_row)
