@@ -16,6 +16,7 @@ from search_checks import HALF_CIRCLES, all_families, check_network, left_side, 
 import topdag as td
 from topdag import _core
 from topdag._util.run import Run
+from topdag.search import relaxation
 from topdag.search.costs import Families
 from topdag.search.family_lists import FamilyLists
 from topdag.search.relaxation import Incumbent, Known, Relaxation, solve_root
@@ -244,3 +245,14 @@ def test_climbing_leaves_time_for_the_bound(
     (seconds,) = given_seconds
     assert known.cost == 0.0
     assert seconds is most is None or (seconds is not None and most is not None and 0 < seconds <= most)
+
+
+def test_many_families_are_climbed_fewer_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else a search that is stopped after some seconds, without a time limit to share out, would have no bound yet."""
+    asked = []
+    monkeypatch.setattr(_core, "climb_orders", lambda _, climbs, *__: (asked.append(climbs), (math.inf, []))[1])
+    known = Known(td.score(strategies.sampled_table(7, 60, seed=1), td.BIC(), keep="best").store, Run())
+    for work in (10**9, 300 * known.candidates.size, 0):
+        monkeypatch.setattr(relaxation, "CLIMBING_WORK", work)
+        known.climb()
+    assert asked == [relaxation.CLIMBS, 300, relaxation.FEWEST_CLIMBS]

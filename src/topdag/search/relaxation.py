@@ -29,7 +29,9 @@ from topdag.search.linear_program import Program, Row, Rows, Solution, cuts_of
 from topdag.search.stores import Floats, ListStore, common_step
 
 CLIMBS = 1_000
+FEWEST_CLIMBS = 100
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
+CLIMBING_WORK = 100_000_000  # climbs times families, at most: some seconds, so that a bound comes soon
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 SEED = 1
 MOST_K = 3
@@ -85,6 +87,7 @@ class Known:
     def climb(self, climbs: int | None = None) -> None:
         """From random orders, so many times."""
         climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
+        climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // self.candidates.size))
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
         self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.tick))
