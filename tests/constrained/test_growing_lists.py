@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 import reference
 from constraint_draws import compiled, drawn_constraints, listed
-from strategies import sampled_table, stored
+from stop_cases import lists_for_few
+from strategies import sampled_table, stored, table_of
 
 import topdag as td
 from topdag._util.run import Run
@@ -62,6 +63,25 @@ def test_rows_on_growing_lists_and_splitting_agree(seed: int, monkeypatch: pytes
     answer = td.best_network(scores)
     assert answer.proof.status is true.proof.status and answer.score == pytest.approx(true.score, abs=1e-6)
     assert answer.network is None or known.allows(answer.network)
+
+
+@pytest.mark.parametrize("engine", [None, "branching"])
+def test_constraints_may_cost_any_number_of_nats(engine: str | None) -> None:
+    """Many rows make a constraint as costly as one likes: e to the power of so many nats is no number."""
+    costly = 0
+    for seed in range(30):
+        few = sampled_table(4, 60, seed)
+        table = table_of(few.codes, few.arities.tolist(), (few.weights * 10_000).tolist())
+        known = drawn_constraints(table.names, 300 + seed)
+        with lists_for_few():
+            scores = td.score(table, td.BDeu(), constraints=known)
+            answer = td.best_network(scores, engine=engine)
+        every, whole = td.score(table, td.BDeu(), keep="all", constraints=known), compiled(known, table.names)
+        true, most = (best_of(every, own) for own in (whole, whole.relaxed))
+        assert answer.score == pytest.approx(true, abs=1e-5) if true > -math.inf else answer.network is None
+        assert answer.proof.status is (Status.PROVED if true > -math.inf else Status.INFEASIBLE)
+        costly += most - 800 > true > -math.inf
+    assert costly > 4
 
 
 def test_ancestors_are_decided_where_halves_of_paths_leave_it_open(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,19 +216,20 @@ def _packed(arrays: dict[str, Any]) -> bytes:
     return packed.getvalue()
 
 
+def _extremes(kind: np.dtype[Any]) -> list[Any]:
+    if kind.kind == "f":
+        return [0.0, -1.0, np.finfo(kind).max, -np.inf, np.inf, np.nan, np.finfo(kind).tiny]
+    return [0, 1] if kind.kind == "b" else [0, 1, np.iinfo(kind).max, np.iinfo(kind).min]
+
+
 def _arrays_changed(arrays: dict[str, Any], draw: random.Random) -> dict[str, Any]:
     if not arrays:
         return {"a": np.zeros(1)}
     if "header" in arrays and draw.random() < 0.5:
-        changed = of_json(arrays["header"].tobytes(), draw)
+        changed = of_json(np.asarray(arrays["header"]).tobytes(), draw)
         return arrays | {"header": np.frombuffer(changed, dtype=np.uint8)}
     name, other = draw.choice(list(arrays)), draw.choice(list(arrays))
-    array = arrays[name]
-    values = [0, 1, 255] if array.dtype.kind in "biu" else [0.0, -1.0, 1e308, -np.inf, np.inf, np.nan, 1e-300]
-    if array.dtype.kind == "i":
-        values += [-1, np.iinfo(array.dtype).max, np.iinfo(array.dtype).min]
-    if array.dtype.kind == "u":
-        values += [np.iinfo(array.dtype).max]
+    array = np.asarray(arrays[name])  # what is no array any more, numpy gives as bytes
     change = draw.choice(["swap", "drop", "add", "cut", "value", "value", "fill", "kind", "shape", "more", "shuffle"])
     if change == "swap":
         return arrays | {name: arrays[other], other: array}
@@ -241,12 +242,12 @@ def _arrays_changed(arrays: dict[str, Any], draw: random.Random) -> dict[str, An
         new = array[: draw.randrange(len(array) + 1)] if array.ndim else array
     elif change == "value" and array.size and array.dtype.kind in "biuf":
         new = array.copy()
-        new.reshape(-1)[draw.randrange(array.size)] = draw.choice(values)
+        new.reshape(-1)[draw.randrange(array.size)] = draw.choice(_extremes(array.dtype))
     elif change == "fill" and array.dtype.kind in "biuf":
-        new = np.full(array.shape, draw.choice(values), array.dtype)
+        new = np.full(array.shape, draw.choice(_extremes(array.dtype)), array.dtype)
     elif change == "kind":
         with np.errstate(all="ignore"):
-            new = array.astype(
+            new = (array.real if array.dtype.kind == "c" else array).astype(
                 draw.choice([np.float32, np.int8, np.uint64, np.bool_, np.complex128, "U3", "S2", ">f8"])
             )
     elif change == "shape":

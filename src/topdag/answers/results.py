@@ -13,7 +13,7 @@ from topdag.knowledge.priors import Prior
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
 from topdag.scoring.rounding import HOPELESS_NATS
-from topdag.search.reach import LARGEST_REACH
+from topdag.search.reach import FURTHEST, LARGEST_REACH
 
 
 class Status(enum.Enum):
@@ -30,7 +30,7 @@ LIMITS = {
     Stop.NOTHING_FOUND: "no network that obeys was met",
     Stop.WEAK_RELAXATION: "the relaxation is weak",
     Stop.FAR_BEHIND_BEST: f"{LARGEST_REACH:g} nats behind the best",
-    Stop.TOO_FAR: f"{LARGEST_REACH:g} nats behind the best network without constraints",
+    Stop.TOO_FAR: f"{FURTHEST:g} nats behind the best network without constraints",
     Stop.CUT_OFF: f"the cut-off at {HOPELESS_NATS:g} nats below the best",
 }
 

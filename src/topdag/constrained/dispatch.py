@@ -27,7 +27,7 @@ from topdag.errors import TooLarge
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import sizes
-from topdag.search.reach import FIRST_OF_A_SPLIT, LARGEST_REACH, doubled_reach
+from topdag.search.reach import FIRST_OF_A_SPLIT, FURTHEST, doubled_reach
 from topdag.search.stores import ListStore
 
 FIRST_PARTS_OF = 19
@@ -159,7 +159,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         found.bound = min(found.bound, best)  # a search that was stopped at once knows none
         if found.limit is not None or search.has_all:
             return found
-        if reach == LARGEST_REACH:
+        if reach == FURTHEST:
             return replace(found, limit=Stop.TOO_FAR)
         reach = doubled_reach(reach, search.needed_reach(best))
 

@@ -27,7 +27,7 @@ from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
 from topdag.search.costs import Families, Marks
 from topdag.search.engines import sizes
-from topdag.search.reach import LARGEST_REACH, reach_to
+from topdag.search.reach import FURTHEST, reach_to
 from topdag.search.relaxation import Known, Relaxation, bounds_by, solve_root
 from topdag.search.stores import ListStore
 
@@ -122,7 +122,7 @@ class GrowingLists:
             self._search(wide, root, most, most - reach)
             if self._value >= most - reach:
                 return self.found
-            if reach == LARGEST_REACH:
+            if reach == FURTHEST:
                 return replace(self.found, limit=self.found.limit or Stop.TOO_FAR)
         return replace(self.found, limit=self.found.limit or self.run.limit)
 

@@ -26,7 +26,7 @@ from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.costs import Families, Marks, spread_of
 from topdag.search.linear_program import Solution
-from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
+from topdag.search.reach import FURTHEST, first_slack, further_reach
 from topdag.search.relaxation import Known, solve_root
 from topdag.search.stores import Floats, ListStore
 
@@ -144,7 +144,7 @@ class _ClauseListing:
             return self.found
         self.value = max(self.found.networks.values())
         self.behind = self.best.most - self.value if self.best.most < math.inf else 0.0
-        furthest = min(self.epsilon, self._spread, LARGEST_REACH - self.behind)
+        furthest = min(self.epsilon, self._spread, FURTHEST - self.behind)
         slack = furthest if self.most >= MOST_IN_A_LIST else first_slack(self.most)
         while True:
             slack = min(slack, furthest)

@@ -28,7 +28,7 @@ from topdag._util.run import Run
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.normal_form import ParentCount, edges_of, holds_with_fewer, literals_of
 from topdag.scoring.dominance import TIES_GO_TOO, listed_store
-from topdag.scoring.keep import Within
+from topdag.scoring.keep import Behind
 from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
 from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
 from topdag.scoring.score import scored_again
@@ -39,6 +39,7 @@ from topdag.search.stores import Floats, ListStore, families_of
 Masks = NDArray[np.uint64]
 Families = tuple[Masks, Floats]
 
+ROUNDED_AWAY = 1e-6
 MOST_EXTENDED = 64
 """So many families of a variable, the best, get one more parent at first."""
 
@@ -64,7 +65,7 @@ def useful_parents(known: CompiledConstraints, between: Sequence[int]) -> list[i
 
 def widened(scores: Scores, reach: float, run: Run, *, listed: bool = False) -> Scores | None:
     """Scores with all families of networks so far behind the best one without constraints on several variables."""
-    keep = Within(math.exp(reach) * (1 + 1e-9)) if reach > 0 else "best"
+    keep = Behind(reach + ROUNDED_AWAY) if reach > 0 else "best"
     wide = scored_again(scores, run, keep, relaxed=True, listed=listed or scores.store.n > sizes().small)
     return None if wide is None else replace(wide, compiled=scores.compiled)
 

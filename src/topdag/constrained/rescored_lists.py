@@ -17,7 +17,7 @@ from topdag.constrained.found import Found, Network
 from topdag.constrained.growing_lists import can_be_listed
 from topdag.constrained.needed_families import widened
 from topdag.scoring.scores import Scores
-from topdag.search.reach import FIRST_RESCORED, LARGEST_REACH, reach_to
+from topdag.search.reach import FIRST_RESCORED, FURTHEST, reach_to
 from topdag.search.stores import ListStore
 
 OnLists = Callable[..., Found]
@@ -57,7 +57,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
     found, reach = Found(bound=best, parts=1), 0.0
     while listed is not None:
         known = found.best(1)
-        wanted = best - reach if reach < LARGEST_REACH else -math.inf
+        wanted = best - reach if reach < FURTHEST else -math.inf
         own = _searched(on_lists, listed, run, known[0][1] if known else None, best, wanted)
         value = max(own.networks.values(), default=-math.inf)
         found.networks |= own.networks
@@ -68,7 +68,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
             return found
         if reach == 0 and not found.networks and nothing_is_allowed(scores, run):
             return replace(found, bound=-math.inf)
-        if reach == LARGEST_REACH:
+        if reach == FURTHEST:
             return replace(found, limit=Stop.TOO_FAR)
         reach = reach_to(best - value, reach, FIRST_RESCORED)
         listed = widened(scores, reach, run, listed=True)

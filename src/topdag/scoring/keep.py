@@ -37,7 +37,14 @@ class KBest:
             raise ScoreError(f"KBest takes a whole number from 1 on, below {MOST_IN_A_LIST:,}, not {self.k!r}.")
 
 
-Keep = str | Within | KBest
+@dataclass(frozen=True)
+class Behind:
+    """All that networks so many nats behind the best can need: constraints may cost more than a factor can say."""
+
+    nats: float
+
+
+Keep = str | Within | KBest | Behind
 
 
 def keep_epsilon(keep: Keep) -> float:
@@ -48,6 +55,8 @@ def keep_epsilon(keep: Keep) -> float:
         return TIES_GO_TOO
     if isinstance(keep, Within):
         return math.log(keep.factor)
+    if isinstance(keep, Behind):
+        return keep.nats
     raise ScoreError(f'keep must be "all", "best" or Within(factor) or KBest(k), not {keep!r}.')
 
 

@@ -16,7 +16,7 @@ from topdag.errors import ConstraintError, NotAllowed, ScoreError
 from topdag.knowledge.priors import Prior, in_words
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
-from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, Within
+from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, Within, keep_epsilon
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.rounding import HOPELESS_NATS, require_fine
@@ -221,8 +221,8 @@ class Scores:
 
     def is_kept(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
         """Whether all families are there that the best so many, or those within this factor, can need."""
-        if isinstance(self.keep, Within):
-            return factor <= self.keep.factor
+        if isinstance(self.keep, Within | Behind):
+            return math.log(factor) <= keep_epsilon(self.keep)
         return most <= self.keep.k if isinstance(self.keep, KBest) else self.keep == "all"
 
     def is_kept_where_orders_weigh(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:

@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 
 LARGEST_REACH = 690.0
-"""No list reaches further: beyond about 700 nats a factor e^reach is no number any more."""
+"""No list by a Bayes factor reaches further: beyond about 700 nats a factor e^reach is no number any more."""
+FURTHEST = 2.0**30
+"""Under constraints no search goes further: scores in which more nats than that tell networks apart are refused."""
 FIRST_OF_A_LIST = 0.5
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
 """For a list of k: how far the first lattice reaches, and how many times further the next one does."""
@@ -36,10 +38,10 @@ def first_slack(most: int) -> float:
 
 def doubled_reach(reach: float, needed: float) -> float:
     """Twice as far, but no further than what is ``needed``; the first is ``FIRST_OF_A_SPLIT``."""
-    return min(LARGEST_REACH, needed if reach < needed <= 2 * reach else 2 * reach)
+    return min(FURTHEST, needed if reach < needed <= 2 * reach else 2 * reach)
 
 
 def reach_to(needed: float, reach: float, first: float = math.inf) -> float:
     """As far as a known network asks for (``needed``; infinite: none is known), but at most ``first`` at first."""
     far = FIRST_BLIND if needed == math.inf else first
-    return min(LARGEST_REACH, max(far, BLIND_STEP * reach), needed)
+    return min(FURTHEST, max(far, BLIND_STEP * reach), needed)

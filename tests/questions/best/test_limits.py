@@ -465,7 +465,6 @@ def test_what_users_read_of_a_stop() -> None:
     assert [read[stop] for stop in (Stop.TIME_LIMIT, Stop.MEMORY_LIMIT, Stop.INTERRUPT, Stop.ON_PROGRESS)] == [
         *("time_limit", "memory_limit", "Ctrl-C", "on_progress"),
     ]
-    assert read[Stop.TOO_FAR] == "690 nats behind the best network without constraints"
     assert read[Stop.FAR_BEHIND_BEST] == "690 nats behind the best"
     assert read[Stop.CUT_OFF] == "the cut-off at 1000 nats below the best"
     proof = td.types.Proof(td.types.Status.STOPPED, 0.0, 0.0, "memory_limit", "all")
