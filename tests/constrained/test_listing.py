@@ -21,9 +21,8 @@ from topdag.constrained import splitting as constrained_search
 from topdag.constrained.found import Found
 from topdag.constrained.listing import BY_ROWS, list_by_rows
 from topdag.scoring import score as score_making
-from topdag.scoring.dominance import listed_store
 from topdag.search.engines import Choice, Engine
-from topdag.search.stores import families_of
+from topdag.search.stores import ListStore
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
@@ -104,8 +103,8 @@ def test_lists_with_many_ties_are_as_long_as_asked_for(seed: int) -> None:
     table = sampled_table(4, 60, seed)
     known = drawn_constraints(table.names, 800 + seed)
     dense = td.score(table, td.BIC(), constraints=known)
-    own = [families_of(dense.store, x) for x in range(4)]
-    store = listed_store(table.names, [(masks, np.rint(values / 4)) for masks, values in own])
+    own = [dense.store.families_of(x) for x in range(4)]
+    store = ListStore.of(table.names, [(masks, np.rint(values / 4)) for masks, values in own])
     scores = replace(dense, store=store)
     true = all_that_obey(scores)
     for most in (1, 2, 5, 20):

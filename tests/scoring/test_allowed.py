@@ -19,7 +19,7 @@ from topdag.scoring import allowed as constrained_scoring
 from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.search.engines import Choice, Engine
-from topdag.search.stores import ListStore, SetStore, families_of
+from topdag.search.stores import ListStore, SetStore
 
 NAMES = ("V0", "V1", "V2", "V3", "V4", "V5")
 KNOWN: dict[str, dict[str, Any]] = {
@@ -116,10 +116,10 @@ def test_limits_on_set_functions_are_rules_about_families(
     assert scores.compiled is not None
     total = 0
     for x, own in enumerate(scores.compiled.families):
-        masks, values = families_of(free.store, x)
+        masks, values = free.store.families_of(x)
         allowed = own.admit(masks)
         for store in (scores.store, read.store):
-            found = families_of(store, x)
+            found = store.families_of(x)
             assert np.array_equal(found[0], masks[allowed])
             assert np.array_equal(found[1], values[allowed])
         is_allowed = [scores.store.value(x, mask) > -math.inf for mask in masks.tolist()]

@@ -16,9 +16,9 @@ from strategies import table_of
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.check import check_network
+from topdag.scoring import allowed, choice
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within
-from topdag.search import engines
 
 pytest.importorskip("clarabel", reason="the extra 'parameters' is not installed")
 
@@ -57,7 +57,7 @@ def all_values(kind: td.Constrained, table: td.Table) -> np.ndarray:
 def listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
     """Small tables are scored family by family; with lists, as large ones are."""
     if request.param:
-        monkeypatch.setattr(engines, "FEW_CONSTRAINED", 1)
+        monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
     return bool(request.param)
 
 
@@ -114,13 +114,28 @@ def test_family_bounds() -> None:
     assert scores.family_bound("V3", ["V0"]) == -math.inf
 
 
+@pytest.mark.parametrize("keep", ["all", "best"])
+def test_few_allowed_families_are_listed_with_what_they_lose(keep: Keep, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with more than 20 variables, where structure leaves few families of all that were scored."""
+    table = drawn_table(11, (2, 3, 2, 2, 3, 2), rows=120)
+    kind = td.Constrained(td.BIC(), [td.influence("V1", "V4", "+"), td.influence("V0", "V2", "-")])
+    known = td.Constraints(forbidden_edges=[("V5", "*")])
+    whole = td.score(table, kind, constraints=known, keep=keep)
+    monkeypatch.setattr(allowed, "SMALL", 0)
+    listed = td.score(table, kind, constraints=known, keep=keep)
+    assert listed.store.is_listed
+    for name in table.names:
+        assert dict(listed.families(name)) == dict(whole.families(name))
+    assert td.best_network(listed).score == td.best_network(whole).score
+
+
 @pytest.mark.parametrize("seed", [11, 12])
 def test_lists_hold_what_tables_hold(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     table = drawn_table(seed, (2, 3, 2, 2, 3, 2), rows=120)
     kind = td.Constrained(td.BIC(), [td.influence("V1", "V4", "+"), td.influence("V0", "V2", "-")])
     for keep in ("best", td.Within(50)):
         whole = td.score(table, kind, keep=keep)
-        monkeypatch.setattr(engines, "FEW_CONSTRAINED", 1)
+        monkeypatch.setattr(choice, "FEW_CONSTRAINED", 1)
         listed = td.score(table, kind, keep=keep)
         monkeypatch.undo()
         assert listed.report is not None and whole.report is None

@@ -19,7 +19,6 @@ from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.pruned import Pruning
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.search.engines import Engine
-from topdag.search.stores import families_of
 
 PRUNINGS = [Pruning(), Pruning(0.0), Pruning(3.0), Pruning(math.inf), Pruning(math.inf, 1), Pruning(0.0, 4)]
 KINDS = [td.BGe(), td.GaussianBIC(), td.GaussianAIC()]
@@ -55,7 +54,7 @@ def test_nothing_is_lost(kind: ScoreKind, seed: int, n: int, limit: int | None, 
     every = td.score(table, kind, max_parents=limit)
     assert found is not None and found.kept == found.store.n_families
     for x in range(n):
-        masks, values = families_of(found.store, x)
+        masks, values = found.store.families_of(x)
         if keep.k is None:
             wanted, _ = _core.families_worth_keeping(every.store.core(), x, keep.epsilon)
         else:
@@ -90,8 +89,8 @@ def test_nearly_dependent_columns_are_not_cut_by_mistake() -> None:
     assert found is not None
     for x in range(6):
         wanted, _ = _core.families_worth_keeping(every.store.core(), x, -1.0)
-        assert set(wanted.tolist()) <= set(families_of(found.store, x)[0].tolist())
-    assert any(mask & 0b1010 == 0b1010 for mask in families_of(found.store, 0)[0].tolist())
+        assert set(wanted.tolist()) <= set(found.store.families_of(x)[0].tolist())
+    assert any(mask & 0b1010 == 0b1010 for mask in found.store.families_of(0)[0].tolist())
 
 
 def test_degenerate_tables_are_refused() -> None:

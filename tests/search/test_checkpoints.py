@@ -28,7 +28,7 @@ from topdag.search.stores import ListStore
 KILLED = """
 import sys
 import topdag as td
-from topdag import checkpoints, family_program, searching
+from topdag.search import best as searching, checkpoints, linear_program as family_program
 checkpoints.SECONDS_BETWEEN = 0.0
 family_program.HALVES_A_ROUND = family_program.LOCAL_CUTS_A_ROUND = 0
 searching.FIRST_SETS = 0
@@ -150,7 +150,7 @@ def stopping_after(times: int, write: Callable[..., None]) -> Callable[..., None
         write(*given)
         left[0] -= 1
         if not left[0]:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
 
     return write_and_stop
 

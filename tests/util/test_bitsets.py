@@ -33,7 +33,6 @@ from topdag.knowledge.compiled import FamilyRules
 from topdag.knowledge.rule_builders import n_parents
 from topdag.scoring.kinds.discrete import coded
 from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
-from topdag.search.stores import families_of
 
 MASKS = st.lists(st.integers(0, 2**128 - 1) | st.integers(0, 2**64 - 1), min_size=1, max_size=12)
 
@@ -115,7 +114,7 @@ def test_families_of_wide_lists_have_all_parents(tmp_path: Any) -> None:
     scores = td.score(table_of(codes, [2] * 70), td.BIC(), max_parents=2)
     best = dict(scores.families("V69"))
     assert max(best, key=best.__getitem__) == ("V0", "V66")
-    assert families_of(scores.store, 69)[0].shape == (len(best), 2)
+    assert scores.store.families_of(69)[0].shape == (len(best), 2)
     path = tmp_path / "wide.pss"
     td.write_scores(path, scores)
     again = dict(td.read_scores(path).families("V69"))

@@ -8,7 +8,7 @@ from topdag._util.bitsets import masks_in
 from topdag._util.run import Run
 from topdag.constrained.repair import Mending
 from topdag.knowledge.compiled import CompiledConstraints, has_cycle
-from topdag.search.costs import Families, spread_of
+from topdag.search.costs import Families
 from topdag.search.relaxation import Incumbent, Known
 from topdag.search.stores import Floats, ListStore
 
@@ -22,7 +22,7 @@ class Obeying(Known):
         super().__init__(store, run)
         self.known, self.rest, self.names = known, known.rest, known.names
         self._mending: Mending | None = None
-        self.most = spread_of(store)
+        self.most = store.spread
         self._wait, self._skipped = 0, 0
 
     def offer(self, cost: float, masks: list[int]) -> bool:

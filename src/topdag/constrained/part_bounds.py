@@ -15,7 +15,7 @@ from topdag.constrained.literals import Literal, Meets
 from topdag.errors import TooLarge
 from topdag.search.engines import SMALL
 from topdag.search.lattice import lattice_of
-from topdag.search.stores import ListStore, Store
+from topdag.search.stores import Store
 
 MOST_WITH_TABLES = 23
 """Up to this many variables tables over all sets tell the bounds in a few seconds."""
@@ -58,7 +58,7 @@ def bounds_of(store: Store, run: Run) -> PartBounds | None:
     On longer lists bounds by the relaxation were tried: they cost more than the parts they saved.
     """
     n = store.n
-    if n > (SMALL if isinstance(store, ListStore) else MOST_WITH_TABLES):
+    if n > (SMALL if store.is_listed else MOST_WITH_TABLES):
         return NoBounds()
     try:
         lattice = lattice_of(store, run)

@@ -17,7 +17,6 @@ from topdag.scoring.keep import Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import SMALL
-from topdag.search.stores import ListStore
 
 FAR_REACH = 128.0
 """So far, at most, lists reach at first where a network that obeys is known."""
@@ -28,7 +27,7 @@ OnLists = Callable[..., Found]
 def can_be_scored_wider(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there from the table."""
     is_from_table = scores.table is not None and scores.kind is not None and scores.prior is None
-    return can_be_listed(scores) and (isinstance(scores.store, ListStore) or is_from_table)
+    return can_be_listed(scores) and (scores.store.is_listed or is_from_table)
 
 
 def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Run, on_lists: OnLists) -> Found:
@@ -38,11 +37,10 @@ def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Ru
     network without such constraints, None when there is none or no time.
     """
     assert scores.compiled is not None
-    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run, listed=True)
+    listed = scores if scores.store.is_listed else widened(scores, 0.0, run, listed=True)
     if listed is None:
         return Found(limit=run.limit)
-    is_whole = isinstance(scores.store, ListStore) and not scores.automatic
-    if is_whole or scores.compiled.rest.is_closed_under_removal:
+    if scores.lists_all or scores.compiled.rest.is_closed_under_removal:
         return _searched(on_lists, listed, run)
     if relaxed is None:
         return nothing(run)
@@ -77,8 +75,8 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
 
 
 def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
-    assert isinstance(listed.store, ListStore) and listed.compiled is not None
-    return on_lists(listed.store, listed.compiled, run, start, *bounds)
+    assert listed.compiled is not None
+    return on_lists(listed.store.listed, listed.compiled, run, start, *bounds)
 
 
 def _next_reach(reach: float, needed: float) -> float:

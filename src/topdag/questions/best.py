@@ -40,7 +40,6 @@ from topdag.search.engines import (
 from topdag.search.greedy import climb
 from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
 from topdag.search.precedence_lists import placed_lists
-from topdag.search.stores import ListStore
 
 
 def best_network(
@@ -128,7 +127,7 @@ def _by_families(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     n = len(scores.columns)
     if n == 0:
         return _answer(asked, run, scores.network([]), Status.PROVED, None)
-    choice = engine_for_best(n, listed=isinstance(scores.store, ListStore), wanted=asked.wanted_engine)
+    choice = engine_for_best(n, listed=scores.store.is_listed, wanted=asked.wanted_engine)
     asked.engine, asked.reason = choice.engine.value, choice.reason
     if choice.engine in ON_LISTS:
         return _searched(asked, scores, run, choice.engine)
@@ -173,7 +172,7 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         own = Asked.from_scores(part)
         # The whole tells only how far lists must reach: whatever is quickest will do.
-        is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
+        is_part_of_lists = part.store.is_listed and part.store is not scores.store
         if is_part_of_lists:
             own.wanted_engine, own.wanted_bound = wanted, asked.wanted_bound
         answer = _proved(own, run)
@@ -181,7 +180,7 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
         if answer is None or answer.network is None:
             return None if answer is None else Listed((), (), is_whole=True)
         masks = tuple(part.masks_of(answer.network))
-        value = math.fsum(part.store.value(x, mask) for x, mask in enumerate(masks))
+        value = part.store.value_of(masks)
         return Listed((value,), (masks,), is_whole=False)
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
@@ -199,20 +198,19 @@ def _by_splitting(asked: Asked, scores: Scores, run: Run) -> Answer:
 
 def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     """Whether it searches lists, and there are some; branching has them made."""
-    is_listed = isinstance(scores.store, ListStore)
-    return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
+    return engine in ON_LISTS and (scores.store.is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
 
 
 def _searched(asked: Asked, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
-    if not isinstance(scores.store, ListStore):
+    if not scores.store.is_listed:
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     if asked.wanted_bound is not None and asked.checkpoint is not None:
         raise ScoreError(
             "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one."
         )
     start = None if asked.start is None else scores.masks_of(asked.start)
-    store = scores.store
+    store = scores.store.listed
     if scores.rest is not None and scores.compiled is not None:
         asked.placed = placed_lists(store, scores.order)
         obeys = start is not None and scores.rest.allows(start, scores.compiled.names)
@@ -246,7 +244,7 @@ def _by_ideals(asked: Asked, scores: Scores, n_ideals: int, run: Run) -> Answer 
 
 
 def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
-    plan_block_lattice(len(scores.columns), run, backward=False, held=sum(a.nbytes for a in scores.store.arrays))
+    plan_block_lattice(len(scores.columns), run, backward=False, held=scores.store.n_bytes)
     lattice = build_block_lattice(scores.store.core(scores.before), run, backward=False)
     if lattice is None:
         return None
@@ -258,7 +256,7 @@ def _by_blocks(asked: Asked, scores: Scores, run: Run) -> Answer | None:
 
 def _by_lattice(asked: Asked, scores: Scores, run: Run) -> Answer | None:
     n = len(scores.columns)
-    plan_lattice(n, run, held=sum(array.nbytes for array in scores.store.arrays))
+    plan_lattice(n, run, held=scores.store.n_bytes)
     core = scores.store.core(scores.before)
     found = _core.best_network(core, scores.slack, run.threads, run.seconds_left, run.tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
@@ -291,14 +289,14 @@ def _given_network(asked: Asked) -> Network | None:
     start, scores, table, kind = asked.start, asked.scores, asked.table, asked.kind
     if start is None or (asked.constraints is not None and not asked.constraints.allows(start)):
         return None
-    if scores is not None and isinstance(scores.store, ListStore):
-        listed = listed_network(scores.store, scores.masks_of(start))
+    if scores is not None and scores.store.is_listed:
+        listed = listed_network(scores.store.listed, scores.masks_of(start))
         if listed is None or scores.compiled is None or scores.compiled.allows(listed.masks):
             return None if listed is None else scores.network(listed.masks)
         # Lists may lack what constraints need; then the network is scored as it is.
     elif scores is not None:
         masks = scores.masks_of(start)
-        is_allowed = all(scores.store.value(x, mask) > -math.inf for x, mask in enumerate(masks))
+        is_allowed = scores.store.value_of(masks) > -math.inf
         return scores.network(masks) if is_allowed else None
     if table is None or kind is None:
         return None

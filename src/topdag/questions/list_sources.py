@@ -19,7 +19,6 @@ from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing, kept_candidates, listed_network, search_best
 from topdag.search.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
-from topdag.search.costs import spread_of
 from topdag.search.engines import (
     BLOCK_LIMIT,
     SMALL,
@@ -102,7 +101,7 @@ class Lattices:
         """The first one, or one that reaches further when the one before gave so many; None when the time is up, or
         when there is no network."""
         is_small = len(self.scores.columns) <= SMALL and not self.scores.automatic  # else families may be missing
-        if is_small or not isinstance(self.scores.store, ListStore):
+        if is_small or not self.scores.store.is_listed:
             return lattice_of_all_sets(self.scores, self.run)
         if self._best is None:
             self._best = self._best_network()
@@ -119,9 +118,8 @@ class Lattices:
         return self._everything()
 
     def _best_network(self) -> list[int] | None:
-        assert isinstance(self.scores.store, ListStore)
         placed = _placed(self.scores)
-        standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
+        standing = Standing.begin(self.scores.store.listed if placed is None else placed.store, self.run)
         finished = search_best(standing, self.run)
         self.is_infeasible = finished and standing.masks is None
         if not finished or standing.masks is None:
@@ -137,11 +135,9 @@ class Lattices:
     @cached_property
     def _spread(self) -> float:
         """No network is further behind the best; infinite when not all families that are allowed have been scored."""
-        store = self.scores.store
-        assert isinstance(store, ListStore)
         if self.scores.automatic and self.scores.max_parents != 0:
             return math.inf
-        return spread_of(store)
+        return self.scores.store.listed.spread
 
     def _sparse_lattice(self) -> Prepared | None:
         wide = self._wide_enough()
@@ -171,7 +167,7 @@ class Lattices:
 def needs_splitting(scores: Scores) -> bool:
     """Whether no lattice sees to all that is known: families and orders. Lists of few variables that were made for the
     best network are made anew by splitting."""
-    is_short = isinstance(scores.store, ListStore) and scores.automatic and len(scores.columns) <= SMALL
+    is_short = scores.store.is_listed and scores.automatic and len(scores.columns) <= SMALL
     return (scores.rest if is_short else scores.beyond_order) is not None
 
 
@@ -179,8 +175,7 @@ def _placed(scores: Scores) -> PlacedLists | None:
     """Listed families with what comes before, where they do not tell it by themselves."""
     if scores.rest is None:
         return None
-    assert isinstance(scores.store, ListStore)
-    return placed_lists(scores.store, scores.order)
+    return placed_lists(scores.store.listed, scores.order)
 
 
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
@@ -205,7 +200,7 @@ def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
 
 
 def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
-    held = sum(array.nbytes for array in scores.store.arrays)
+    held = scores.store.n_bytes
     plan_block_lattice(len(scores.columns), run, backward=True, held=held)
     lattice = build_block_lattice(scores.store.core(scores.before), run, backward=True)
     if lattice is not None:
@@ -237,8 +232,7 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:
     """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
     placed = _placed(scores)
-    store = scores.store if placed is None else placed.store
-    assert isinstance(store, ListStore)
+    store = scores.store.listed if placed is None else placed.store
     incumbent = listed_network(store, best if placed is None else placed.within(best))
     assert incumbent is not None
     root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)

@@ -28,7 +28,6 @@ from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
 from topdag.search.reach import further_reach
 from topdag.search.relaxation import solve_root
-from topdag.search.stores import ListStore
 
 LARGEST_REACH = 690.0
 """No network is looked for that is further behind the best, in nats, unless all families are there."""
@@ -82,7 +81,7 @@ def _searched(asked: Asked, wanted: Wanted, block: int | None, run: Run) -> Netw
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
     block = PUBLISHED_BLOCK if block is None else block
-    by_orders = isinstance(scores.store, ListStore) and (len(scores.columns) > SMALL or scores.automatic)
+    by_orders = scores.store.is_listed and (len(scores.columns) > SMALL or scores.automatic)
     return (_with_orders if by_orders else _with_lattice)(scores, wanted, block, run)
 
 
@@ -104,7 +103,7 @@ def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> Networ
     The nearer the networks asked for, the sooner the oracle sees that a set leads to none.
     """
     reach, found = 0.0, 0
-    furthest = _largest_cost(scores) if scores.is_kept(most=wanted.most) else LARGEST_REACH
+    furthest = scores.store.listed.spread if scores.is_kept(most=wanted.most) else LARGEST_REACH
     while True:
         reach = min(furthest, further_reach(reach, found, wanted.most))
         wide = wide_enough(scores, math.exp(min(reach, LARGEST_REACH)), run)
@@ -119,16 +118,9 @@ def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> Networ
             return _answer(wide, drawn, best, "best-first search over partial networks, orders as its oracle", run)
 
 
-def _largest_cost(scores: Scores) -> float:
-    """No network is further behind the best."""
-    assert isinstance(scores.store, ListStore)
-    return sum(float(np.ptp(own)) for own in np.split(scores.store.rounded, scores.store.lists.offsets[1:-1]))
-
-
 def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: Run) -> _Found:
     """The best of the listed families' networks, none further than epsilon behind the first."""
-    store = scores.store
-    assert isinstance(store, ListStore)
+    store = scores.store.listed
     require_narrow(store.n, "a list of networks")
     begin = run.seconds
     root = solve_root(store, run)

@@ -23,7 +23,6 @@ from topdag.scoring.scores import Scores
 from topdag.search.best import Standing
 from topdag.search.engines import Engine, OrderBound
 from topdag.search.precedence_lists import PlacedLists
-from topdag.search.stores import ListStore
 
 SECONDS_FOR_A_LAST_LOOK = 0.5
 """How long a stopped search may still take to find a network to show, and again for a bound."""
@@ -165,9 +164,9 @@ def upper_bound(asked: Asked) -> float:
     if asked.best_alone:
         return math.fsum((*asked.best_alone, slack))
     scores = asked.scores
-    if scores is not None and isinstance(scores.store, ListStore):
+    if scores is not None and scores.store.is_listed:
         prior = 0.0 if scores.prior is asked.prior else _most_by_prior(asked)
-        return math.fsum((*scores.store.best_scores, slack, prior))
+        return math.fsum((*scores.store.listed.best_scores, slack, prior))
     if asked.table is not None and asked.kind is not None:
         return math.fsum(_likelihood_bounds(asked.table, asked.kind)) + _most_by_prior(asked)
     return math.inf

@@ -20,7 +20,6 @@ from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError
 from topdag.knowledge.compiled import FamilyRules
-from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.probability_losses import NO_LOSSES, ChildLosses
 from topdag.scoring.pruned import PrunedScores, Pruning, may_be_in_layers
@@ -29,23 +28,22 @@ from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
 from topdag.scoring.walk import FamilyWalk
 from topdag.search.engines import BLOCK_LIMIT, SMALL, family_bytes
 from topdag.search.stores import (
+    DenseStore,
+    Families,
     FamilyStore,
+    ListStore,
     ParentLimits,
     SetStore,
     Store,
-    families_between,
-    families_of,
-    slots_of,
 )
 
-Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 PART = 1 << 20
 FEW_FAMILIES = 50_000
 """Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
 
 def allowed_only(
-    store: SetStore | FamilyStore,
+    store: DenseStore,
     rules: Sequence[FamilyRules],
     table: Table,
     columns: tuple[int, ...],
@@ -73,7 +71,7 @@ def allowed_only(
     kept: list[Families] = []
     is_longer = False
     for x, own in enumerate(rules):
-        masks, values = families_between(store, x, own.must, own.may)
+        masks, values = store.families_between(x, own.must, own.may)
         if not own.is_an_interval:
             allowed = admitted(own, masks)
             masks, values = masks[allowed], values[allowed]
@@ -88,7 +86,7 @@ def allowed_only(
     if is_longer:
         kept, grid = _on_one_grid(rules[0].names, kept, grid, run)
     if n > SMALL and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
-        return listed_store(rules[0].names, kept), grid
+        return ListStore.of(rules[0].names, kept), grid
     return _dense(store, kept, run), grid
 
 
@@ -125,13 +123,12 @@ def _on_one_grid(
 ) -> tuple[list[Families], int]:
     """Where families are so far below others that their sums need a coarser grid, all are rounded again; before that
     those go that are in no network near an allowed one, if ``are_near`` are all that count."""
-    listed = listed_store(names, kept)
+    listed = ListStore.of(names, kept)
     if sums_are_exact(listed, grid):
         return list(kept), grid
-    listed = listed_store(names, _with_hope(kept) if are_near else kept)
-    listed = replace(listed, rounded=listed.rounded.copy())
+    listed = ListStore.of(names, _with_hope(kept) if are_near else kept)
     grid = min(grid, round_store(listed, run.threads))
-    return [families_of(listed, x) for x in range(listed.n)], grid
+    return [listed.families_of(x) for x in range(listed.n)], grid
 
 
 def _with_hope(kept: Sequence[Families]) -> list[Families]:
@@ -177,17 +174,14 @@ def _limits(own: FamilyRules, x: int) -> ParentLimits:
     return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 
 
-def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
+def _dense(store: DenseStore, kept: Sequence[Families], run: Run) -> FamilyStore:
     n = store.n
     run.require_memory(
-        family_bytes(n) + sum(array.nbytes for array in store.arrays),
+        family_bytes(n) + store.n_bytes,
         f"Scores of single families of {n} variables, as constraints need them,",
         "Use fewer variables.",
     )
-    families = np.full(n << n - 1, -math.inf)
-    for x, (masks, values) in enumerate(kept):
-        families[(x << n - 1) + slots_of(masks, x)] = values
-    return FamilyStore(n, families)
+    return FamilyStore.of(n, kept)
 
 
 def score_allowed(
@@ -222,7 +216,7 @@ def score_allowed(
     for x, own in enumerate(rules):
         begun = must[x] if whole.by_layers else 0
         if own.is_closed_above_must and own.must == begun and x not in losses:
-            masks, values = families_of(whole.store, x)
+            masks, values = whole.store.families_of(x)
             allowed = admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
             continue
@@ -247,7 +241,7 @@ def _joined(whole: PrunedScores, kept: Sequence[Families], keep: Pruning, run: R
     """On one grid: that of the core, or a coarser one where parents that must be score far below."""
     are_near = keep.k is None and keep.epsilon <= HOPELESS_NATS  # the networks that are asked for
     kept, grid = _on_one_grid(whole.store.lists.names, kept, whole.grid, run, are_near=are_near)
-    store = listed_store(whole.store.lists.names, kept)
+    store = ListStore.of(whole.store.lists.names, kept)
     return replace(whole, store=store, grid=grid, kept=store.n_families)
 
 
@@ -257,7 +251,7 @@ def admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return np.concatenate(parts) if parts else np.zeros(0, bool)
 
 
-def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, table: Table, column: int) -> bool:
+def _can_do_without(own: FamilyRules, store: DenseStore, x: int, table: Table, column: int) -> bool:
     """Whether families left out for their penalty are hopeless still: they score 1,000 nats less than x without parents
     less all that data could explain of x, so also less than the smallest allowed families if these are near enough."""
     if own.admits(0):

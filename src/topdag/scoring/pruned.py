@@ -196,7 +196,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 def _pruned_scores(found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
     lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
-    store = ListStore(len(names), lists, lists.scores)
+    store = ListStore.of_lists(lists)
     require_exact_sums(store, found.grid)
     return PrunedScores(
         store,

@@ -81,7 +81,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...]) -> PrunedScores:
     lists = FamilyLists(names, np.array(found.offsets), found.take_parents()[:, np.newaxis], found.take_scores())
-    store = ListStore(len(names), lists, lists.scores)
+    store = ListStore.of_lists(lists)
     require_exact_sums(store, found.grid)
     cut = MappingProxyType({"bound": found.n_cut})
     return PrunedScores(store, found.grid, found.limit, found.n_scored, found.n_scored, cut, lists.n_families)

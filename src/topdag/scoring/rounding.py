@@ -7,14 +7,10 @@ both are refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-
-import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.errors import ScoreError
-from topdag.search.stores import Floats, ListStore, Store
+from topdag.search.stores import Store
 
 PART = 1 << 20
 HOPELESS_NATS = 1000.0
@@ -55,20 +51,10 @@ def _total(store: Store) -> float:
 def _reach(store: Store, x: int) -> float:
     """What the local scores of x are at most, in size, and how far apart."""
     low, high = 0.0, 0.0
-    for values in _values(store, x):
+    for values in store.pieces_of(x):
         allowed = values[values > -math.inf]
         low, high = min(low, allowed.min(initial=0.0)), max(high, allowed.max(initial=0.0))
     return high - low
-
-
-def _values(store: Store, x: int) -> Iterator[Floats]:
-    if isinstance(store, ListStore):
-        yield store.rounded[slice(*store.lists.offsets[x : x + 2])]
-        return
-    low = np.uint64((1 << x) - 1)
-    for begin in range(0, 1 << store.n - 1, PART):
-        slots: NDArray[np.uint64] = np.arange(begin, min(begin + PART, 1 << store.n - 1), dtype=np.uint64)
-        yield store.values(x, slots & low | (slots & ~low) << np.uint64(1))
 
 
 def _too_large(what: str) -> ScoreError:

@@ -19,7 +19,7 @@ from topdag.scoring.all_sets import fill_store
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.continuous_scoring import note_on_degenerate
-from topdag.scoring.dominance import listed_store, store_for_k_best
+from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.scoring.kinds.discrete import AIC, BIC, KINDS_BY_NAME, ScoreKind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
@@ -238,7 +238,7 @@ def scored_again(
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
-    store = ListStore(n, lists, np.array(lists.scores))
+    store = ListStore(n, lists, lists.scores.copy())
     grid = round_store(store, 1)
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
@@ -277,8 +277,8 @@ def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, g
         slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
         equivalent = kind.score_equivalent
         return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
-    held = sum(array.nbytes for array in store.arrays)
+    held = store.n_bytes
     needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
     run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
     core, epsilon = store.core(), keep_epsilon(keep)
-    return listed_store(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])
+    return ListStore.of(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])

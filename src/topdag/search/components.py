@@ -40,7 +40,7 @@ class Part:
         """The part's families as a list of their own; ``names`` of all variables."""
         own = tuple(names[v] for v in self.variables)
         lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), self.masks.ndim), self.scores)
-        return ListStore(len(own), lists, lists.scores)  # in the list's own order
+        return ListStore.of_lists(lists)
 
     def as_columns(self, places: Iterable[int]) -> list[int]:
         """Places in the part as columns of the whole."""

@@ -28,7 +28,7 @@ def ideal_lattice_of(
     store: Store, before: Sequence[int], n_ideals: int, run: Run, *, backward: bool
 ) -> _core.IdealLattice | None:
     """None when the time is up. ``backward``: for lists, with room for the bounds of families."""
-    n, held = store.n, sum(array.nbytes for array in store.arrays)
+    n, held = store.n, store.n_bytes
     more = (1 + run.threads) * (8 << n) if backward else 0
     run.require_memory(
         _core.ideal_lattice_bytes(n, n_ideals, backward) + held + more,
