@@ -66,8 +66,9 @@ from topdag.questions import network_search
 from topdag.scoring import score as score_making
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
-from topdag.search import branch_and_cut, engines, ideal_lattices, relaxation
+from topdag.search import branch_and_cut, engines, relaxation
 from topdag.search import cycles as branching
+from topdag.search import lattice as lattices
 from topdag.search.branch_and_cut import PartSearch, prove_best
 from topdag.search.engines import Choice, Engine
 from topdag.search.family_lists import FamilyLists
@@ -753,7 +754,7 @@ def check_ideals(table: Inputs, pairs: list[tuple[str, str]], k: int, seed: int)
     def k_best(limit: float) -> Any:
         return td.k_best_networks(scores, k, time_limit=limit, threads=1)
 
-    with patch.object(ideal_lattices, "FEW", 1):
+    with patch.object(lattices, "FEW", 1):
         assert "ideals" in best(NEVER).stats.engine
         at_every_stop(best, seed, lambda answer: check_answer(answer, truth))
         at_every_stop(k_best, seed, lambda found: check_list(found, ranked, min(k, len(ranked)), close=CLOSE), many=5)

@@ -19,6 +19,11 @@ NARROW = 64
 _WORD = (1 << NARROW) - 1
 
 
+def members(mask: int) -> list[int]:
+    """The variables of a set, from the first on."""
+    return [v for v in range(mask.bit_length()) if mask >> v & 1]
+
+
 def set_array(masks: Sequence[int], n: int) -> Sets:
     """Sets of n variables as an array of the core's kind."""
     if n <= NARROW:

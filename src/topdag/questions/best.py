@@ -26,7 +26,6 @@ from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
 from topdag.search.best import Standing, listed_network, search_best
-from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
     Engine,
@@ -38,7 +37,7 @@ from topdag.search.engines import (
     require_takes,
 )
 from topdag.search.greedy import climb
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
+from topdag.search.lattice import build_block_lattice, ideal_lattice_of, n_ideals_if_few, plan_block_lattice
 from topdag.search.precedence_lists import placed_lists
 
 

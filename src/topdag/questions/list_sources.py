@@ -18,7 +18,6 @@ from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing, kept_candidates, listed_network, search_best
-from topdag.search.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.search.engines import (
     BLOCK_LIMIT,
     SMALL,
@@ -27,8 +26,14 @@ from topdag.search.engines import (
     require_narrow,
     set_bytes,
 )
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
-from topdag.search.lattice import lattice_of
+from topdag.search.lattice import (
+    build_block_lattice,
+    ideal_lattice_of,
+    kept_bytes,
+    lattice_of,
+    n_ideals_if_few,
+    plan_block_lattice,
+)
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
 from topdag.search.reach import further_reach

@@ -28,7 +28,6 @@ from topdag.scoring.kinds.discrete import (
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.score import check_kind, check_max_parents, scored_columns
-from topdag.search.block_lattice import block_lattice_bytes
 from topdag.search.engines import (
     BLOCK_LIMIT,
     LATTICE_LIMIT,
@@ -42,6 +41,7 @@ from topdag.search.engines import (
     require_narrow,
     set_bytes,
 )
+from topdag.search.lattice import block_lattice_bytes
 
 # Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/plans.md).
 AT_LEAST = 0.02

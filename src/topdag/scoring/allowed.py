@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.bitsets import as_set, is_empty
+from topdag._util.bitsets import as_set, is_empty, members
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError
@@ -112,7 +112,7 @@ def _needed(
     below = kind.below(table.n_rows, int(table.arities[columns[x]])) or joint
 
     def rounded(formula: _core.SetFormula, mask: int) -> float:
-        return math.ldexp(round(math.ldexp(_core.score_set(view, formula, _members(mask)), grid)), -grid)
+        return math.ldexp(round(math.ldexp(_core.score_set(view, formula, members(mask)), grid)), -grid)
 
     values = [rounded(joint, mask | 1 << x) - rounded(below, mask) for mask in masks.tolist()]
     return masks, np.array(values)
@@ -270,7 +270,3 @@ def _require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | N
         is_limited = max_parents is not None and max_parents < len(own.names) - 1
         limit = f" with at most {max_parents} parents each" if is_limited else ""
         raise ConstraintError(f"No parents of {own.names[x]!r} obey all that is known about them{limit}.")
-
-
-def _members(mask: int) -> list[int]:
-    return [v for v in range(mask.bit_length()) if mask >> v & 1]

@@ -15,10 +15,9 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.knowledge.compiled import CompiledConstraints, free_rules
 from topdag.knowledge.constraints import Constraints
-from topdag.scoring.all_sets import fill_store
+from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import scores_by_lists
-from topdag.scoring.continuous_scoring import note_on_degenerate
 from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.scoring.kinds.discrete import AIC, BIC, KINDS_BY_NAME, ScoreKind

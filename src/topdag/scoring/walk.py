@@ -7,7 +7,7 @@ none of them can matter beside an allowed subset.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from topdag._util.bitsets import (
     is_empty,
     masks_in,
     meets,
+    members,
     search_keys,
     set_array,
     sizes_of,
@@ -180,7 +181,7 @@ class FamilyWalk:
         def count(parents: int) -> int:
             if self.run.is_over:
                 return 0  # no bound; the walk ends
-            return len(_distinct([codes[v] for v in _members(parents | 1 << self.x)]))
+            return len(_distinct([codes[v] for v in members(parents | 1 << self.x)]))
 
         return np.array([count(parents) for parents in masks_in(sets)], dtype=np.float64)
 
@@ -256,7 +257,3 @@ def _distinct(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     for column in columns[1:]:
         numbers = np.unique(numbers, return_inverse=True)[1] * (int(column.max()) + 1) + column
     return np.unique(numbers)
-
-
-def _members(mask: int) -> Iterator[int]:
-    return (v for v in range(mask.bit_length()) if mask >> v & 1)

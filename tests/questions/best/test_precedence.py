@@ -15,7 +15,8 @@ from topdag import _core
 from topdag.answers.results import Status
 from topdag.questions import list_sources as list_lattices
 from topdag.scoring import score as score_making
-from topdag.search import engines, ideal_lattices
+from topdag.search import engines
+from topdag.search import lattice as lattices
 from topdag.search.engines import Choice, Engine
 
 
@@ -29,7 +30,7 @@ def test_the_best_and_all_networks(seed: int, monkeypatch: pytest.MonkeyPatch) -
     expected = {tuple(row) for row in masks.tolist()}
     answers = [td.best_network(scores, engine=engine) for engine in (None, "dense lattice", "block lattice")]
     for few in (1, 10**6):
-        monkeypatch.setattr(ideal_lattices, "FEW", few)
+        monkeypatch.setattr(lattices, "FEW", few)
         answers.append(td.best_network(scores))
         assert answers[-1].stats.engine == ("lattice of ideals" if few == 1 else "dense lattice")
         every = td.k_best_networks(scores, 30000)
@@ -46,7 +47,7 @@ def test_the_best_and_all_networks(seed: int, monkeypatch: pytest.MonkeyPatch) -
         assert answer.score == pytest.approx(best_first[0], abs=1e-9)
         assert answer.network == answers[0].network
     monkeypatch.setattr(list_lattices, "SMALL", 2)  # blocks
-    monkeypatch.setattr(ideal_lattices, "FEW", 10**6)
+    monkeypatch.setattr(lattices, "FEW", 10**6)
     assert {tuple(row) for row in td.k_best_networks(scores, 30000).parents.tolist()} == expected
 
 

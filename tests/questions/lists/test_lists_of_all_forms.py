@@ -16,10 +16,11 @@ from topdag.questions import list_sources as list_lattices
 from topdag.scoring import allowed as constrained_scoring
 from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.search import engines, ideal_lattices
+from topdag.search import engines
+from topdag.search import lattice as lattices
 
 THAT_ASK = (
-    *(constrained_scoring, constrained_search, engines, ideal_lattices),
+    *(constrained_scoring, constrained_search, engines, lattices),
     *(list_lattices, row_lists, score_making, wider_lists),
 )
 FORMS = {"all sets": (20, 22, 16), "lists made of all sets": (4, 22, 16), "lists": (4, 4, 0)}
