@@ -32,7 +32,8 @@ from topdag.constrained.literals import Counts, Meets
 from topdag.knowledge.compiled import FamilyRules
 from topdag.knowledge.rule_builders import n_parents
 from topdag.scoring.kinds.discrete import coded
-from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+from topdag.scoring.pruned import grid_scores, pruning_question
+from topdag.scoring.task import ScoringTask
 
 MASKS = st.lists(st.integers(0, 2**128 - 1) | st.integers(0, 2**64 - 1), min_size=1, max_size=12)
 
@@ -100,7 +101,7 @@ def test_sets_score_the_same_as_wide_ones(kind: Any) -> None:
     rng = np.random.default_rng(1)
     table = table_of(rng.integers(0, 3, (9, 70)), [3] * 9, rng.integers(1, 4, 70).tolist())
     columns = tuple(range(9))
-    question = pruning_question(table, columns, kind, 3, Pruning(), Run())
+    question = pruning_question(ScoringTask(table, columns, kind, 3), Run())
     masks = [int(mask) for mask in rng.integers(0, 2**9, 40)]
     narrow, wide = (
         grid_scores(coded(table, columns), question, kind.joint(table.n_rows), set_array(masks, n)) for n in (9, 128)

@@ -30,9 +30,10 @@ from topdag.knowledge.rules import NumberOfParents
 from topdag.scoring.dominance import TIES_GO_TOO
 from topdag.scoring.keep import Within
 from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
-from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+from topdag.scoring.pruned import grid_scores, pruning_question
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import ScoringTask
 from topdag.search.engines import SMALL
 from topdag.search.stores import Floats, ListStore
 
@@ -163,7 +164,7 @@ class RowLists:
         scores = self.scores
         assert scores.table is not None and scores.kind is not None
         limit = scores.max_parents if scores.compiled is None else scores.compiled.limit_on_parents(scores.max_parents)
-        question = pruning_question(scores.table, scores.columns, scores.kind, limit, Pruning(), self.run)
+        question = pruning_question(ScoringTask(scores.table, scores.columns, scores.kind, limit), self.run)
         joined = np.concatenate(sets)
         _, first, places = np.unique(search_keys(joined), return_index=True, return_inverse=True)
         values = grid_scores(coded(scores.table, scores.columns), question, formula, joined[first])[1]

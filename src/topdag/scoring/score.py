@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store
 from topdag.scoring.scores import Scores, cutoff_of
+from topdag.scoring.task import ScoringTask
 from topdag.search.engines import BLOCK_LIMIT, SMALL, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
@@ -165,12 +166,14 @@ def _score_lists(
 ) -> _Scored | None:
     losses = losses_of(table, columns, kind)
     base, pruning = kind.unconstrained, pruning_for(keep)
+    task = ScoringTask(table, columns, base, max_parents, pruning, losses=losses)
     if known is None and not losses:
-        pruned = score_worth_keeping(table, columns, base, max_parents, pruning, run)
+        pruned = score_worth_keeping(task, run)
+    elif known is None:
+        pruned = score_allowed(replace(task, rules=free_rules(task.names)), run)
     else:
-        limit = max_parents if known is None else known.limit_on_parents(max_parents)
-        rules = free_rules(tuple(table.names[v] for v in columns)) if known is None else known.families
-        pruned = score_allowed(table, columns, base, limit, pruning, rules, run, losses)
+        limit = known.limit_on_parents(max_parents)
+        pruned = score_allowed(replace(task, max_parents=limit, rules=known.families), run)
     return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
 
 
@@ -200,9 +203,8 @@ def _score_all_sets(
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
-        found = allowed_only(
-            *(filled, known.families, table, columns, kind.unconstrained, limit, grid, run), is_whole=not left_out
-        )
+        task = ScoringTask(table, columns, kind.unconstrained, limit, rules=known.families)
+        found = allowed_only(filled, task, grid, run, is_whole=not left_out)
         if found is None:
             return None
         allowed, grid = found

@@ -28,12 +28,10 @@ from topdag._util.bitsets import (
     with_added,
 )
 from topdag._util.run import Run
-from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.knowledge.compiled import FamilyRules
-from topdag.scoring.kinds.discrete import BDeu, ScoreKind, SetScore, coded
-from topdag.scoring.probability_losses import ChildLosses
-from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+from topdag.scoring.kinds.discrete import BDeu, SetScore, coded
+from topdag.scoring.pruned import grid_scores, pruning_question
+from topdag.scoring.task import ScoringTask
 
 Values = NDArray[np.float64]
 
@@ -44,31 +42,19 @@ SLACK_STEPS = 8
 
 
 class FamilyWalk:
-    """One walk for variable x; ``max_parents`` as for all variables; ``losses``: what parameter constraints cost it."""
+    """One walk for variable x of a task."""
 
-    def __init__(
-        self,
-        table: Table,
-        columns: tuple[int, ...],
-        kind: ScoreKind,
-        max_parents: int | None,
-        keep: Pruning,
-        rules: FamilyRules,
-        x: int,
-        run: Run,
-        losses: ChildLosses | None = None,
-    ) -> None:
-        assert isinstance(kind, SetScore)
-        self.table, self.columns, self.kind, self.keep, self.rules, self.x, self.run, self.losses = (
-            table, columns, kind, keep, rules, x, run, losses,
-        )  # fmt: skip
-        self.limit = rules.most if max_parents is None else min(max_parents, rules.most)
-        self.view = coded(table, columns)
-        self.question = pruning_question(table, columns, kind, max_parents, keep, run)
-        self.arities = [int(table.arities[v]) for v in columns]
+    def __init__(self, task: ScoringTask, x: int, run: Run) -> None:
+        assert isinstance(task.kind, SetScore)
+        self.table, self.columns, self.kind, self.keep = task.table, task.columns, task.kind, task.keep
+        self.x, self.run, self.rules, self.losses = x, run, task.rules[x], task.losses.get(x)
+        self.limit = min(task.most_parents, self.rules.most)
+        self.view = coded(task.table, task.columns)
+        self.question = pruning_question(task, run)
+        self.arities = task.arities
         self.kept_masks, self.kept_scores = self._sets([]), np.empty(0)
         self.n_scored = 0
-        self._everyone = (1 << len(columns)) - 1
+        self._everyone = (1 << task.n) - 1
         self.most_likely = self._most_likely()
 
     def families(self) -> tuple[Sets, Values] | None:
