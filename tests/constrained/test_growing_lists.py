@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 import reference
-from constraint_draws import compiled, drawn_constraints, listed, stored
-from strategies import sampled_table
+from constraint_draws import compiled, drawn_constraints, listed
+from strategies import sampled_table, stored
 
 import topdag as td
 from topdag._util.run import Run

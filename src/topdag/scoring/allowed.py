@@ -235,4 +235,4 @@ def _require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | N
     if not has_some:
         is_limited = max_parents is not None and max_parents < len(own.names) - 1
         limit = f" with at most {max_parents} parents each" if is_limited else ""
-        raise ConstraintError(f"No parents of {own.names[x]!r} obey all that is known about them{limit}.")
+        raise ConstraintError(f"No parents of {own.names[x]!r} satisfy all that is known about them{limit}.")

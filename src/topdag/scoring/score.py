@@ -49,8 +49,8 @@ def score(
     what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
     classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
-    more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
-    contradictions raise ConstraintError (docs/constraints.md).
+    more scores again by itself. ``constraints``: only networks that satisfy them count in any question about the
+    scores; contradictions raise ConstraintError (docs/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 

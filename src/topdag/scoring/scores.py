@@ -62,7 +62,7 @@ class Scores:
 
     @property
     def rest(self) -> Rest | None:
-        """What families do not tell by themselves; None where every network of scored families obeys."""
+        """What families do not tell by themselves; None where every network of scored families satisfies it."""
         return self.compiled.rest if self.compiled is not None and not self.compiled.is_local else None
 
     @property
@@ -72,7 +72,7 @@ class Scores:
 
     @property
     def before(self) -> tuple[int, ...]:
-        """By scored variable those before it in some order of every network that obeys, as masks; () when nothing is
+        """By scored variable those before it in some order of every allowed network, as masks; () when nothing is
         known of that."""
         return () if self.compiled is None else self.compiled.places
 

@@ -1,4 +1,4 @@
-"""The allowed families of one variable that must have parents, or obeys rules, scored size by size.
+"""The allowed families of one variable that must have parents, or satisfies rules, scored size by size.
 
 Parent sets are walked upwards from those that must be. A set is cut off with all its supersets when a bound says that
 none of them can matter beside an allowed subset.
@@ -198,7 +198,7 @@ class FamilyWalk:
     def _require_few(self, n_sets: int) -> None:
         if n_sets > MOST_SETS:
             raise ScoreError(
-                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} obey the constraints. Give "
+                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} satisfy the constraints. Give "
                 "max_parents, such as max_parents=3, or allowed_parents of it."
             )
 
@@ -211,7 +211,7 @@ class FamilyWalk:
 
     def _less_losses(self, sets: Sets, scores: Values, needed: NDArray[np.bool_]) -> Values:
         """The score without constraints is the most a family can reach, so only those that it leaves are optimised; the
-        others count as worth nothing, which is safe since something smaller beats them."""
+        others count as scoring nothing, which is safe since something smaller beats them."""
         assert self.losses is not None
         found = np.full(len(sets), -math.inf)
         for at in np.flatnonzero(needed):

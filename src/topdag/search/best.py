@@ -38,7 +38,7 @@ SHARE_OF_MEMORY = 0.6
 class Standing:
     """How the search for the best network stands; true at any moment.
 
-    ``known``: the best network met and the bound, as costs; ``method``: what was at work last; ``work``: counts;
+    ``known``: the best network found and the bound, as costs; ``method``: what was at work last; ``work``: counts;
     ``limit``: what stopped it, if not the run.
     """
 
@@ -203,7 +203,7 @@ def kept_candidates(store: ListStore, root: Relaxation, threshold: float) -> tup
 
 
 def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | None) -> bool:
-    """Until so many sets were met; without a number, as long as it takes, layer by layer when memory is short."""
+    """Until so many sets were found; without a number, as long as it takes, layer by layer when memory is short."""
     known = standing.known
     candidates, shift = kept_candidates(standing.store, root, known.cost)
     bound = cluster_bound(candidates, root.clusters, root.multipliers)

@@ -21,7 +21,7 @@ from topdag.search.stores import Candidates, Floats, ListStore
 class Part:
     """One component: its variables in column order, and their families with what comes before left out.
 
-    ``before``: all that come before, as a mask, who are there as parents in any case. ``masks`` number parents by their
+    ``before``: all that come before, as a mask, who are always there as parents. ``masks`` number parents by their
     place in ``variables``; ``scores`` are those of the whole families, so a part's costs are costs of the whole
     question.
     """

@@ -1,4 +1,4 @@
-"""Listed families under a precedence: whatever comes before a variable in any case counts as a parent of it.
+"""Listed families under a precedence: whatever always comes before a variable counts as a parent of it.
 
 Networks of families with such parents have no circle just when the network and the precedence together have none, so
 every search on lists finds the best network that agrees, with no rows and no splitting.
@@ -52,7 +52,7 @@ class PlacedLists:
 
 
 def placed_lists(store: ListStore, before: tuple[int, ...]) -> PlacedLists:
-    """No family may have a parent that comes later in any case."""
+    """No family may have a parent that always comes later."""
     families, parents = [], []
     for x, early in enumerate(before):
         own, values = store.families_of(x)
