@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from topdag._util.bitsets import masks_in
 from topdag._util.run import Run
@@ -18,6 +17,7 @@ from topdag.knowledge.constraints import Constraints
 from topdag.scoring.kinds.constrained import ChildKnowledge, Constrained, knowledge_of
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import round_store
+from topdag.scoring.task import NO_LOSSES
 from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.stores import (
     Store,
@@ -35,9 +35,6 @@ class ChildLosses:
     def of(self, mask: int) -> float:
         """What the constraints cost the log likelihood; the parents must hold those that constraints name."""
         return self.known.loss(self.table, [v for i, v in enumerate(self.columns) if mask >> i & 1])
-
-
-NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 
 def losses_of(table: Table, columns: tuple[int, ...], kind: ScoreKind) -> Mapping[int, ChildLosses]:

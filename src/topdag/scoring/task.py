@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from topdag.data.table import Table
 from topdag.knowledge.compiled import FamilyRules
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.scoring.probability_losses import NO_LOSSES, ChildLosses
+
+if TYPE_CHECKING:
+    from topdag.scoring.probability_losses import ChildLosses
+
+NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
