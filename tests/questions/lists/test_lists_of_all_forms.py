@@ -14,6 +14,7 @@ from topdag.constrained import rescored_lists as wider_lists
 from topdag.constrained import splitting as constrained_search
 from topdag.questions import list_sources as list_lattices
 from topdag.scoring import allowed as constrained_scoring
+from topdag.scoring import choice
 from topdag.scoring import score as score_making
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.search import engines
@@ -50,8 +51,8 @@ def in_form(form: str, monkeypatch: pytest.MonkeyPatch) -> None:
     small, few, sparse = FORMS[form]
     for module in THAT_ASK:
         monkeypatch.setattr(module, "SMALL", small)
-    monkeypatch.setattr(engines, "FEW", few)
-    monkeypatch.setattr(engines, "SPARSE", sparse)
+    monkeypatch.setattr(choice, "FEW", few)
+    monkeypatch.setattr(choice, "SPARSE", sparse)
 
 
 @pytest.mark.parametrize("known", KNOWN)
