@@ -58,7 +58,7 @@ def measure(name: str, n: int, threads: int) -> dict[str, Any]:
 
 def main(threads: int = 2) -> None:
     from topdag._util.run import available_memory
-    from topdag.search.block_lattice import block_lattice_bytes
+    from topdag.search.lattice import block_lattice_bytes
 
     print(f"\nBlock lattice: BDeu(1), first n columns, {threads} threads. {date.today()}. {machine()}")
     print("seconds for set scores, their grid, F (the best network), H and the 1,000 best networks; parent sets kept,")

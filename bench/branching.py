@@ -105,11 +105,12 @@ def scoring(name: str) -> dict[str, Any]:
     """By rules that leave out families before they are scored, as for many variables."""
     import topdag as td
     from topdag._util.run import Run
-    from topdag.scoring.pruned import Pruning, score_pruned
+    from topdag.scoring.pruned import score_pruned
     from topdag.scoring.score import scored_columns
+    from topdag.scoring.task import ScoringTask
 
     table = td.read_table(DATA / f"{name}.csv")
-    found, seconds = timed(lambda: score_pruned(table, scored_columns(table), td.BIC(), None, Pruning(), Run()))
+    found, seconds = timed(lambda: score_pruned(ScoringTask(table, scored_columns(table), td.BIC()), Run()))
     n = table.n_variables
     full = math.log2(n) + n - 1
     return {"steps": found.scored, "sets": found.sets, "kept": found.kept, "seconds": seconds, "full": full}

@@ -59,10 +59,11 @@ def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict
 def listed(name: str) -> Any:
     import topdag as td
     from topdag._util.run import Run
-    from topdag.scoring.pruned import Pruning, score_pruned
+    from topdag.scoring.pruned import score_pruned
+    from topdag.scoring.task import ScoringTask
 
     table = td.read_table(DATA / f"{name}.csv")
-    found = score_pruned(table, tuple(range(table.n_variables)), td.BIC(), None, Pruning(), Run())
+    found = score_pruned(ScoringTask(table, tuple(range(table.n_variables)), td.BIC()), Run())
     if found is None:
         raise TimeoutError(f"{name} was not scored")
     return found.store

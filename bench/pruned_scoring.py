@@ -51,14 +51,15 @@ BDEU_ROWS = [
 def measure(name: str, score: str, max_parents: int | None, factor: float | None, threads: int) -> dict[str, Any]:
     import topdag as td
     from topdag._util.run import Run, peak_memory
-    from topdag.scoring.pruned import Pruning, score_pruned
+    from topdag.scoring.pruned import score_pruned
+    from topdag.scoring.task import Pruning, ScoringTask
 
     table = td.read_table(DATA / f"{name}.csv")
     columns = tuple(v for v in range(table.n_variables) if table.arities[v] > 1)
     keep = Pruning() if factor is None else Pruning(math.log(factor))
     kind = td.BIC() if score == "BIC" else td.BDeu()
     began, cpu = time.perf_counter(), time.process_time()
-    found = score_pruned(table, columns, kind, max_parents, keep, Run(threads=threads))
+    found = score_pruned(ScoringTask(table, columns, kind, max_parents, keep), Run(threads=threads))
     assert found is not None
     n = len(columns)
     return {

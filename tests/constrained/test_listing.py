@@ -21,9 +21,8 @@ from topdag.constrained import growing_lists as constrained_best
 from topdag.constrained import listing as row_listing
 from topdag.constrained.found import Found
 from topdag.constrained.listing import BY_CLAUSES, list_by_clauses
-from topdag.scoring.dominance import listed_store
 from topdag.search.engines import sizes_given
-from topdag.search.stores import families_of
+from topdag.search.stores import ListStore
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
@@ -103,8 +102,8 @@ def test_lists_with_many_ties_are_as_long_as_asked_for(seed: int) -> None:
     table = sampled_table(4, 60, seed)
     known = drawn_constraints(table.names, 800 + seed)
     dense = td.score(table, td.BIC(), constraints=known)
-    own = [families_of(dense.store, x) for x in range(4)]
-    store = listed_store(table.names, [(masks, np.rint(values / 4)) for masks, values in own])
+    own = [dense.store.families_of(x) for x in range(4)]
+    store = ListStore.of(table.names, [(masks, np.rint(values / 4)) for masks, values in own])
     scores = replace(dense, store=store)
     true = all_that_obey(scores)
     for most in (1, 2, 5, 20):

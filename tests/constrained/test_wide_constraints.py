@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,10 @@ from constraint_draws import drawn_constraints
 from strategies import sampled_table
 
 import topdag as td
+from topdag._util.run import Run
 from topdag.scoring import allowed as constrained_scoring
 from topdag.scoring.pruned import PrunedScores, score_pruned
+from topdag.scoring.task import ScoringTask
 
 N = 68
 MOST = 2
@@ -160,8 +163,8 @@ def allowed_families(table: td.Table, name: str, known: td.Constraints) -> dict[
 def scored_by(
     layers: bool, monkeypatch: pytest.MonkeyPatch, table: td.Table, kind: Any, **more: Any
 ) -> td.types.Scores:
-    def whole(*args: Any) -> PrunedScores | None:
-        return score_pruned(*args[:6], layers=layers, must=args[6])
+    def whole(task: ScoringTask, run: Run, must: Sequence[int]) -> PrunedScores | None:
+        return score_pruned(task, run, layers=layers, must=must)
 
     monkeypatch.setattr(constrained_scoring, "score_worth_keeping", whole)
     return td.score(table, kind, **more)

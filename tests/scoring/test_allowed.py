@@ -17,7 +17,7 @@ from strategies import sampled_table
 import topdag as td
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.search.reach import FIRST_OF_A_SPLIT
-from topdag.search.stores import ListStore, SetStore, families_of
+from topdag.search.stores import ListStore, SetStore
 
 NAMES = ("V0", "V1", "V2", "V3", "V4", "V5")
 KNOWN: dict[str, dict[str, Any]] = {
@@ -114,10 +114,10 @@ def test_limits_on_set_functions_are_rules_about_families(
     assert scores.compiled is not None
     total = 0
     for x, own in enumerate(scores.compiled.families):
-        masks, values = families_of(free.store, x)
+        masks, values = free.store.families_of(x)
         allowed = own.admit(masks)
         for store in (scores.store, read.store):
-            found = families_of(store, x)
+            found = store.families_of(x)
             assert np.array_equal(found[0], masks[allowed])
             assert np.array_equal(found[1], values[allowed])
         is_allowed = [scores.store.value(x, mask) > -math.inf for mask in masks.tolist()]

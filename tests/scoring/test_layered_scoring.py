@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -19,10 +20,10 @@ from topdag.scoring.pruned import (
     ALL_RULES,
     RULES,
     PrunedScores,
-    Pruning,
     may_be_in_layers,
     score_pruned,
 )
+from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.stores import SetStore
 
 by_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
@@ -52,10 +53,11 @@ def test_layers_compare_only_families_that_hold_what_must_be(kind: SetScore, dat
     rules = data.draw(st.sampled_from([ALL_RULES, ALL_RULES, 0]))
     drawn = [data.draw(st.integers(0, 2**n - 1)) & ~(1 << x) for x in range(n)]
     fits = [mask.bit_count() <= (n if limit is None else limit) for mask in drawn]
-    must = [mask if fits[x] and may_be_in_layers(table, columns, kind, x, mask) else 0 for x, mask in enumerate(drawn)]
+    task = ScoringTask(table, columns, kind, limit)
+    must = [mask if fits[x] and may_be_in_layers(task, x, mask) else 0 for x, mask in enumerate(drawn)]
     for epsilon in EPSILONS:
         keep = Pruning(epsilon)
-        found = score_pruned(table, columns, kind, limit, keep, Run(), rules=rules, layers=True, must=must)
+        found = score_pruned(replace(task, keep=keep), Run(), rules=rules, layers=True, must=must)
         grid, store = every_set(table, kind, keep, limit, rules)
         assert found is not None and found.by_layers
         assert (found.grid, families_in(found)) == (grid, kept_among(store, must, epsilon))
@@ -166,10 +168,11 @@ def test_what_is_beyond_the_limits() -> None:
     codes = np.random.default_rng(2).integers(0, 2, (128, 30))
     table = table_of(codes, [2] * 128)
     with pytest.raises(TooLarge, match="129 variables: at most 128"):
-        score_pruned(table, (*scored_columns(table), 0), td.BIC(), 2, Pruning(), Run())
+        score_pruned(ScoringTask(table, (*scored_columns(table), 0), td.BIC(), 2), Run())
     fewer = table_of(codes[:70], [2] * 70)
     with pytest.raises(TooLarge, match="among up to 64"):
         pruned(fewer, td.BIC(), Pruning(k=3), max_parents=2)
+    task = ScoringTask(fewer, scored_columns(fewer), td.BIC(), 6)
     with pytest.raises(TooLarge, match="max_parents"):
-        score_pruned(fewer, scored_columns(fewer), td.BIC(), 6, Pruning(math.inf), Run(memory_limit="1MB"), rules=0)
-    assert score_pruned(fewer, scored_columns(fewer), td.BIC(), 6, Pruning(100.0), Run(time_limit=0.0)) is None
+        score_pruned(replace(task, keep=Pruning(math.inf)), Run(memory_limit="1MB"), rules=0)
+    assert score_pruned(replace(task, keep=Pruning(100.0)), Run(time_limit=0.0)) is None

@@ -19,7 +19,6 @@ from topdag._util.run import Run
 from topdag.answers.check import check_network
 from topdag.scoring.keep import Keep
 from topdag.scoring.score import score_within
-from topdag.search.stores import ListStore
 
 pytest.importorskip("clarabel", reason="the extra 'parameters' is not installed")
 
@@ -130,7 +129,7 @@ def test_few_allowed_families_are_listed_with_what_they_lose(keep: Keep, monkeyp
     whole = td.score(table, kind, constraints=known, keep=keep)
     give_sizes(monkeypatch, small=0)
     listed = td.score(table, kind, constraints=known, keep=keep)
-    assert isinstance(listed.store, ListStore)
+    assert listed.store.is_listed
     for name in table.names:
         assert dict(listed.families(name)) == dict(whole.families(name))
     assert td.best_network(listed).score == td.best_network(whole).score

@@ -35,9 +35,9 @@ from topdag.scoring.pruned import (
     ALL_RULES,
     RULES,
     PrunedScores,
-    Pruning,
     score_pruned,
 )
+from topdag.scoring.task import Pruning, ScoringTask
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 KS = (1, 2, 3, 7, 8, 30)
@@ -193,7 +193,7 @@ def test_scores_that_are_no_set_functions_are_refused() -> None:
 def test_the_memory_limit_is_kept() -> None:
     table = sampled_table(40, 100, seed=1)
     with pytest.raises(TooLarge, match="max_parents"):
-        score_pruned(table, scored_columns(table), td.BDeu(), None, Pruning(), Run(memory_limit="1MB"))
+        score_pruned(ScoringTask(table, scored_columns(table), td.BDeu()), Run(memory_limit="1MB"))
 
 
 def test_the_time_limit_is_kept_and_progress_told() -> None:
@@ -207,5 +207,5 @@ def test_the_time_limit_is_kept_and_progress_told() -> None:
             raise KeyboardInterrupt
 
     for run in (Run(time_limit=0), Run(on_progress=told)):
-        assert score_pruned(table, scored_columns(table), td.BDeu(), 6, Pruning(), run) is None
+        assert score_pruned(ScoringTask(table, scored_columns(table), td.BDeu(), 6), run) is None
     assert phases[-1] == "counting"

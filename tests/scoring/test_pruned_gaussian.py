@@ -16,10 +16,9 @@ from topdag.answers.check import check_network
 from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.dominance import families_by_better_subsets
 from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.scoring.pruned import Pruning
 from topdag.scoring.pruned_gaussian import score_worth_keeping
+from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.engines import Engine
-from topdag.search.stores import families_of
 
 PRUNINGS = [Pruning(), Pruning(0.0), Pruning(3.0), Pruning(math.inf), Pruning(math.inf, 1), Pruning(0.0, 4)]
 KINDS = [td.BGe(), td.GaussianBIC(), td.GaussianAIC()]
@@ -51,11 +50,11 @@ def table_of(rows: np.ndarray) -> td.Table:
 )
 def test_nothing_is_lost(kind: ScoreKind, seed: int, n: int, limit: int | None, keep: Pruning) -> None:
     table = table_of(sparse(seed, n, 25))
-    found = score_worth_keeping(table, tuple(range(n)), kind, limit, keep, Run())
+    found = score_worth_keeping(ScoringTask(table, tuple(range(n)), kind, limit, keep), Run())
     every = td.score(table, kind, max_parents=limit)
     assert found is not None and found.kept == found.store.n_families
     for x in range(n):
-        masks, values = families_of(found.store, x)
+        masks, values = found.store.families_of(x)
         if keep.k is None:
             wanted, _ = _core.families_worth_keeping(every.store.core(), x, keep.epsilon)
         else:
@@ -69,7 +68,7 @@ def test_nothing_is_lost(kind: ScoreKind, seed: int, n: int, limit: int | None, 
 def test_the_bound_cuts_and_threads_do_not_matter() -> None:
     table = table_of(sparse(3, 14, 200))
     one, four = (
-        score_worth_keeping(table, tuple(range(14)), td.GaussianBIC(), None, Pruning(), Run(threads=threads))
+        score_worth_keeping(ScoringTask(table, tuple(range(14)), td.GaussianBIC()), Run(threads=threads))
         for threads in (1, 4)
     )
     assert one is not None and four is not None
@@ -85,13 +84,13 @@ def test_nearly_dependent_columns_are_not_cut_by_mistake() -> None:
     rows[:, 3] = rows[:, 1] + 1e-7 * rows[:, 3]
     rows[:, 0] = (rows[:, 3] - rows[:, 1]) * 1e7 + 0.1 * rows[:, 0]
     table = table_of(rows)
-    found = score_worth_keeping(table, tuple(range(6)), td.GaussianBIC(), None, Pruning(), Run())
+    found = score_worth_keeping(ScoringTask(table, tuple(range(6)), td.GaussianBIC()), Run())
     every = td.score(table, td.GaussianBIC())
     assert found is not None
     for x in range(6):
         wanted, _ = _core.families_worth_keeping(every.store.core(), x, -1.0)
-        assert set(wanted.tolist()) <= set(families_of(found.store, x)[0].tolist())
-    assert any(mask & 0b1010 == 0b1010 for mask in families_of(found.store, 0)[0].tolist())
+        assert set(wanted.tolist()) <= set(found.store.families_of(x)[0].tolist())
+    assert any(mask & 0b1010 == 0b1010 for mask in found.store.families_of(0)[0].tolist())
 
 
 def test_degenerate_tables_are_refused() -> None:

@@ -16,8 +16,8 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag.errors import TooLarge
 from topdag.scoring.score import scores_from_lists
-from topdag.search.block_lattice import block_lattice_bytes, build_block_lattice, plan_block_lattice
 from topdag.search.family_lists import FamilyLists
+from topdag.search.lattice import block_lattice_bytes, build_block_lattice, plan_block_lattice
 from topdag.search.stores import FamilyStore, SetStore
 
 Found = dict[tuple[int, int], tuple[float, float]]

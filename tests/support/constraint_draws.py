@@ -7,8 +7,7 @@ import random
 import topdag as td
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.rule_builders import adjacent, edge, n_parents
-from topdag.scoring.dominance import listed_store
-from topdag.search.stores import ListStore, families_of
+from topdag.search.stores import ListStore
 
 
 def some_constraints(names: tuple[str, ...], seed: int) -> td.Constraints:
@@ -78,8 +77,7 @@ def drawn_constraints(names: tuple[str, ...], seed: int) -> td.Constraints:
 
 
 def listed(scores: td.types.Scores) -> ListStore:
-    own = [families_of(scores.store, x) for x in range(scores.store.n)]
-    return listed_store(scores.names, own)
+    return ListStore.of(scores.names, [scores.store.families_of(x) for x in range(scores.store.n)])
 
 
 def compiled(known: td.Constraints, names: tuple[str, ...]) -> CompiledConstraints:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag.scoring.scores import Scores
-from topdag.search.stores import families_of
 
 Floats = NDArray[np.float64]
 
@@ -39,7 +38,7 @@ def evidence_and_edges(scores: Scores) -> tuple[float, Floats]:
 
 def every_family(scores: Scores, x: int) -> Floats:
     """Local scores of x by parent mask; minus infinity for those with x in them."""
-    masks, values = families_of(scores.store, x)
+    masks, values = scores.store.families_of(x)
     found = np.full(1 << len(scores.columns), -np.inf)
     found[masks] = values
     return found

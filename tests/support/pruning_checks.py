@@ -23,10 +23,10 @@ from topdag.scoring.parent_bounds import ParentBound
 from topdag.scoring.pruned import (
     ALL_RULES,
     PrunedScores,
-    Pruning,
     pruning_question,
     score_pruned,
 )
+from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.stores import SetStore
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
@@ -159,7 +159,9 @@ def pruned(
     layers: bool | None = None,
 ) -> PrunedScores:
     run = Run(threads=threads)
-    found = score_pruned(table, scored_columns(table), kind, max_parents, keep, run, rules=rules, layers=layers)
+    found = score_pruned(
+        ScoringTask(table, scored_columns(table), kind, max_parents, keep), run, rules=rules, layers=layers
+    )
     assert found is not None
     return found
 
@@ -176,7 +178,7 @@ def every_set(
     """All sets on the grid that pruned scoring uses."""
     columns = scored_columns(table)
     n, view = len(columns), coded(table, columns)
-    question = pruning_question(table, columns, kind, max_parents, keep, Run(), rules=rules)
+    question = pruning_question(ScoringTask(table, columns, kind, max_parents, keep), Run(), rules=rules)
     masks = np.arange(2**n, dtype=np.uint64)
     grid, joint = _core.grid_scores(view, question, kind.joint(table.n_rows), masks)
     if max_parents is not None:

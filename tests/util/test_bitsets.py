@@ -31,8 +31,8 @@ from topdag._util.run import Run
 from topdag.knowledge.compiled import FamilyRules
 from topdag.knowledge.normal_form import ParentAmong, ParentCount
 from topdag.scoring.kinds.discrete import coded
-from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
-from topdag.search.stores import families_of
+from topdag.scoring.pruned import grid_scores, pruning_question
+from topdag.scoring.task import ScoringTask
 
 MASKS = st.lists(st.integers(0, 2**128 - 1) | st.integers(0, 2**64 - 1), min_size=1, max_size=12)
 
@@ -99,7 +99,7 @@ def test_sets_score_the_same_as_wide_ones(kind: Any) -> None:
     rng = np.random.default_rng(1)
     table = table_of(rng.integers(0, 3, (9, 70)), [3] * 9, rng.integers(1, 4, 70).tolist())
     columns = tuple(range(9))
-    question = pruning_question(table, columns, kind, 3, Pruning(), Run())
+    question = pruning_question(ScoringTask(table, columns, kind, 3), Run())
     masks = [int(mask) for mask in rng.integers(0, 2**9, 40)]
     narrow, wide = (
         grid_scores(coded(table, columns), question, kind.joint(table.n_rows), set_array(masks, n)) for n in (9, 128)
@@ -113,7 +113,7 @@ def test_families_of_wide_lists_have_all_parents(tmp_path: Any) -> None:
     scores = td.score(table_of(codes, [2] * 70), td.BIC(), max_parents=2)
     best = dict(scores.families("V69"))
     assert max(best, key=best.__getitem__) == ("V0", "V66")
-    assert families_of(scores.store, 69)[0].shape == (len(best), 2)
+    assert scores.store.families_of(69)[0].shape == (len(best), 2)
     path = tmp_path / "wide.pss"
     td.io.write_scores(path, scores)
     again = dict(td.io.read_scores(path).families("V69"))

@@ -28,7 +28,6 @@ from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.engines import sizes
 from topdag.search.reach import FIRST_OF_A_SPLIT, FURTHEST, doubled_reach
-from topdag.search.stores import ListStore
 
 FIRST_PARTS_OF = 19
 """For the best network with tables over all sets, one part is looked at by splitting before branch and cut is tried,
@@ -54,7 +53,7 @@ def search_constrained(
     if most == 1 and on_lists is not None and can_be_scored_wider(scores):
         found = best_on_lists(scores, _relaxed(scores, list_part), run, on_lists)
         is_settled = bool(found.networks) or found.limit in (None, run.limit)
-        if is_settled or isinstance(scores.store, ListStore):
+        if is_settled or scores.store.is_listed:
             return found  # else no list has an allowed network, but all families are at hand
     elif most == 1 and can_be_listed(scores):
         found = _best(scores, list_part, run)
@@ -95,7 +94,7 @@ def _on_all_sets(
 ) -> Found | None:
     """By splitting on tables over all sets; None where these do not fit. ``first``: what was found already."""
     try:
-        every = scored_again(scores, run, "all") if isinstance(scores.store, ListStore) else scores
+        every = scored_again(scores, run, "all") if scores.store.is_listed else scores
     except TooLarge:
         return None
     if every is None:
@@ -110,13 +109,13 @@ def listed_by_clauses(
     if scores.store.n <= sizes().small or not can_be_listed(scores):
         return None
     found = list_by_clauses(scores, run, most=most, epsilon=epsilon, of_classes=of_classes)
-    is_whole = isinstance(scores.store, ListStore) or found.limit not in (Stop.NOTHING_FOUND, Stop.TOO_FAR)
+    is_whole = scores.store.is_listed or found.limit not in (Stop.NOTHING_FOUND, Stop.TOO_FAR)
     return found if is_whole else None
 
 
 def _best(scores: Scores, list_part: List, run: Run) -> Found:
     """By splitting where a few parts are enough, else by branch and cut."""
-    if isinstance(scores.store, ListStore) or scores.store.n > sizes().small:
+    if scores.store.is_listed or scores.store.n > sizes().small:
         return best_on_growing_lists(scores, run)
     most_parts = 1 << max(0, FIRST_PARTS_OF - scores.store.n)
     found = _split(scores, list_part, run, most=1, most_parts=most_parts)

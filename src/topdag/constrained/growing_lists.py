@@ -22,7 +22,6 @@ from topdag.constrained.clauses import Clauses
 from topdag.constrained.feasibility import nothing_is_allowed
 from topdag.constrained.found import Found, Network
 from topdag.constrained.needed_families import NeededFamilies, useful_parents
-from topdag.scoring.dominance import listed_store
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
 from topdag.search.costs import Families, Marks
@@ -38,7 +37,7 @@ WEAK = 20.0
 
 def can_be_listed(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there."""
-    if isinstance(scores.store, ListStore):
+    if scores.store.is_listed:
         return scores.automatic or scores.cutoff == math.inf
     return scores.keep == "all"
 
@@ -66,7 +65,7 @@ class GrowingLists:
     def __init__(self, scores: Scores, run: Run, *, may_be_split: bool = True) -> None:
         assert scores.compiled is not None
         self.scores, self.known, self.run = scores, scores.compiled, run
-        has_tables = not isinstance(scores.store, ListStore) or isinstance(scores.kind, SetScore)
+        has_tables = not scores.store.is_listed or isinstance(scores.kind, SetScore)
         self.may_be_split = may_be_split and has_tables and scores.store.n <= sizes().split
         self.found = Found()
         self.clauses = Clauses(self.known)
@@ -79,7 +78,7 @@ class GrowingLists:
         short = self.lists.short()
         if short is None:
             return replace(self.found, limit=self.run.limit)
-        is_whole = isinstance(self.scores.store, ListStore) and not self.scores.automatic
+        is_whole = self.scores.lists_all
         if is_whole or self.known.rest.is_closed_under_removal:
             if self.may_be_split and not is_whole and self._is_weak(self._without_constraints(short)[0]):
                 return replace(self.found, limit=Stop.WEAK_RELAXATION)
@@ -191,4 +190,4 @@ def _only(wide: ListStore, families: Families, kept: Marks) -> ListStore:
     if not all(kept[a:b].any() for a, b in spans):
         return wide
     lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in spans]
-    return listed_store(wide.lists.names, lists)
+    return ListStore.of(wide.lists.names, lists)

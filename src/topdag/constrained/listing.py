@@ -24,7 +24,7 @@ from topdag.knowledge.compiled import CompiledConstraints
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
-from topdag.search.costs import Families, Marks, spread_of
+from topdag.search.costs import Families, Marks
 from topdag.search.linear_program import Solution
 from topdag.search.reach import FURTHEST, first_slack, further_reach
 from topdag.search.relaxation import Known, solve_root
@@ -161,7 +161,7 @@ class _ClauseListing:
     def _spread(self) -> float:
         """No network is further behind the best; infinite when not all families are listed."""
         store = self.scores.store
-        return spread_of(store) if isinstance(store, ListStore) and not self.scores.automatic else math.inf
+        return store.listed.largest_shortfall if self.scores.lists_all else math.inf
 
     def _list(self, slack: float) -> bool | None:
         """All networks so far behind the best: whether as many as wanted are among them; None when the time is up."""

@@ -27,14 +27,15 @@ from topdag._util.bitsets import (
 from topdag._util.run import Run
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.normal_form import ParentCount, edges_of, holds_with_fewer, literals_of
-from topdag.scoring.dominance import TIES_GO_TOO, listed_store
+from topdag.scoring.dominance import TIES_GO_TOO
 from topdag.scoring.keep import Behind
 from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
-from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+from topdag.scoring.pruned import grid_scores, pruning_question
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import ScoringTask
 from topdag.search.engines import sizes
-from topdag.search.stores import Floats, ListStore, families_of
+from topdag.search.stores import Floats, ListStore
 
 Masks = NDArray[np.uint64]
 Families = tuple[Masks, Floats]
@@ -87,12 +88,12 @@ class NeededFamilies:
         """Whether families are scored anew: what the store lacks or takes long to look through."""
         scores = self.scores
         is_slow = scores.store.n > sizes().small and isinstance(scores.kind, (BIC, AIC)) and scores.prior is None
-        return isinstance(scores.store, ListStore) or (is_slow and scores.table is not None)
+        return scores.store.is_listed or (is_slow and scores.table is not None)
 
     def short(self) -> ListStore | None:
         """What the best network without constraints on several variables can need; None when the time is up."""
-        if isinstance(self.scores.store, ListStore):
-            return self.scores.store
+        if self.scores.store.is_listed:
+            return self.scores.store.listed
         return self._anew(0.0) if self.is_from_table else self._listed([TIES_GO_TOO] * self.scores.store.n)
 
     def within(self, reach: float, short: ListStore) -> ListStore | None:
@@ -101,8 +102,8 @@ class NeededFamilies:
             wide = self._anew(reach)
             if wide is None:
                 return None
-            return listed_store(
-                self.names, [families_of(wide if own else short, x) for x, own in enumerate(self.useful)]
+            return ListStore.of(
+                self.names, [(wide if own else short).families_of(x) for x, own in enumerate(self.useful)]
             )
         return self._listed([reach if own else TIES_GO_TOO for own in self.useful])
 
@@ -110,8 +111,8 @@ class NeededFamilies:
         """All families of allowed networks at most ``slack`` nats behind the best of them; none of these
         is further than ``reach`` behind the best of all. None when the time is up."""
         store = self.scores.store
-        if isinstance(store, ListStore) and not self.scores.automatic:
-            return store
+        if self.scores.lists_all:
+            return store.listed
         if not self.is_from_table:
             return self._listed([reach if own else slack for own in self.useful])
         near = None if all(self.useful) else self._anew(slack)
@@ -119,16 +120,16 @@ class NeededFamilies:
         if wide is None or (near is None and not all(self.useful)):
             return None
         chosen = [wide if own or near is None else near for own in self.useful]
-        return listed_store(self.names, [families_of(own, x) for x, own in enumerate(chosen)])
+        return ListStore.of(self.names, [own.families_of(x) for x, own in enumerate(chosen)])
 
     def with_one_more(self, short: ListStore) -> ListStore:
         """Besides, the best of the short list with one more useful parent each."""
         if self.is_from_table and not isinstance(self.scores.kind, SetScore):
             return short
-        own = [families_of(short, x) for x in range(short.n)]
+        own = [short.families_of(x) for x in range(short.n)]
         new = [self._extended(x, *own[x]) for x in range(short.n)]
         joined = zip(own, new, self._values(new), strict=True)
-        return listed_store(
+        return ListStore.of(
             self.names,
             [
                 _finite(np.concatenate([masks, more]), np.concatenate([values, found]))
@@ -170,7 +171,7 @@ class NeededFamilies:
         scores = self.scores
         assert scores.table is not None and scores.kind is not None
         limit = scores.max_parents if scores.compiled is None else scores.compiled.limit_on_parents(scores.max_parents)
-        question = pruning_question(scores.table, scores.columns, scores.kind, limit, Pruning(), self.run)
+        question = pruning_question(ScoringTask(scores.table, scores.columns, scores.kind, limit), self.run)
         joined = np.concatenate(sets)
         _, first, places = np.unique(search_keys(joined), return_index=True, return_inverse=True)
         values = grid_scores(coded(scores.table, scores.columns), question, formula, joined[first])[1]
@@ -178,10 +179,7 @@ class NeededFamilies:
 
     def _anew(self, reach: float) -> ListStore | None:
         wide = widened(self.scores, reach, self.run, listed=True)
-        if wide is None:
-            return None
-        assert isinstance(wide.store, ListStore)
-        return wide.store
+        return None if wide is None else wide.store.listed
 
     def _listed(self, epsilons: Sequence[float]) -> ListStore | None:
         """From scores of all families."""
@@ -192,7 +190,7 @@ class NeededFamilies:
 
         with ThreadPoolExecutor(self.run.threads) as pool:
             found = [families for families in pool.map(own, range(len(epsilons))) if families is not None]
-        return listed_store(self.names, found) if len(found) == len(epsilons) else None
+        return ListStore.of(self.names, found) if len(found) == len(epsilons) else None
 
 
 def _finite(masks: Masks, values: Floats) -> Families:

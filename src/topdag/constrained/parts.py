@@ -9,28 +9,18 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import Run
 from topdag.constrained.literals import Part
 from topdag.errors import TooLarge
 from topdag.knowledge.normal_form import Literal, ParentAmong
-from topdag.scoring.dominance import listed_store
 from topdag.search.engines import sizes
 from topdag.search.lattice import lattice_of
-from topdag.search.stores import (
-    FamilyStore,
-    ListStore,
-    SetStore,
-    Store,
-    families_of,
-    slots_of,
-)
+from topdag.search.stores import Families, Floats, Store
 
 MOST_WITH_TABLES = 23
 """Up to this many variables tables over all sets tell the bounds in a few seconds."""
-Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 
 
 def restricted(store: Store, part: Part) -> Store | None:
@@ -43,32 +33,15 @@ def restricted(store: Store, part: Part) -> Store | None:
         return None
     if not own:
         return store
-    return _listed(store, own) if isinstance(store, ListStore) else _dense(store, own)
+    return store.with_families(own)
 
 
 def _left(store: Store, x: int, literals: Sequence[Literal]) -> Families:
-    masks, values = families_of(store, x)
+    masks, values = store.families_of(x)
     stays = np.ones(len(masks), bool)
     for literal in literals:
         stays &= literal.admit(masks)
     return masks[stays], values[stays]
-
-
-def _dense(store: SetStore | FamilyStore, own: dict[int, Families]) -> FamilyStore:
-    n = store.n
-    families = np.full(n << n - 1, -math.inf)
-    for x in range(n):
-        begin = x << n - 1
-        if x not in own and isinstance(store, FamilyStore):
-            families[begin : begin + (1 << n - 1)] = store.families[begin : begin + (1 << n - 1)]
-            continue
-        masks, values = own.get(x) or families_of(store, x)
-        families[begin + slots_of(masks, x)] = values
-    return FamilyStore(n, families)
-
-
-def _listed(store: ListStore, own: dict[int, Families]) -> ListStore:
-    return listed_store(store.lists.names, [own.get(x) or families_of(store, x) for x in range(store.n)])
 
 
 class PartBounds(Protocol):
@@ -82,8 +55,8 @@ class PartBounds(Protocol):
 class EdgeBounds:
     """The best network with and without each edge (parent, child), exactly."""
 
-    there: NDArray[np.float64]
-    absent: NDArray[np.float64]
+    there: Floats
+    absent: Floats
 
     def most_with(self, literal: Literal) -> float:
         if not isinstance(literal, ParentAmong):
@@ -108,7 +81,7 @@ def bounds_of(store: Store, run: Run) -> PartBounds | None:
     On longer lists bounds by the relaxation were tried: they cost more than the parts they saved.
     """
     n = store.n
-    if n > (sizes().small if isinstance(store, ListStore) else MOST_WITH_TABLES):
+    if n > (sizes().small if store.is_listed else MOST_WITH_TABLES):
         return NoBounds()
     try:
         lattice = lattice_of(store, run)

@@ -21,7 +21,7 @@ from topdag.constrained.path_cuts import Support, shortest_walks
 from topdag.knowledge.compiled import CompiledConstraints, has_cycle
 from topdag.knowledge.facts import transitive
 from topdag.knowledge.normal_form import Literal, ParentAmong
-from topdag.search.costs import Families, Masks, network_near, spread_of
+from topdag.search.costs import Families, Masks, network_near
 from topdag.search.relaxation import Incumbent, Known
 from topdag.search.stores import Floats, ListStore, candidates_from
 
@@ -192,7 +192,7 @@ class SatisfyingKnown(Known):
         super().__init__(store, run)
         self.known, self.rest = known, known.rest
         self._repair: Repair | None = None
-        self.most = spread_of(store)
+        self.most = store.largest_shortfall
         self._wait, self._skipped = 0, 0
 
     def offer(self, cost: float, masks: list[int]) -> bool:

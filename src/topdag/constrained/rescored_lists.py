@@ -18,7 +18,6 @@ from topdag.constrained.growing_lists import can_be_listed
 from topdag.constrained.needed_families import widened
 from topdag.scoring.scores import Scores
 from topdag.search.reach import FIRST_RESCORED, FURTHEST, reach_to
-from topdag.search.stores import ListStore
 
 OnLists = Callable[..., Found]
 """The best allowed network of listed families, as ``search_by_cycles`` finds it."""
@@ -27,7 +26,7 @@ OnLists = Callable[..., Found]
 def can_be_scored_wider(scores: Scores) -> bool:
     """Whether the families that matter stand in lists, or can be put there from the table."""
     is_from_table = scores.table is not None and scores.kind is not None and scores.prior is None
-    return can_be_listed(scores) and (isinstance(scores.store, ListStore) or is_from_table)
+    return can_be_listed(scores) and (scores.store.is_listed or is_from_table)
 
 
 def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Run, on_lists: OnLists) -> Found:
@@ -37,11 +36,10 @@ def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Ru
     network without such constraints, None when there is none or no time.
     """
     assert scores.compiled is not None
-    listed = scores if isinstance(scores.store, ListStore) else widened(scores, 0.0, run, listed=True)
+    listed = scores if scores.store.is_listed else widened(scores, 0.0, run, listed=True)
     if listed is None:
         return Found(limit=run.limit)
-    is_whole = isinstance(scores.store, ListStore) and not scores.automatic
-    if is_whole or scores.compiled.rest.is_closed_under_removal:
+    if scores.lists_all or scores.compiled.rest.is_closed_under_removal:
         return _searched(on_lists, listed, run)
     if relaxed is None:
         return nothing(run)
@@ -76,8 +74,8 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
 
 
 def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
-    assert isinstance(listed.store, ListStore) and listed.compiled is not None
-    return on_lists(listed.store, listed.compiled, run, start, *bounds)
+    assert listed.compiled is not None
+    return on_lists(listed.store.listed, listed.compiled, run, start, *bounds)
 
 
 def nothing(run: Run) -> Found:

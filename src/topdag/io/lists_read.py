@@ -181,10 +181,9 @@ def _family_lists(content: Any, names: list[str]) -> FamilyLists | None:
 
 def _list_store(lists: FamilyLists, grid: int) -> ListStore:
     with np.errstate(over="ignore", invalid="ignore"):
-        rounded = np.ldexp(np.rint(np.ldexp(lists.scores, grid)), -grid)
-    if not np.isfinite(rounded).all():
+        store = ListStore.on_grid(lists, grid)
+    if not np.isfinite(store.rounded).all():
         raise _Wrong("a local score is too large for the grid")
-    store = ListStore(len(lists.names), lists, rounded)
     try:
         require_fine(store.n, grid)
         require_exact_sums(store, grid)
@@ -258,9 +257,9 @@ class _Items:
 
 def _local_scores(source: Scores) -> list[dict[int, float]]:
     """By variable and mask."""
-    if not isinstance(source.store, ListStore):
+    if not source.store.is_listed:
         return []
-    lists = source.store.lists
+    lists = source.store.listed.lists
     bounds = zip(lists.offsets[:-1], lists.offsets[1:], strict=True)
     return [
         dict(zip(lists.masks[begin:end, 0].tolist(), lists.scores[begin:end].tolist(), strict=True))

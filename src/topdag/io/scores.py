@@ -31,7 +31,6 @@ from topdag.search.stores import (
     ParentLimits,
     SetStore,
     Store,
-    families_of,
 )
 
 FORMAT, VERSION = "topdag-scores", 1
@@ -84,7 +83,7 @@ def _blocks(scores: Scores) -> Iterator[tuple[int, Iterator[tuple[float, tuple[s
         if column not in scores.columns:
             yield 1, iter([(0.0, ())])
             continue
-        masks, values = families_of(scores.store, scores.columns.index(column))
+        masks, values = scores.store.families_of(scores.columns.index(column))
         if not len(values):
             raise FileError(f"{name!r} has no allowed parent set, which a score file cannot say")
         yield len(values), _families(scores, masks, values)
@@ -140,7 +139,8 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
     elif isinstance(store, FamilyStore):
         arrays["families"] = store.families
     else:
-        arrays |= {"offsets": store.lists.offsets, "masks": store.lists.masks, "scores": store.lists.scores}
+        lists = store.listed.lists
+        arrays |= {"offsets": lists.offsets, "masks": lists.masks, "scores": lists.scores}
     return {"header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), **arrays}
 
 
@@ -232,8 +232,7 @@ def _store_of(names: tuple[str, ...], header: Mapping[str, Any], arrays: Mapping
     if "families" in arrays:
         return FamilyStore(n, _checked(arrays["families"], n << n - 1))
     lists = FamilyLists(names, arrays["offsets"], arrays["masks"], arrays["scores"])
-    rounded = np.ldexp(np.rint(np.ldexp(lists.scores, header["grid"])), -header["grid"])
-    return ListStore(n, lists, rounded)
+    return ListStore.on_grid(lists, header["grid"])
 
 
 def _checked(array: Any, size: int) -> Any:

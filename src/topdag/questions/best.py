@@ -18,7 +18,6 @@ from topdag.questions.decide import Decision, Question, decide, decide_again
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
-from topdag.search.block_lattice import plan_block_lattice
 from topdag.search.engines import (
     ON_LISTS,
     Engine,
@@ -29,9 +28,8 @@ from topdag.search.engines import (
     require_takes,
 )
 from topdag.search.greedy import climb
-from topdag.search.lattice import best_on_all_sets
+from topdag.search.lattice import best_on_all_sets, plan_block_lattice
 from topdag.search.precedence_lists import placed_lists
-from topdag.search.stores import ListStore
 
 
 def best_network(
@@ -172,14 +170,13 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
 
     def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
         # The whole tells only how far lists must reach: whatever is quickest will do.
-        is_part_of_lists = isinstance(part.store, ListStore) and part.store is not scores.store
+        is_part_of_lists = part.store.is_listed and part.store is not scores.store
         engine = wanted if is_part_of_lists else None
         best = best_of_store(part.store, run, before=part.before, slack=part.slack, wanted=engine)
         engines.append(best.engine)
         if best.masks is None:
             return Listed((), (), is_whole=True) if best.is_finished else None
-        value = math.fsum(map(part.store.value, range(part.store.n), best.masks))
-        return Listed((value,), (best.masks,), is_whole=False)
+        return Listed((part.store.value_of(best.masks),), (best.masks,), is_whole=False)
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
@@ -199,15 +196,14 @@ def _takes_constraints(engine: Engine, scores: Scores) -> bool:
     """Whether it searches lists, and there are some; branching has them made."""
     from topdag.constrained.rescored_lists import can_be_scored_wider
 
-    is_listed = isinstance(scores.store, ListStore)
-    return engine in ON_LISTS and (is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
+    return engine in ON_LISTS and (scores.store.is_listed or (engine is Engine.CYCLES and can_be_scored_wider(scores)))
 
 
 def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
     from topdag.search.best import Standing, search_best
 
-    if not isinstance(scores.store, ListStore):
+    if not scores.store.is_listed:
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
     request = trail.request
     if request.bound is not None and request.checkpoint is not None:
@@ -215,7 +211,7 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
             "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one."
         )
     start = None if request.start is None else scores.masks_of(request.start)
-    store = scores.store
+    store = scores.store.listed
     if scores.rest is not None and scores.compiled is not None:
         trail.placed = placed_lists(store, scores.order)
         obeys = start is not None and scores.rest.allows(start)
@@ -254,16 +250,16 @@ def _given_network(trail: Trail) -> Network | None:
     start, scores, table, kind = trail.request.start, trail.scores, trail.request.table, trail.request.kind
     if start is None or (trail.request.constraints is not None and not trail.request.constraints.allows(start)):
         return None
-    if scores is not None and isinstance(scores.store, ListStore):
+    if scores is not None and scores.store.is_listed:
         from topdag.search.best import listed_network
 
-        listed = listed_network(scores.store, scores.masks_of(start))
+        listed = listed_network(scores.store.listed, scores.masks_of(start))
         if listed is None or scores.compiled is None or scores.compiled.allows(listed.masks):
             return None if listed is None else scores.network(listed.masks)
         # Lists may lack what constraints need; then the network is scored as it is.
     elif scores is not None:
         masks = scores.masks_of(start)
-        is_allowed = all(scores.store.value(x, mask) > -math.inf for x, mask in enumerate(masks))
+        is_allowed = scores.store.value_of(masks) > -math.inf
         return scores.network(masks) if is_allowed else None
     if table is None or kind is None:
         return None

@@ -28,7 +28,6 @@ from topdag.search.engines import (
     sizes,
 )
 from topdag.search.lattice import engine_for_best, lattice_for
-from topdag.search.stores import ListStore
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
@@ -80,8 +79,7 @@ class _Known:
 
     @classmethod
     def of(cls, scores: Scores) -> _Known:
-        is_listed = isinstance(scores.store, ListStore)
-        return cls(len(scores.columns), is_listed, scores.automatic, scores.compiled)
+        return cls(len(scores.columns), scores.store.is_listed, scores.automatic, scores.compiled)
 
     @property
     def has_rest(self) -> bool:

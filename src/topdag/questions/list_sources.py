@@ -17,8 +17,6 @@ from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing, kept_candidates, listed_network, search_best
-from topdag.search.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
-from topdag.search.costs import spread_of
 from topdag.search.engines import (
     BLOCK_LIMIT,
     Engine,
@@ -26,8 +24,7 @@ from topdag.search.engines import (
     require_narrow,
     set_bytes,
 )
-from topdag.search.ideal_lattices import ideal_lattice_of
-from topdag.search.lattice import lattice_of
+from topdag.search.lattice import build_block_lattice, ideal_lattice_of, kept_bytes, lattice_of, plan_block_lattice
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
 from topdag.search.reach import LARGEST_REACH, further_reach
@@ -97,7 +94,6 @@ class Lattices:
         when there is no network."""
         if decide_lattice(self.scores).engine is not Engine.SPARSE:
             return lattice_of_all_sets(self.scores, self.run)
-        assert isinstance(self.scores.store, ListStore)
         if self._best is None:
             self._best = self._best_network()
         if self._best is None:
@@ -113,9 +109,8 @@ class Lattices:
         return self._everything()
 
     def _best_network(self) -> list[int] | None:
-        assert isinstance(self.scores.store, ListStore)
         placed = _placed(self.scores)
-        standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
+        standing = Standing.begin(self.scores.store.listed if placed is None else placed.store, self.run)
         finished = search_best(standing, self.run)
         self.is_infeasible = finished and standing.masks is None
         if not finished or standing.masks is None:
@@ -131,11 +126,9 @@ class Lattices:
     @cached_property
     def _spread(self) -> float:
         """No network is further behind the best; infinite when not all families that are allowed have been scored."""
-        store = self.scores.store
-        assert isinstance(store, ListStore)
         if self.scores.automatic and self.scores.max_parents != 0:
             return math.inf
-        return spread_of(store)
+        return self.scores.store.listed.largest_shortfall
 
     def _sparse_lattice(self) -> Prepared | None:
         wide = self._wide_enough()
@@ -166,8 +159,7 @@ def _placed(scores: Scores) -> PlacedLists | None:
     """Listed families with what comes before, where they do not tell it by themselves."""
     if scores.rest is None:
         return None
-    assert isinstance(scores.store, ListStore)
-    return placed_lists(scores.store, scores.order)
+    return placed_lists(scores.store.listed, scores.order)
 
 
 def lattice_of_all_sets(scores: Scores, run: Run) -> Prepared | None:
@@ -193,7 +185,7 @@ def _dense_lattice(scores: Scores, run: Run) -> _core.Lattice | None:
 
 
 def _block_lattice(scores: Scores, run: Run) -> _core.BlockLattice | None:
-    held = sum(array.nbytes for array in scores.store.arrays)
+    held = scores.store.n_bytes
     plan_block_lattice(len(scores.columns), run, backward=True, held=held)
     lattice = build_block_lattice(scores.store.core(scores.before), run, backward=True)
     if lattice is not None:
@@ -225,8 +217,7 @@ def wide_enough(scores: Scores, factor: float, run: Run) -> Scores | None:
 def _sparse_lattice(scores: Scores, best: list[int], epsilon: float, run: Run) -> Prepared | None:
     """From a best network: the sets that orders of networks within ``epsilon`` of it pass."""
     placed = _placed(scores)
-    store = scores.store if placed is None else placed.store
-    assert isinstance(store, ListStore)
+    store = scores.store.listed if placed is None else placed.store
     incumbent = listed_network(store, best if placed is None else placed.within(best))
     assert incumbent is not None
     root = solve_root(store, run, incumbent=incumbent, epsilon=epsilon)

@@ -30,7 +30,6 @@ from topdag.search.lattice import lattice_of
 from topdag.search.order_search import cluster_bound
 from topdag.search.reach import LARGEST_REACH, further_reach
 from topdag.search.relaxation import solve_root
-from topdag.search.stores import ListStore
 
 SHARE_OF_MEMORY = 0.5
 MOST_BLOCK = 10**9
@@ -105,7 +104,7 @@ def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> Networ
     The nearer the networks asked for, the sooner the oracle sees that a set leads to none.
     """
     reach, found = 0.0, 0
-    furthest = _largest_cost(scores) if scores.is_kept(most=wanted.most) else LARGEST_REACH
+    furthest = scores.store.listed.largest_shortfall if scores.is_kept(most=wanted.most) else LARGEST_REACH
     while True:
         reach = min(furthest, further_reach(reach, found, wanted.most))
         wide = wide_enough(scores, math.exp(min(reach, LARGEST_REACH)), run)
@@ -120,16 +119,9 @@ def _with_orders(scores: Scores, wanted: Wanted, block: int, run: Run) -> Networ
             return _answer(wide, drawn, best, Engine.PARTIAL_BY_ORDERS.value, run)
 
 
-def _largest_cost(scores: Scores) -> float:
-    """No network is further behind the best."""
-    assert isinstance(scores.store, ListStore)
-    return sum(float(np.ptp(own)) for own in np.split(scores.store.rounded, scores.store.lists.offsets[1:-1]))
-
-
 def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: Run) -> _Found:
     """The best of the listed families' networks, none further than epsilon behind the first."""
-    store = scores.store
-    assert isinstance(store, ListStore)
+    store = scores.store.listed
     require_narrow(store.n, "a list of networks")
     begin = run.seconds
     root = solve_root(store, run)

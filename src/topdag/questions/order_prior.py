@@ -59,7 +59,7 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     n = len(scores.columns)
     if n == 0:
         return PriorFound(np.zeros(1), np.zeros((1, 0), np.uint64), 0.0, 0.0, None, {})
-    held = sum(array.nbytes for array in scores.store.arrays)
+    held = scores.store.n_bytes
     _require_room(n, prior, held, run)
     names = scores.scored_names
     weights = [] if prior.order_weight is None else [prior.order_log_weights(names, x) for x in range(n)]

@@ -33,7 +33,6 @@ from topdag.scoring.kinds.discrete import (
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.score import check_constraints, check_kind, check_max_parents, scored_columns
-from topdag.search.block_lattice import block_lattice_bytes
 from topdag.search.engines import (
     BLOCK_LIMIT,
     LATTICE_LIMIT,
@@ -45,6 +44,7 @@ from topdag.search.engines import (
     n_sets_up_to,
     set_bytes,
 )
+from topdag.search.lattice import block_lattice_bytes
 
 # Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/guides/large_tables.md).
 AT_LEAST = 0.02

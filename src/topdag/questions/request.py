@@ -21,7 +21,6 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Choice, Engine, OrderBound
-from topdag.search.stores import ListStore
 
 if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
@@ -187,9 +186,9 @@ def upper_bound(trail: Trail) -> float:
         return trail.standing.bound + slack + 2 * math.ulp(trail.standing.bound)  # a sum of scores, rounded when shown
     if trail.best_alone:
         return math.fsum((*trail.best_alone, slack))
-    if scores is not None and isinstance(scores.store, ListStore):
+    if scores is not None and scores.store.is_listed:
         prior = 0.0 if scores.prior is request.prior else _most_by_prior(request)
-        return math.fsum((*scores.store.best_scores, slack, prior))
+        return math.fsum((*scores.store.listed.best_scores, slack, prior))
     if request.table is not None and request.kind is not None:
         return math.fsum((*_likelihood_bounds(request.table, request.kind), slack, _most_by_prior(request)))
     return math.inf

@@ -27,7 +27,7 @@ from topdag.scoring.kinds.discrete import BDeu, ScoreKind
 from topdag.scoring.score import score_within, scored_columns
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
-from topdag.search.stores import FamilyStore, families_of, slots_of
+from topdag.search.stores import FamilyStore
 
 UNIFORM = "all networks equally likely before"
 MOST_CANCELLATION = 1e7
@@ -189,7 +189,7 @@ def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Score
         scores = source
         scores.require_kept("A sum over all networks")
         scores.require_no_prior()
-        held = sum(array.nbytes for array in scores.store.arrays)
+        held = scores.store.n_bytes
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise _Stopped
@@ -265,16 +265,15 @@ def _without_data(scores: Scores, run: Run) -> Scores:
     if n == 0:
         return scores
     run.require_memory(8.0 * n * 2 ** (n - 1), f"The families of {n} variables", "Use fewer variables.")
-    families = np.full(n << n - 1, -math.inf)
-    for x in range(n):
-        families[(x << n - 1) + slots_of(_allowed_parents(scores, x), x)] = 0.0
-    return replace(scores, store=FamilyStore(n, families), automatic=False)
+    allowed = (_allowed_parents(scores, x) for x in range(n))
+    store = FamilyStore.of(n, ((masks, np.zeros(len(masks))) for masks in allowed))
+    return replace(scores, store=store, automatic=False)
 
 
 def _allowed_parents(scores: Scores, x: int) -> NDArray[np.uint64]:
     """All allowed parent sets of a scored variable, also those left out for their score."""
     if scores.cutoff == math.inf:
-        return families_of(scores.store, x)[0]
+        return scores.store.families_of(x)[0]
     every = np.arange(1 << len(scores.columns), dtype=np.uint64)
     limit = len(scores.columns) if scores.max_parents is None else scores.max_parents
     sets: NDArray[np.uint64] = every[((every >> np.uint64(x) & np.uint64(1)) == 0) & (np.bitwise_count(every) <= limit)]
@@ -342,7 +341,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) 
 
 
 def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
-    held = sum(array.nbytes for array in scores.store.arrays)
+    held = scores.store.n_bytes
     advice = "Use fewer variables, or average over a list of networks."
     run.require_memory(needed + held, f"The sum over all {what} of {len(scores.columns)} variables", advice, held=held)
 

@@ -12,7 +12,6 @@ from topdag import _core
 from topdag._util.run import Run, shown_bytes
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.continuous_scoring import fill_minors, fill_mixed
 from topdag.scoring.kinds.discrete import (
     BIC,
     BDe,
@@ -23,8 +22,9 @@ from topdag.scoring.kinds.discrete import (
     coded,
 )
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
+from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, scatter_of
 from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
-from topdag.search.stores import FamilyStore, Floats, SetStore
+from topdag.search.stores import DenseStore, FamilyStore, Floats, MixedStore, SetStore
 
 # Summing counts and probabilities out of the full table, for BDe, costs the product of (arity + 1) steps.
 MOST_BDE_STEPS = 2.0**36
@@ -32,7 +32,7 @@ MOST_BDE_STEPS = 2.0**36
 
 def fill_store(
     table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
-) -> SetStore | FamilyStore | None:
+) -> DenseStore | None:
     """Scores on the grid for these columns of the table; None when the time limit came first."""
     kind.require_columns(table)
     require_storable(len(columns), kind)
@@ -59,17 +59,15 @@ def require_storable(n: int, kind: ScoreKind) -> None:
     )
 
 
-def _fill(
-    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
-) -> SetStore | FamilyStore | None:
+def _fill(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run) -> DenseStore | None:
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, columns)
     if isinstance(kind, SetScore):
         return _fill_sets(table, columns, kind, max_parents, run)
     if isinstance(kind, GaussianScore):
-        return fill_minors(table, columns, kind, max_parents, run)
+        return _fill_minors(table, columns, kind, max_parents, run)
     if isinstance(kind, MixedBIC):
-        return fill_mixed(table, columns, kind, max_parents, run)
+        return _fill_mixed(table, columns, kind, max_parents, run)
     if isinstance(kind, BDe):
         return _fill_bde(table, columns, kind, max_parents, run)
     if isinstance(kind, BDs):
@@ -155,6 +153,68 @@ def _fill_custom(
     return FamilyStore(n, families)
 
 
+def _fill_minors(
+    table: Table, columns: tuple[int, ...], kind: GaussianScore, max_parents: int, run: Run
+) -> SetStore | None:
+    """Scores of all sets, in full precision; None when the time limit came first."""
+    n = len(columns)
+    score = kind.scored_by(table, columns)
+    kind.require_independent(table, columns, score, max_parents)
+    _require_memory(len(score.parts) * set_bytes(n), n, run)
+    joint: Floats | None = None
+    for scatter, formula in score.parts:
+        part, degenerate = _core.score_minors(
+            scatter, formula, min(n, max_parents + 1), run.threads, run.seconds_left, run.tick
+        )
+        if part is None:
+            return None
+        if degenerate:
+            raise kind.degenerate(table, [v for i, v in enumerate(columns) if degenerate >> i & 1])
+        joint = part if joint is None else np.add(joint, part, out=joint)
+    assert joint is not None
+    return SetStore(n, joint, (None,) * n)
+
+
+def _fill_mixed(
+    table: Table, columns: tuple[int, ...], kind: MixedBIC, max_parents: int, run: Run
+) -> MixedStore | None:
+    """Scores of all families, in full precision; None when the time limit came first."""
+    n = len(columns)
+    discrete = [v for v in columns if table.states[v]]
+    continuous = [v for v in columns if not table.states[v]]
+    _require_memory(
+        family_bytes(n) + set_bytes(len(discrete)) + 3 * (run.threads + 1) * set_bytes(len(continuous)), n, run
+    )
+    _require_covariance(table, continuous, kind, max_parents)
+    families, degenerate, hopeless = _core.score_mixed_families(
+        coded(table, discrete),
+        numbers_of(table, continuous),
+        [columns.index(v) for v in continuous],
+        kind.penalty(table.n_rows),
+        max_parents,
+        run.threads,
+        run.seconds_left,
+        run.tick,
+    )
+    return None if families is None else MixedStore(n, families, degenerate, hopeless)
+
+
+def note_on_degenerate(store: MixedStore) -> str:
+    """A sentence on the families that have no score."""
+    return (
+        f"{store.degenerate:,} families of continuous variables are not allowed: in some state of the discrete parents "
+        "there are too few rows for a regression, or nothing varies."
+    )
+
+
+def _require_covariance(table: Table, continuous: list[int], kind: MixedBIC, max_parents: int) -> None:
+    """Columns that depend on each other in all rows are an error; where in some, families are left out."""
+    scatter = scatter_of(table, continuous)
+    found = dependent_columns(continuous, max_parents + 1, scatter, lambda order: scatter_of(table, order))
+    if found:
+        raise ScoreError(f"{kind!r}: {degenerate_in_words(table, found)}")
+
+
 def _all_families(n: int, max_parents: int) -> Iterator[tuple[int, tuple[int, ...]]]:
     for x in range(n):
         others = [v for v in range(n) if v != x]
@@ -170,7 +230,7 @@ def _require_memory(needed: float, n: int, run: Run) -> None:
     )
 
 
-def _require_finite(store: SetStore | FamilyStore, table: Table, columns: tuple[int, ...]) -> None:
+def _require_finite(store: DenseStore, table: Table, columns: tuple[int, ...]) -> None:
     """No score may be NaN or plus infinity; minus infinity marks what is not allowed."""
     for array in store.arrays:
         worst = float(array.max())  # NaN if there is one

@@ -7,7 +7,7 @@ the place of a larger one (docs/explanation/order_search_and_pruning.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -16,48 +16,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.bitsets import as_set, is_empty
+from topdag._util.bitsets import as_set, bits, is_empty
 from topdag._util.run import Run
-from topdag.data.table import Table
 from topdag.errors import ConstraintError
-from topdag.scoring.dominance import listed_store
-from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
-from topdag.scoring.probability_losses import NO_LOSSES, ChildLosses
-from topdag.scoring.pruned import PrunedScores, Pruning, may_be_in_layers
+from topdag.scoring.kinds.discrete import SetScore, coded
+from topdag.scoring.pruned import PrunedScores, may_be_in_layers
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
+from topdag.scoring.task import Pruning, ScoringTask
 from topdag.scoring.walk import FamilyWalk
 from topdag.search.engines import BLOCK_LIMIT, family_bytes, sizes
 from topdag.search.stores import (
+    DenseStore,
+    Families,
     FamilyStore,
+    ListStore,
     ParentLimits,
     SetStore,
     Store,
-    families_between,
-    families_of,
-    slots_of,
 )
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import FamilyRules
 
-Families = tuple[NDArray[np.uint64], NDArray[np.float64]]
 PART = 1 << 20
 FEW_FAMILIES = 50_000
 """Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
 
 def allowed_only(
-    store: SetStore | FamilyStore,
-    rules: Sequence[FamilyRules],
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int,
-    grid: int,
-    run: Run,
-    *,
-    is_whole: bool,
+    store: DenseStore, task: ScoringTask, grid: int, run: Run, *, is_whole: bool
 ) -> tuple[Store, int] | None:
     """The same scores with all other families forbidden, and their grid; as lists where few of many are left. None when
     the time is up.
@@ -66,58 +54,50 @@ def allowed_only(
     a variable must have parents, one of them may be needed all the same: it gets its score, unless it is hopeless
     beside what is allowed. Families with more than ``max_parents`` have no score either, and get none.
     """
+    rules = task.rules
     if all(own.is_free for own in rules):
         return store, grid
     for x, own in enumerate(rules):
-        _require_some(max_parents >= max(own.least, own.must.bit_count()), own, x, max_parents)
-    if isinstance(store, SetStore) and _can_be_limited(store, rules, table, columns, is_whole=is_whole):
+        _require_some(task.most_parents >= max(own.least, own.must.bit_count()), own, x, task.max_parents)
+    if isinstance(store, SetStore) and _can_be_limited(store, task, is_whole=is_whole):
         return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
     kept: list[Families] = []
     is_longer = False
     for x, own in enumerate(rules):
-        masks, values = families_between(store, x, own.must, own.may)
+        masks, values = store.families_between(x, own.must, own.may)
         if not own.is_an_interval:
             allowed = admitted(own, masks)
             masks, values = masks[allowed], values[allowed]
-        if not is_whole and isinstance(store, SetStore) and not _can_do_without(own, store, x, table, columns[x]):
-            more = _needed(own, x, masks, table, columns, kind, max_parents, grid, run)
+        if not is_whole and isinstance(store, SetStore) and not _can_do_without(store, task, x):
+            more = _needed(task, x, masks, grid, run)
             if more is None:
                 return None
             is_longer |= more[0].size > 0
             masks, values = np.concatenate([masks, more[0]]), np.concatenate([values, more[1]])
-        _require_some(masks.size > 0, own, x, max_parents)
+        _require_some(masks.size > 0, own, x, task.max_parents)
         kept.append((masks, values))
     if is_longer:
         kept, grid = _on_one_grid(rules[0].names, kept, grid, run)
     if n > sizes().small and sum(len(masks) for masks, _ in kept) <= FEW_FAMILIES:
-        return listed_store(rules[0].names, kept), grid
+        return ListStore.of(rules[0].names, kept), grid
     return _dense(store, kept, run), grid
 
 
-def _needed(
-    own: FamilyRules,
-    x: int,
-    scored: NDArray[np.uint64],
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int,
-    grid: int,
-    run: Run,
-) -> Families | None:
+def _needed(task: ScoringTask, x: int, scored: NDArray[np.uint64], grid: int, run: Run) -> Families | None:
     """Allowed families of x that have no score, with theirs, but for those that one with some of their parents beats by
     more than any question asks for; None when the time is up."""
+    kind, n_rows = task.kind, task.table.n_rows
     assert isinstance(kind, SetScore)  # the others leave nothing out
-    found = FamilyWalk(table, columns, kind, max_parents, Pruning(epsilon=HOPELESS_NATS), own, x, run).families()
+    found = FamilyWalk(replace(task, keep=Pruning(epsilon=HOPELESS_NATS)), x, run).families()
     if found is None:
         return None
     masks = np.setdiff1d(found[0], scored)
-    view, joint = coded(table, columns), kind.joint(table.n_rows)
-    below = kind.below(table.n_rows, int(table.arities[columns[x]])) or joint
+    view, joint = coded(task.table, task.columns), kind.joint(n_rows)
+    below = kind.below(n_rows, task.arities[x]) or joint
 
     def rounded(formula: _core.SetFormula, mask: int) -> float:
-        return math.ldexp(round(math.ldexp(_core.score_set(view, formula, _members(mask)), grid)), -grid)
+        return math.ldexp(round(math.ldexp(_core.score_set(view, formula, bits(mask)), grid)), -grid)
 
     values = [rounded(joint, mask | 1 << x) - rounded(below, mask) for mask in masks.tolist()]
     return masks, np.array(values)
@@ -128,13 +108,12 @@ def _on_one_grid(
 ) -> tuple[list[Families], int]:
     """Where families are so far below others that their sums need a coarser grid, all are rounded again; before that
     those go that are in no network near an allowed one, if ``are_near`` are all that count."""
-    listed = listed_store(names, kept)
+    listed = ListStore.of(names, kept)
     if sums_are_exact(listed, grid):
         return list(kept), grid
-    listed = listed_store(names, _with_hope(kept) if are_near else kept)
-    listed = replace(listed, rounded=listed.rounded.copy())
+    listed = ListStore.of(names, _with_hope(kept) if are_near else kept)
     grid = min(grid, round_store(listed, run.threads))
-    return [families_of(listed, x) for x in range(listed.n)], grid
+    return [listed.families_of(x) for x in range(listed.n)], grid
 
 
 def _with_hope(kept: Sequence[Families]) -> list[Families]:
@@ -163,16 +142,12 @@ def _some_network(kept: Sequence[Families]) -> float:
     return math.fsum(values.max() - loss for (_, values), loss in zip(kept, losses, strict=True))
 
 
-def _can_be_limited(
-    store: SetStore, rules: Sequence[FamilyRules], table: Table, columns: Sequence[int], *, is_whole: bool
-) -> bool:
+def _can_be_limited(store: SetStore, task: ScoringTask, *, is_whole: bool) -> bool:
     """Whether edges that must or cannot be and numbers of parents say all there is to say, nothing left out for its
     penalty is needed, and many families are left: then no family is stored by itself."""
-    if any(own.among is not None or own.rules for own in rules):
+    if any(own.among is not None or own.rules for own in task.rules):
         return False
-    return not are_few(rules) and (
-        is_whole or all(_can_do_without(own, store, x, table, columns[x]) for x, own in enumerate(rules))
-    )
+    return not are_few(task.rules) and (is_whole or all(_can_do_without(store, task, x) for x in range(task.n)))
 
 
 def are_few(rules: Sequence[FamilyRules]) -> bool:
@@ -186,77 +161,61 @@ def _limits(own: FamilyRules, x: int) -> ParentLimits:
     return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 
 
-def _dense(store: SetStore | FamilyStore, kept: Sequence[Families], run: Run) -> FamilyStore:
+def _dense(store: DenseStore, kept: Sequence[Families], run: Run) -> FamilyStore:
     n = store.n
     run.require_memory(
-        family_bytes(n) + sum(array.nbytes for array in store.arrays),
+        family_bytes(n) + store.n_bytes,
         f"Scores of single families of {n} variables, as constraints need them,",
         "Use fewer variables.",
     )
-    families = np.full(n << n - 1, -math.inf)
-    for x, (masks, values) in enumerate(kept):
-        families[(x << n - 1) + slots_of(masks, x)] = values
-    return FamilyStore(n, families)
+    return FamilyStore.of(n, kept)
 
 
-def score_allowed(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Pruning,
-    rules: Sequence[FamilyRules],
-    run: Run,
-    losses: Mapping[int, ChildLosses] = NO_LOSSES,
-) -> PrunedScores | None:
+def score_allowed(task: ScoringTask, run: Run) -> PrunedScores | None:
     """As ``score_pruned``, of the allowed families only, less what parameter constraints cost them; None when the time
     limit came first.
 
     Where every subset of allowed parents is allowed, but for those that must be, what the core keeps is right if it
     knows of the latter. Elsewhere a walk of its own goes over the parents that may be added to those that must be.
     """
-    if table.continuous and not all(own.is_closed_under_removal for own in rules):
+    if task.table.continuous and not all(own.is_closed_under_removal for own in task.rules):
         raise ConstraintError(
-            f"With {kind!r} and {len(columns)} variables, constraints that ask for parents are not understood; up to "
+            f"With {task.kind!r} and {task.n} variables, constraints that ask for parents are not understood; up to "
             f"{BLOCK_LIMIT} variables without max_parents they are. Forbid edges, or leave out columns."
         )
-    must = [
-        own.must if x not in losses and _core_can_begin(own, x, table, columns, kind, max_parents) else 0
-        for x, own in enumerate(rules)
-    ]
-    whole = score_worth_keeping(table, columns, kind, max_parents, keep, run, must)
+    must = [own.must if x not in task.losses and _core_can_begin(task, x) else 0 for x, own in enumerate(task.rules)]
+    whole = score_worth_keeping(task, run, must)
     if whole is None:
         return None
     kept: list[Families] = []
-    for x, own in enumerate(rules):
+    for x, own in enumerate(task.rules):
         begun = must[x] if whole.by_layers else 0
-        if own.is_closed_above_must and own.must == begun and x not in losses:
-            masks, values = families_of(whole.store, x)
+        if own.is_closed_above_must and own.must == begun and x not in task.losses:
+            masks, values = whole.store.families_of(x)
             allowed = admitted(own, masks)
             kept.append((masks[allowed], values[allowed]))
             continue
-        found = FamilyWalk(table, columns, kind, max_parents, keep, own, x, run, losses.get(x)).families()
+        found = FamilyWalk(task, x, run).families()
         if found is None:
             return None
-        _require_some(found[0].size > 0, own, x, max_parents)
+        _require_some(found[0].size > 0, own, x, task.max_parents)
         kept.append(found)
-    return _joined(whole, kept, keep, run)
+    return _joined(whole, kept, task.keep, run)
 
 
-def _core_can_begin(
-    own: FamilyRules, x: int, table: Table, columns: Sequence[int], kind: ScoreKind, max_parents: int | None
-) -> bool:
+def _core_can_begin(task: ScoringTask, x: int) -> bool:
     """Whether families may be compared with the one of just the parents that must be, by the core."""
-    if not own.is_closed_above_must or own.must.bit_count() > (len(columns) if max_parents is None else max_parents):
+    own = task.rules[x]
+    if not own.is_closed_above_must or own.must.bit_count() > task.most_parents:
         return False
-    return own.must == 0 or may_be_in_layers(table, columns, kind, x, own.must)
+    return own.must == 0 or may_be_in_layers(task, x, own.must)
 
 
 def _joined(whole: PrunedScores, kept: Sequence[Families], keep: Pruning, run: Run) -> PrunedScores:
     """On one grid: that of the core, or a coarser one where parents that must be score far below."""
     are_near = keep.k is None and keep.epsilon <= HOPELESS_NATS  # the networks that are asked for
     kept, grid = _on_one_grid(whole.store.lists.names, kept, whole.grid, run, are_near=are_near)
-    store = listed_store(whole.store.lists.names, kept)
+    store = ListStore.of(whole.store.lists.names, kept)
     return replace(whole, store=store, grid=grid, kept=store.n_families)
 
 
@@ -266,16 +225,17 @@ def admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
     return np.concatenate(parts) if parts else np.zeros(0, bool)
 
 
-def _can_do_without(own: FamilyRules, store: SetStore | FamilyStore, x: int, table: Table, column: int) -> bool:
+def _can_do_without(store: DenseStore, task: ScoringTask, x: int) -> bool:
     """Whether families left out for their penalty are hopeless still: they score 1,000 nats less than x without parents
     less all that data could explain of x, so also less than the smallest allowed families if these are near enough."""
+    own = task.rules[x]
     if own.admits(0):
         return True
     if own.rules or own.among is not None:
         return False
     smallest = max(own.least, own.must.bit_count())
     others = [v for v in range(store.n) if own.may >> v & 1 and not own.must >> v & 1]
-    near = store.value(x, 0) - table.n_rows * math.log(max(2, int(table.arities[column])))
+    near = store.value(x, 0) - task.table.n_rows * math.log(max(2, task.arities[x]))
     more = combinations(others, smallest - own.must.bit_count())
     return all(store.value(x, own.must | sum(1 << v for v in chosen)) >= near for chosen in more)
 
@@ -284,8 +244,4 @@ def _require_some(has_some: bool, own: FamilyRules, x: int, max_parents: int | N
     if not has_some:
         is_limited = max_parents is not None and max_parents < len(own.names) - 1
         limit = f" with at most {max_parents} parents each" if is_limited else ""
-        raise ConstraintError(f"No parents of {own.names[x]!r} obey all that is known about them{limit}.")
-
-
-def _members(mask: int) -> list[int]:
-    return [v for v in range(mask.bit_length()) if mask >> v & 1]
+        raise ConstraintError(f"No parents of {own.names[x]!r} satisfy all that is known about them{limit}.")

@@ -9,18 +9,14 @@ that need no scores are in ``mdl_theorems``.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.run import Run
-from topdag.search.family_lists import FamilyLists
 from topdag.search.lattice import lattice_of
-from topdag.search.stores import Floats, ListStore, Store, rows_of
+from topdag.search.stores import Families, ListStore, Store
 
-Families = tuple[NDArray[np.uint64], Floats]
 TIES_GO_TOO = -1.0
 
 
@@ -93,15 +89,7 @@ def store_for_k_best(
         return store
     families = _core.families_reaching(lattice, threshold - slack, run.threads, run.seconds_left, run.tick)
     run.timed("pruning", begin)
-    return None if families is None else listed_store(names, families)
-
-
-def listed_store(names: tuple[str, ...], families: Sequence[Families]) -> ListStore:
-    """A store of just these families, one entry for each variable."""
-    masks, scores = (np.concatenate(parts) for parts in zip(*families, strict=True))
-    offsets = np.cumsum([0, *(len(own) for own, _ in families)])
-    lists = FamilyLists(names, offsets, rows_of(masks), scores)
-    return ListStore(len(names), lists, lists.scores)
+    return None if families is None else ListStore.of(names, families)
 
 
 def _kth_best_score(lattice: _core.Lattice, k: int, run: Run, *, of_classes: bool, furthest: float) -> float | None:

@@ -9,7 +9,7 @@ from numbers import Real
 from topdag._util.run import is_whole
 from topdag.errors import ScoreError
 from topdag.scoring.dominance import TIES_GO_TOO
-from topdag.scoring.pruned import Pruning
+from topdag.scoring.task import Pruning
 
 MOST_IN_A_LIST = 10**9
 

@@ -14,6 +14,8 @@ from functools import cache
 from itertools import accumulate
 from operator import mul
 
+from topdag._util.bitsets import bits
+
 MARGIN = 1e-7
 MOST_SETS = 5_000
 NBestParents = Callable[[int, int], int]
@@ -107,7 +109,7 @@ def algorithm_2(
 
     @cache
     def d(placed: int) -> float:
-        return corollary_8(n_rows, arities[x], [arities[v] for v in _members(placed) if v != x])
+        return corollary_8(n_rows, arities[x], [arities[v] for v in bits(placed) if v != x])
 
     everyone = (1 << len(arities)) - 1
     if _are_enough(k, 1, d(0)):
@@ -119,7 +121,7 @@ def algorithm_2(
             return math.inf
         longer: dict[int, int] = {}
         for available, n_smaller in waiting.items():
-            for z in _members(available):
+            for z in bits(available):
                 left = available ^ 1 << z
                 n_now = n_smaller if z == x else n_smaller << n_best_parents(z, left)
                 reached = d(everyone ^ left)
@@ -160,7 +162,3 @@ def _are_enough(k: int, n_smaller: int, d: float) -> bool:
 def _whole_log2(value: float) -> float:
     """The logarithm rounded down, but never below the true one by rounding errors."""
     return math.floor(math.log2(value * (1 + MARGIN))) if value < math.inf else math.inf
-
-
-def _members(mask: int) -> list[int]:
-    return [v for v in range(mask.bit_length()) if mask >> v & 1]

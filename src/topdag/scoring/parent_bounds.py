@@ -28,7 +28,6 @@ from topdag.scoring.mdl_theorems import (
 from topdag.scoring.score import score
 from topdag.search.engines import LATTICE_LIMIT
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import ListStore
 
 
 @dataclass(frozen=True)
@@ -128,8 +127,7 @@ def _improved_by_algorithm_2(
         store = score(table, BIC(), max_parents=enough, keep="best", threads=threads).store
     except TooLarge:
         return bounds
-    assert isinstance(store, ListStore)
-    n_best_parents = best_family_sizes(store.lists)
+    n_best_parents = best_family_sizes(store.listed.lists)
     for x in hopeful:
         limit = algorithm_2(table.n_rows, arities, n_best_parents, columns.index(x), k) + facts[x].n_constant
         if limit < bounds[x].limit:

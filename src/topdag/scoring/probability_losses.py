@@ -6,13 +6,9 @@ decides what need not be optimised (see ``family_walk``).
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 from topdag._util.bitsets import masks_in
 from topdag._util.run import Run
@@ -20,17 +16,10 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import round_store
+from topdag.scoring.task import NO_LOSSES
 from topdag.search.engines import family_bytes, set_bytes
-from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import (
-    FamilyStore,
-    Floats,
-    ListStore,
-    SetStore,
     Store,
-    families_of,
-    rows_of,
-    slots_of,
 )
 
 if TYPE_CHECKING:
@@ -49,9 +38,6 @@ class ChildLosses:
     def of(self, mask: int) -> float:
         """What the constraints cost the log likelihood; the parents must hold those that constraints name."""
         return self.known.loss(self.table, [v for i, v in enumerate(self.columns) if mask >> i & 1])
-
-
-NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 
 def losses_of(table: Table, columns: tuple[int, ...], kind: ScoreKind) -> Mapping[int, ChildLosses]:
@@ -98,11 +84,15 @@ def require_room(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_pa
 
 def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tuple[Store, int] | None:
     """Every family's score less its loss, and the grid; None when the time limit came first."""
+    if not store.is_listed:
+        what = f"Constrained scores of all families of {store.n} variables"
+        needed = family_bytes(store.n) + 3 * set_bytes(store.n)
+        run.require_memory(needed, what, 'Use fewer variables, or keep="best".')
     begin, done = run.seconds, 0
-    lessened: dict[int, Floats] = {}
-    total = sum(len(families_of(store, x)[0]) for x in losses)
+    lessened = {x: store.families_of(x) for x in losses}
+    total = sum(len(masks) for masks, _ in lessened.values())
     for x, child in losses.items():
-        masks, values = families_of(store, x)
+        masks, values = lessened[x]
         for at, mask in enumerate(masks_in(masks)):
             if run.is_over:
                 return None
@@ -110,30 +100,6 @@ def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tu
                 run.tick("counting", done, total)
             done += 1
             values[at] -= child.of(mask)
-        lessened[x] = values
     run.timed("counting", begin)
-    return _listed(store, lessened, run) if isinstance(store, ListStore) else _dense(store, lessened, run)
-
-
-def _listed(store: ListStore, lessened: Mapping[int, Floats], run: Run) -> tuple[Store, int]:
-    masks, scores = [], []
-    for x in range(store.n):
-        own, values = families_of(store, x)
-        masks.append(own)
-        scores.append(lessened.get(x, values))
-    joined = np.concatenate(scores)
-    lists = FamilyLists(store.lists.names, store.lists.offsets, rows_of(np.concatenate(masks)), joined)
-    listed = ListStore(store.n, lists, lists.scores.copy())  # lists put families in an order of their own
-    return listed, round_store(listed, run.threads)
-
-
-def _dense(store: SetStore | FamilyStore, lessened: Mapping[int, Floats], run: Run) -> tuple[Store, int]:
-    n = store.n
-    what, advice = f"Constrained scores of all families of {n} variables", 'Use fewer variables, or keep="best".'
-    run.require_memory(family_bytes(n) + 3 * set_bytes(n), what, advice)
-    families = np.full(n << n - 1, -math.inf)
-    for x in range(n):
-        masks, values = families_of(store, x)
-        families[(x << n - 1) + slots_of(masks, x)] = lessened.get(x, values)
-    dense = FamilyStore(n, families)
-    return dense, round_store(dense, run.threads)
+    lesser = store.with_families(lessened)
+    return lesser, round_store(lesser, run.threads)

@@ -12,9 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.bitsets import Sets, set_array
+from topdag._util.bitsets import Sets, bits, set_array
 from topdag._util.run import Run, available_memory, shown_bytes
-from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import (
     AIC,
@@ -26,6 +25,7 @@ from topdag.scoring.kinds.discrete import (
 )
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
+from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
@@ -43,19 +43,6 @@ ALL_RULES = (1 << len(RULES)) - 1
 
 COUNTED = 0.6
 """The part of what is held that the core counts: its lists keep room to grow."""
-
-
-@dataclass(frozen=True)
-class Pruning:
-    """Which families stay.
-
-    ``epsilon``: all but those that a proper subset of their parents beats by more than so many nats; -1.0: by
-    anything, ties included, which is enough for one best network. ``k``: all but those that at least k different
-    proper subsets beat strictly, which is enough for the k best networks; ``epsilon`` then does not matter.
-    """
-
-    epsilon: float = -1.0
-    k: int | None = None
 
 
 @dataclass(frozen=True)
@@ -79,31 +66,23 @@ class PrunedScores:
 
 
 def score_pruned(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Pruning,
-    run: Run,
-    *,
-    rules: int = ALL_RULES,
-    layers: bool | None = None,
-    must: Sequence[int] = (),
+    task: ScoringTask, run: Run, *, rules: int = ALL_RULES, layers: bool | None = None, must: Sequence[int] = ()
 ) -> PrunedScores | None:
-    """The families of these columns that ``keep`` asks for; None when the time limit came first.
+    """The families that are worth keeping, whatever the task's rules and losses; None when the time limit came first.
 
-    ``layers``: whether all sets of a size are counted; None: where hardly any can be left out, or sets are too wide.
-    ``must``: by variable parents that it has in any case, as masks; heeded where all sets of a size are counted, as
+    ``rules``: those that may cut. ``layers``: whether all sets of a size are counted; None: where hardly any can be
+    left out, or sets are too wide.
+    ``must``: by variable parents that it always has, as masks; heeded where all sets of a size are counted, as
     ``PrunedScores.by_layers`` says, if ``may_be_in_layers``.
     """
-    n = len(columns)
+    n, keep = task.n, task.keep
     if n > MOST_VARIABLES:
         raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
     if n > MOST_WALKED and keep.k is not None:
         raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
-    require_rule(kind, n, max_parents)
+    require_rule(task.kind, n, task.max_parents)
     begin = run.seconds
-    view, question = coded(table, columns), pruning_question(table, columns, kind, max_parents, keep, run, rules=rules)
+    view, question = coded(task.table, task.columns), pruning_question(task, run, rules=rules)
 
     def in_layers() -> _core.PrunedFamilies | None:
         wide = set_array(must, MOST_VARIABLES)
@@ -127,44 +106,33 @@ def score_pruned(
         return None
     if found.memory_needed:
         _raise_too_large(found.memory_needed / COUNTED, n, run)
-    return _pruned_scores(
-        found, tuple(table.names[v] for v in columns), by_layers=by_layers, only_best=keep == Pruning()
-    )
+    return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
 
-def may_be_in_layers(table: Table, columns: Sequence[int], kind: ScoreKind, x: int, must: int) -> bool:
+def may_be_in_layers(task: ScoringTask, x: int, must: int) -> bool:
     """Whether the penalty of x with these parents is no larger than what the numbers of a layer can hold."""
-    cells = math.prod(int(table.arities[v]) for i, v in enumerate(columns) if (must | 1 << x) >> i & 1)
-    return kind.least_penalty(table.n_rows, 2) * cells <= table.n_rows * math.log(table.n_rows + 2)
+    cells, n_rows = math.prod(task.arities[v] for v in bits(must | 1 << x)), task.table.n_rows
+    return task.kind.least_penalty(n_rows, 2) * cells <= n_rows * math.log(n_rows + 2)
 
 
-def pruning_question(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Pruning,
-    run: Run,
-    *,
-    rules: int = ALL_RULES,
-) -> _core.PruningQuestion:
+def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> _core.PruningQuestion:
     """What the core is asked."""
+    kind, n_rows, arities = task.kind, task.table.n_rows, task.arities
     if not isinstance(kind, SetScore):
         raise ScoreError(
             f"{kind!r} is no difference of functions of sets, so it cannot be scored with pruning; "
             "leave out columns until tables over all sets fit, or use BDeu, BIC, AIC, qNML, K2 or fNML."
         )
-    arities = [int(table.arities[v]) for v in columns]
-    formulas = {arity: kind.below(table.n_rows, arity) for arity in sorted(set(arities))}
+    formulas = {arity: kind.below(n_rows, arity) for arity in sorted(set(arities))}
     below = [formula for formula in formulas.values() if formula is not None]
     places = {arity: place for place, arity in enumerate(formulas)}
     return _core.PruningQuestion(
-        kind.joint(table.n_rows),
+        kind.joint(n_rows),
         below,
         [places[arity] for arity in arities] if below else [],
-        min(len(columns), len(columns) if max_parents is None else max_parents),
-        keep.epsilon,
-        keep.k or 0,
+        min(task.n, task.most_parents),
+        task.keep.epsilon,
+        task.keep.k or 0,
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
     )
@@ -201,7 +169,7 @@ def _pruned_scores(
 ) -> PrunedScores:
     masks, scores = found.take_parents(), found.take_scores()
     lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
-    store = ListStore(len(names), lists, lists.scores)
+    store = ListStore.of_lists(lists)
     require_exact_sums(store, found.grid, only_best=only_best)
     return PrunedScores(
         store,

@@ -7,14 +7,10 @@ too large for both are refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-
-import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
 from topdag.errors import ScoreError
-from topdag.search.stores import Floats, ListStore, Store
+from topdag.search.stores import Store
 
 PART = 1 << 20
 HOPELESS_NATS = 1000.0
@@ -57,7 +53,7 @@ def sums_are_exact(store: Store, grid: int) -> bool:
 
 
 def _shortfalls_are_exact(store: Store, grid: int) -> bool:
-    return isinstance(store, ListStore) and store.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS - grid)
+    return store.is_listed and store.listed.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS - grid)
 
 
 def _total(store: Store) -> float:
@@ -67,20 +63,10 @@ def _total(store: Store) -> float:
 def _reach(store: Store, x: int) -> float:
     """What the local scores of x are at most, in size, and how far apart."""
     low, high = 0.0, 0.0
-    for values in _values(store, x):
+    for values in store.pieces_of(x):
         allowed = values[values > -math.inf]
         low, high = min(low, allowed.min(initial=0.0)), max(high, allowed.max(initial=0.0))
     return high - low
-
-
-def _values(store: Store, x: int) -> Iterator[Floats]:
-    if isinstance(store, ListStore):
-        yield store.rounded[slice(*store.lists.offsets[x : x + 2])]
-        return
-    low = np.uint64((1 << x) - 1)
-    for begin in range(0, 1 << store.n - 1, PART):
-        slots: NDArray[np.uint64] = np.arange(begin, min(begin + PART, 1 << store.n - 1), dtype=np.uint64)
-        yield store.values(x, slots & low | (slots & ~low) << np.uint64(1))
 
 
 def _too_large(what: str) -> ScoreError:

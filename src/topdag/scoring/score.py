@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +13,10 @@ from topdag._util.run import OnProgress, Run, is_whole
 from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.scoring.all_sets import fill_store
+from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
-from topdag.scoring.continuous_scoring import note_on_degenerate
-from topdag.scoring.dominance import listed_store, store_for_k_best
+from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
@@ -25,6 +24,7 @@ from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store
 from topdag.scoring.scores import Scores, cutoff_of
+from topdag.scoring.task import ScoringTask
 from topdag.search.engines import Choice, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
@@ -51,8 +51,8 @@ def score(
     what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
     classes, where the score is equivalent) can need, ties with the last of them included. Without ``keep``, all
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
-    more scores again by itself. ``constraints``: only networks that obey them count in any question about the scores;
-    contradictions raise ConstraintError (docs/guides/constraints.md).
+    more scores again by itself. ``constraints``: only networks that satisfy them count in any question about the
+    scores; contradictions raise ConstraintError (docs/guides/constraints.md).
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
@@ -157,14 +157,16 @@ def _score_lists(
 ) -> _Scored | None:
     losses = losses_of(table, columns, kind)
     base, pruning = kind.unconstrained, pruning_for(keep)
+    task = ScoringTask(table, columns, base, max_parents, pruning, losses=losses)
     if known is None and not losses:
-        pruned = score_worth_keeping(table, columns, base, max_parents, pruning, run)
-    else:
-        limit = max_parents if known is None else known.limit_on_parents(max_parents)
+        pruned = score_worth_keeping(task, run)
+    elif known is None:
         from topdag.knowledge.compiled import free_rules
 
-        rules = free_rules(tuple(table.names[v] for v in columns)) if known is None else known.families
-        pruned = score_allowed(table, columns, base, limit, pruning, rules, run, losses)
+        pruned = score_allowed(replace(task, rules=free_rules(task.names)), run)
+    else:
+        limit = known.limit_on_parents(max_parents)
+        pruned = score_allowed(replace(task, max_parents=limit, rules=known.families), run)
     return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
 
 
@@ -194,9 +196,8 @@ def _score_all_sets(
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
-        found = allowed_only(
-            *(filled, known.families, table, columns, kind.unconstrained, limit, grid, run), is_whole=not left_out
-        )
+        task = ScoringTask(table, columns, kind.unconstrained, limit, rules=known.families)
+        found = allowed_only(filled, task, grid, run, is_whole=not left_out)
         if found is None:
             return None
         allowed, grid = found
@@ -231,7 +232,7 @@ def scored_again(
 def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
-    store = ListStore(n, lists, np.array(lists.scores))
+    store = ListStore(n, lists, lists.scores.copy())
     grid = round_store(store, 1)
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
@@ -274,8 +275,8 @@ def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, g
         slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
         equivalent = kind.score_equivalent
         return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
-    held = sum(array.nbytes for array in store.arrays)
+    held = store.n_bytes
     needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
     run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
     core, epsilon = store.core(), keep_epsilon(keep)
-    return listed_store(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])
+    return ListStore.of(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])

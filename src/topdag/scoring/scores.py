@@ -21,7 +21,7 @@ from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.rounding import HOPELESS_NATS, require_fine
 from topdag.search.lattice import lattice_of
-from topdag.search.stores import ListStore, SetStore, Store, families_of
+from topdag.search.stores import Store
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints, Rest
@@ -64,7 +64,7 @@ class Scores:
 
     @property
     def rest(self) -> Rest | None:
-        """What families do not tell by themselves; None where every network of scored families obeys."""
+        """What families do not tell by themselves; None where every network of scored families satisfies it."""
         return self.compiled.rest if self.compiled is not None and not self.compiled.is_local else None
 
     @property
@@ -74,7 +74,7 @@ class Scores:
 
     @property
     def before(self) -> tuple[int, ...]:
-        """By scored variable those before it in some order of every network that obeys, as masks; () when nothing is
+        """By scored variable those before it in some order of every allowed network, as masks; () when nothing is
         known of that."""
         return () if self.compiled is None else self.compiled.places
 
@@ -141,6 +141,11 @@ class Scores:
         return 2 ** len(self.columns) if self.report is None else self.report.sets
 
     @property
+    def lists_all(self) -> bool:
+        """Whether all families that are allowed stand in lists; those made for the best network lack some."""
+        return self.store.is_listed and not self.automatic
+
+    @property
     def slack(self) -> float:
         """How far rounding can move a difference of two local scores of one variable: two grid steps."""
         return math.ldexp(2.0, -self.grid)
@@ -199,7 +204,7 @@ class Scores:
             )
         x, *places = (self.columns.index(v) for v in columns)
         mask = sum(1 << place for place in places)
-        by_search = isinstance(self.store, ListStore) and self.automatic
+        by_search = self.store.is_listed and self.automatic
         self.require_local("family_bound", order=not by_search)
         if self.max_parents is not None and len(places) > self.max_parents:
             return -math.inf
@@ -215,9 +220,8 @@ class Scores:
         """The best network with just this family for x. What the others' lists lack, a smaller family beats."""
         from topdag.search.best import best_score_of
 
-        assert isinstance(self.store, ListStore)
         rounded = math.ldexp(round(math.ldexp(local, self.grid)), -self.grid)
-        return best_score_of(self.store.with_only(x, mask, rounded))
+        return best_score_of(self.store.listed.with_only(x, mask, rounded))
 
     def is_kept(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> bool:
         """Whether all families are there that the best so many, or those within this factor, can need."""
@@ -276,7 +280,7 @@ class Scores:
         if column not in self.columns:
             yield (), 0.0
             return
-        masks, values = families_of(self.store, self.columns.index(column))
+        masks, values = self.store.families_of(self.columns.index(column))
         for mask, value in zip(masks_in(masks), values.tolist(), strict=True):
             yield tuple(self.names[v] for i, v in enumerate(self.columns) if mask >> i & 1), value
 
@@ -292,8 +296,8 @@ class Scores:
         """The networks that compete, and how finely they are told apart."""
         n = len(self.columns)
         limit = "any number of parents" if self.max_parents is None else f"at most {self.max_parents} parents each"
-        if isinstance(self.store, ListStore) and self.table is None:
-            limit = f"parents from {self.store.lists.n_families:,} listed families"
+        if self.store.is_listed and self.table is None:
+            limit = f"parents from {self.n_families:,} listed families"
         isolated = len(self.names) - n
         constant = f", {isolated} constant column{'s' * (isolated != 1)} left isolated" if isolated else ""
         most = math.ldexp(4 * n, -self.grid)  # two scores by a step for each variable, and parents that are dropped
@@ -316,7 +320,7 @@ class Scores:
             return 0.0 if not parents and x not in self.columns else -math.inf
         mask = sum(1 << self.columns.index(v) for v in parents)
         at = self.columns.index(x)
-        return self.store.exact_value(at, mask) if isinstance(self.store, ListStore) else self.store.value(at, mask)
+        return self.store.exact_value(at, mask)
 
 
 def require_local(known: CompiledConstraints | None, asked_by: str, *, order: bool = False) -> None:
@@ -334,10 +338,7 @@ def require_local(known: CompiledConstraints | None, asked_by: str, *, order: bo
 
 def cutoff_of(store: Store, max_parents: int) -> float:
     """Infinite unless sets with so many parents or fewer were left out for their penalty."""
-    if not isinstance(store, SetStore) or store.limits:
-        return math.inf
-    allowed = sum(math.comb(store.n, size) for size in range(min(store.n, max_parents + 1) + 1))
-    return math.inf if store.n_allowed_sets == allowed else HOPELESS_NATS
+    return HOPELESS_NATS if store.lacks_sets(max_parents) else math.inf
 
 
 def _as_names(parents: Sequence[str]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The allowed families of one variable that must have parents, or obeys rules, scored size by size.
+"""The allowed families of one variable that must have parents, or satisfies rules, scored size by size.
 
 Parent sets are walked upwards from those that must be. A set is cut off with all its supersets when a bound says that
 none of them can matter beside an allowed subset.
@@ -7,7 +7,7 @@ none of them can matter beside an allowed subset.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +17,7 @@ from topdag import _core
 from topdag._util.bitsets import (
     Sets,
     as_set,
+    bits,
     is_empty,
     masks_in,
     meets,
@@ -28,14 +29,13 @@ from topdag._util.bitsets import (
     with_added,
 )
 from topdag._util.run import Run
-from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.scoring.kinds.discrete import BDeu, ScoreKind, SetScore, coded
-from topdag.scoring.probability_losses import ChildLosses
-from topdag.scoring.pruned import Pruning, grid_scores, pruning_question
+from topdag.scoring.kinds.discrete import BDeu, SetScore, coded
+from topdag.scoring.pruned import grid_scores, pruning_question
+from topdag.scoring.task import ScoringTask
 
 if TYPE_CHECKING:
-    from topdag.knowledge.compiled import FamilyRules
+    pass
 
 Values = NDArray[np.float64]
 
@@ -46,31 +46,19 @@ SLACK_STEPS = 8
 
 
 class FamilyWalk:
-    """One walk for variable x; ``max_parents`` as for all variables; ``losses``: what parameter constraints cost it."""
+    """One walk for variable x of a task."""
 
-    def __init__(
-        self,
-        table: Table,
-        columns: tuple[int, ...],
-        kind: ScoreKind,
-        max_parents: int | None,
-        keep: Pruning,
-        rules: FamilyRules,
-        x: int,
-        run: Run,
-        losses: ChildLosses | None = None,
-    ) -> None:
-        assert isinstance(kind, SetScore)
-        self.table, self.columns, self.kind, self.keep, self.rules, self.x, self.run, self.losses = (
-            table, columns, kind, keep, rules, x, run, losses,
-        )  # fmt: skip
-        self.limit = rules.most if max_parents is None else min(max_parents, rules.most)
-        self.view = coded(table, columns)
-        self.question = pruning_question(table, columns, kind, max_parents, keep, run)
-        self.arities = [int(table.arities[v]) for v in columns]
+    def __init__(self, task: ScoringTask, x: int, run: Run) -> None:
+        assert isinstance(task.kind, SetScore)
+        self.table, self.columns, self.kind, self.keep = task.table, task.columns, task.kind, task.keep
+        self.x, self.run, self.rules, self.losses = x, run, task.rules[x], task.losses.get(x)
+        self.limit = min(task.most_parents, self.rules.most)
+        self.view = coded(task.table, task.columns)
+        self.question = pruning_question(task, run)
+        self.arities = task.arities
         self.kept_masks, self.kept_scores = self._sets([]), np.empty(0)
         self.n_scored = 0
-        self._everyone = (1 << len(columns)) - 1
+        self._everyone = (1 << task.n) - 1
         self.most_likely = self._most_likely()
 
     def families(self) -> tuple[Sets, Values] | None:
@@ -183,7 +171,7 @@ class FamilyWalk:
         def count(parents: int) -> int:
             if self.run.is_over:
                 return 0  # no bound; the walk ends
-            return len(_distinct([codes[v] for v in _members(parents | 1 << self.x)]))
+            return len(_distinct([codes[v] for v in bits(parents | 1 << self.x)]))
 
         return np.array([count(parents) for parents in masks_in(sets)], dtype=np.float64)
 
@@ -214,7 +202,7 @@ class FamilyWalk:
     def _require_few(self, n_sets: int) -> None:
         if n_sets > MOST_SETS:
             raise ScoreError(
-                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} obey the constraints. Give "
+                f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} satisfy the constraints. Give "
                 "max_parents, such as max_parents=3, or allowed_parents of it."
             )
 
@@ -227,7 +215,7 @@ class FamilyWalk:
 
     def _less_losses(self, sets: Sets, scores: Values, needed: NDArray[np.bool_]) -> Values:
         """The score without constraints is the most a family can reach, so only those that it leaves are optimised; the
-        others count as worth nothing, which is safe since something smaller beats them."""
+        others count as scoring nothing, which is safe since something smaller beats them."""
         assert self.losses is not None
         found = np.full(len(sets), -math.inf)
         for at in np.flatnonzero(needed):
@@ -259,7 +247,3 @@ def _distinct(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     for column in columns[1:]:
         numbers = np.unique(numbers, return_inverse=True)[1] * (int(column.max()) + 1) + column
     return np.unique(numbers)
-
-
-def _members(mask: int) -> Iterator[int]:
-    return (v for v in range(mask.bit_length()) if mask >> v & 1)

@@ -14,7 +14,7 @@ from topdag.errors import ScoreError
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior
 from topdag.scoring.rounding import round_store
 from topdag.scoring.scores import Scores
-from topdag.search.stores import FamilyStore, ListStore, families_of, slots_of
+from topdag.search.stores import FamilyStore, ListStore, slots_of
 
 FAR_BEHIND = 50.0
 """Nats by which a family must lose to count for nothing."""
@@ -35,8 +35,8 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     if isinstance(prior, EdgePrior):
         prior.require_names(scores.names)
     names = scores.scored_names
-    if isinstance(scores.store, ListStore):
-        store, grid = _listed_with(scores.store, names, prior, run)
+    if scores.store.is_listed:
+        store, grid = _listed_with(scores.store.listed, names, prior, run)
         return replace(scores, store=store, grid=grid, automatic=False, prior=prior)
     if not names:
         return replace(scores, prior=prior)
@@ -47,7 +47,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     )
     families = np.full(n << n - 1, -math.inf)
     for x in range(n):
-        masks, values = families_of(scores.store, x)
+        masks, values = scores.store.families_of(x)
         slots = slots_of(masks, x)
         weights = prior.family_log_weights(names, x)
         own = families[x << n - 1 : (x + 1) << n - 1]
@@ -109,7 +109,7 @@ def scores_of_orders(scores: Scores, prior: Prior | None, run: Run) -> Scores:
     families[:, 0] = 0.0  # of constant columns; those of the others follow
     place = _places_in(scores, columns)
     for x, at in enumerate(place):
-        masks, values = families_of(scores.store, x)
+        masks, values = scores.store.families_of(x)
         moved = _moved(masks, range(len(place)), place)
         families[at, 0] = -math.inf
         families[at, slots_of(moved, at)] = values

@@ -40,7 +40,7 @@ SHARE_OF_MEMORY = 0.6
 class Standing:
     """How the search for the best network stands; true at any moment.
 
-    ``known``: the best network met and the bound, as costs; ``method``: what was at work last; ``work``: counts;
+    ``known``: the best network found and the bound, as costs; ``method``: what was at work last; ``work``: counts;
     ``limit``: what stopped it, if not the run.
     """
 
@@ -205,7 +205,7 @@ def kept_candidates(store: ListStore, root: Relaxation, threshold: float) -> tup
 
 
 def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | None) -> bool:
-    """Until so many sets were met; without a number, as long as it takes, layer by layer when memory is short."""
+    """Until so many sets were found; without a number, as long as it takes, layer by layer when memory is short."""
     known = standing.known
     candidates, shift = kept_candidates(standing.store, root, known.cost)
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
@@ -282,10 +282,10 @@ def best_of_store(
     () when any may be; ``slack``: how far rounding can move a difference of two local scores."""
     if store.n == 0:
         return BestOfStore(True, (), "none")
-    choice = engine_for_best(store.n, listed=isinstance(store, ListStore), before=before, wanted=wanted)
-    if not isinstance(store, ListStore) or choice.engine not in ON_LISTS:
+    choice = engine_for_best(store.n, listed=store.is_listed, before=before, wanted=wanted)
+    if not store.is_listed or choice.engine not in ON_LISTS:
         return best_on_all_sets(store, choice, run, before, slack)
-    standing = Standing.begin(store, run)
+    standing = Standing.begin(store.listed, run)
     is_finished = search_best(standing, run, engine=choice.engine)
     masks = tuple(standing.masks) if is_finished and standing.masks is not None else None
     return BestOfStore(is_finished, masks, f"{choice.engine.value}: {standing.method}")

@@ -44,7 +44,7 @@ FIRST_FAMILIES = 1_000  # which the program begins with
 
 @dataclass(frozen=True)
 class BranchResult:
-    """``masks``: the best network met; no network costs less than ``bound``.
+    """``masks``: the best network found; no network costs less than ``bound``.
 
     ``finished``: it is the best; ``bound`` equals its cost, or nearly where costs lie too close together to tell them
     apart (see Known.cutoff). ``masks`` is None and the cost infinite when there is no network at all. ``nodes``: parts
@@ -76,8 +76,8 @@ def prove_best(
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date.
 
     ``resumed``: where an earlier search with this root stood; ``on_split`` is called again and again with a function
-    that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that obey.
-    ``dives``: the newest part comes next, which meets good networks sooner and proves later.
+    that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that satisfy
+    them. ``dives``: the newest part comes next, which meets good networks sooner and proves later.
     """
     known = known_from(store, run, known, incumbent)
     root = solve_root(store, run, known=known, rows=rows) if root is None else root
@@ -237,7 +237,7 @@ class PartSearch:
 
     def _dive(self, allowed: Marks) -> None:
         """Fixes families by their weights until a network stands or none can be better; a good network on the way, of
-        100 variables 1.7 nats better than what climbing met, makes every part smaller."""
+        100 variables 1.7 nats better than what climbing found, makes every part smaller."""
         while self.families.core.propagate(allowed.view(np.uint8)):
             if allowed.sum() == self.families.n:
                 self._offer(allowed)
@@ -294,7 +294,7 @@ class PartSearch:
         return max(bound, plain, inherited), np.maximum(family_bounds, plain_bounds)
 
     def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
-        """Adds violated clusters; when there are none, and for the first part in any case, halves of sums of them (of
+        """Adds violated clusters; when there are none, and always for the first part, halves of sums of them (of
         100 variables two nats of ten in five seconds, where forty parts gained less) and local cuts (of
         70 variables with 500 rows one part, not a thousand); with rows, local cuts pay in the first part only. ``own``:
         the rows that hold in this part, of all parts only unless it ``is_narrower``."""

@@ -21,7 +21,7 @@ from topdag.search.stores import Candidates, Floats, ListStore
 class Part:
     """One component: its variables in column order, and their families with what comes before left out.
 
-    ``before``: all that come before, as a mask, who are there as parents in any case. ``masks`` number parents by their
+    ``before``: all that come before, as a mask, who are always there as parents. ``masks`` number parents by their
     place in ``variables``; ``scores`` are those of the whole families, so a part's costs are costs of the whole
     question.
     """
@@ -40,7 +40,7 @@ class Part:
         """The part's families as a list of their own; ``names`` of all variables."""
         own = tuple(names[v] for v in self.variables)
         lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), self.masks.ndim), self.scores)
-        return ListStore(len(own), lists, lists.scores)  # in the list's own order
+        return ListStore.of_lists(lists)
 
     def as_columns(self, places: Iterable[int]) -> list[int]:
         """Places in the part as columns of the whole."""

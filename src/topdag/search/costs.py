@@ -96,11 +96,6 @@ def costs_of(store: ListStore) -> Floats:
     return costs
 
 
-def spread_of(store: ListStore) -> float:
-    """No network is further behind the best: how far the families of each variable lie apart, in sum."""
-    return float(np.maximum.reduceat(costs_of(store), store.lists.offsets[:-1]).sum())
-
-
 def candidates_of(store: ListStore) -> Candidates:
     """The families that orders use."""
     return _core.undominated(store.any_candidates)

@@ -2,7 +2,7 @@
 
 As published by de Campos, Zeng & Ji (2009, section 4); the core has the search. Knowledge about single variables'
 parents is in the lists already. Rules across variables, paths and orders are looked at in every case: what a case
-leaves no choice about is settled in it, one that nothing can obey goes, and where the best families break something,
+leaves no choice about is settled in it, one that nothing can satisfy goes, and where the best families break something,
 cycles or not, the case is split by it.
 """
 
@@ -26,7 +26,7 @@ SHARE_OF_MEMORY = 0.6
 
 @dataclass(frozen=True)
 class Branched:
-    """``masks``: the best network met, None when none was; no network costs less than ``bound``.
+    """``masks``: the best network found, None when none was; no network costs less than ``bound``.
 
     ``finished``: it is the best, or there is none and cost and bound are infinite; else ``limit`` says what stopped it.
     ``work``: cases taken up (``steps``), put into the queue, and those whose best families were a network.

@@ -15,6 +15,7 @@ from itertools import count
 import numpy as np
 import numpy.typing as npt
 
+from topdag._util.bitsets import bits, masks_in
 from topdag.errors import FileError, ScoreError
 
 MAX_VARIABLES = 128
@@ -125,8 +126,8 @@ class FamilyLists:
 
     def _families_of(self, variable: int) -> Iterator[tuple[tuple[str, ...], float]]:
         place = slice(int(self.offsets[variable]), int(self.offsets[variable + 1]))
-        for words, score in zip(self.masks[place].tolist(), self.scores[place].tolist(), strict=True):
-            yield tuple(self.names[v] for v in _members(words)), score
+        for mask, score in zip(masks_in(self.masks[place]), self.scores[place].tolist(), strict=True):
+            yield tuple(self.names[v] for v in bits(mask)), score
 
 
 class NamedFamilies:
@@ -227,7 +228,7 @@ def _check_families(names: Sequence[str], variables: Integers, masks: Masks, sco
     )
     for trouble, is_bad in troubles:
         for family in np.flatnonzero(is_bad):
-            parents = ", ".join(names[v] for v in _members(masks[family].tolist()) if v < len(names))
+            parents = ", ".join(names[v] for v in bits(*masks_in(masks[family : family + 1])) if v < len(names))
             message = f"variable {names[variables[family]]!r} has {trouble} (parents: {parents or 'none'})"
             raise FamilyError(message, int(family))
 
@@ -264,11 +265,3 @@ def _fixed_order(variables: Integers, masks: Masks, scores: Floats) -> Integers:
     as_bytes = np.ascontiguousarray(masks, dtype="<u8").view(np.uint8)
     column_0_highest = _REVERSED_BYTE[as_bytes].view(">u8").astype(np.uint64)
     return np.lexsort((*(~column_0_highest).T[::-1], _set_sizes(masks), -scores, variables))
-
-
-def _members(words: Sequence[int]) -> Iterator[int]:
-    rest = sum(word << (64 * place) for place, word in enumerate(words))
-    while rest:
-        lowest = rest & -rest
-        yield lowest.bit_length() - 1
-        rest ^= lowest

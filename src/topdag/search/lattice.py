@@ -1,5 +1,9 @@
-"""The lattice of a store: best parents, forward and backward tables over all sets of variables; and the best network
-that a lattice tells: in one piece, in blocks, or over the few sets that can come first."""
+"""The lattice of a store: best parents, forward and backward tables over sets of variables; and the best network from
+one.
+
+Over all sets; over all sets with best parents made block by block, for more variables; or, where some variables always
+come before others, over ideals, the few sets that can come first.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from topdag import _core
-from topdag._util.run import Run
-from topdag.search.block_lattice import build_block_lattice, plan_block_lattice
+from topdag._util.run import Run, shown_bytes
+from topdag.errors import TooLarge
 from topdag.search.engines import (
     Choice,
     Engine,
@@ -20,14 +26,19 @@ from topdag.search.engines import (
     set_bytes,
     sizes,
 )
-from topdag.search.ideal_lattices import ideal_lattice_of, n_ideals_if_few
-from topdag.search.stores import Store
+from topdag.search.stores import ListStore, Store
+
+BLOCK_LATTICE_LIMIT = 30
+"""The core's sets of slots hold no more; two tables over all sets take 17 GB then."""
+
+LIST_BYTES = 1e9
+"""At most so much is set aside for the parent sets that are kept, whose number no one knows beforehand."""
 
 
 def lattice_of(store: Store, run: Run, before: Sequence[int] = ()) -> _core.Lattice | None:
-    """With room beside it for the bounds of families; None when the time is up. ``before``: the variables that come
-    before each."""
-    plan_lattice(store.n, run, held=_bytes_of(store), more=set_bytes(store.n) * (1 + run.threads))
+    """With room beside it for the bounds of families; None when the time is up. ``before``: the variables that
+    always come before each."""
+    plan_lattice(store.n, run, held=store.n_bytes, more=set_bytes(store.n) * (1 + run.threads))
     return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.tick)
 
 
@@ -67,11 +78,11 @@ def best_on_all_sets(store: Store, choice: Choice, run: Run, before: Sequence[in
     if choice.n_ideals is not None:
         return _by_ideals(store, choice.n_ideals, run, before, slack)
     if choice.engine is Engine.BLOCKS:
-        plan_block_lattice(store.n, run, backward=False, held=_bytes_of(store))
+        plan_block_lattice(store.n, run, backward=False, held=store.n_bytes)
         blocks = build_block_lattice(store.core(before), run, backward=False)
         masks = None if blocks is None else _network(*blocks.read_back(slack))
         return BestOfStore(blocks is not None, masks, choice.engine.value)
-    plan_lattice(store.n, run, held=_bytes_of(store))
+    plan_lattice(store.n, run, held=store.n_bytes)
     found = _core.best_network(store.core(before), slack, run.threads, run.seconds_left, run.tick)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     masks = _network(found.score, found.parents) if found.finished else None
@@ -91,5 +102,68 @@ def _network(value: float, parents: Sequence[int]) -> tuple[int, ...] | None:
     return None if value == -math.inf else tuple(parents)
 
 
-def _bytes_of(store: Store) -> int:
-    return sum(array.nbytes for array in store.arrays)
+def block_lattice_bytes(n: int, *, backward: bool, threads: int) -> float:
+    """What the lattice takes beside the scores; ``backward`` as lists need it."""
+    return _core.block_lattice_bytes(n, backward, threads) + kept_bytes(n)
+
+
+def kept_bytes(n: int) -> float:
+    """What is set aside for parent sets and families."""
+    return min(LIST_BYTES, 2 * set_bytes(n))
+
+
+def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> str:
+    """Makes sure the lattice fits beside the ``held`` bytes of scores; says what will be done."""
+    if n > BLOCK_LATTICE_LIMIT:
+        over = n - BLOCK_LATTICE_LIMIT
+        raise TooLarge(f"{n} variables: the block lattice takes at most {BLOCK_LATTICE_LIMIT}. Leave out {over}.")
+    needed = block_lattice_bytes(n, backward=backward, threads=run.threads) + (held or set_bytes(n))
+    run.require_memory(
+        needed,
+        f"The lattice on {n} variables",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}; max_parents, or BIC, leaves few of the sets.",
+        held=held,
+    )
+    return f"lattice over all {2**n:,} sets of {n} variables, block by block"
+
+
+def build_block_lattice(scores: _core.LocalScores, run: Run, *, backward: bool) -> _core.BlockLattice | None:
+    """The filled lattice; None when the time is up first. Lists need it with ``backward``."""
+    begin = run.seconds
+    lattice = _core.build_block_lattice(scores, backward, run.threads, run.seconds_left, run.tick)
+    run.timed("lattice", begin)
+    return lattice
+
+
+def n_ideals_if_few(n: int, before: Sequence[int]) -> int | None:
+    """How many sets can come first; None when they are no small part of all sets."""
+    if not any(before):
+        return None
+    most = 2**n // (sizes().ideals if n <= sizes().small else sizes().ideals_of_many) + 1
+    found = _core.count_ideals(_only_order(n).core(before), most)
+    return found if found < most else None
+
+
+def _only_order(n: int) -> Store:
+    """Without parents, so that nothing but an order tells what can come first."""
+    nothing = np.zeros(1, dtype=np.uint64), np.zeros(1)
+    return ListStore.of([str(v) for v in range(n)], [nothing] * n)
+
+
+def ideal_lattice_of(
+    store: Store, before: Sequence[int], n_ideals: int, run: Run, *, backward: bool
+) -> _core.IdealLattice | None:
+    """None when the time is up. ``backward``: for lists, with room for the bounds of families."""
+    n, held = store.n, store.n_bytes
+    more = (1 + run.threads) * (8 << n) if backward else 0
+    run.require_memory(
+        _core.ideal_lattice_bytes(n, n_ideals, backward) + held + more,
+        f"The lattice on {n_ideals:,} sets of {n} variables",
+        "Raise memory_limit, or leave out variables.",
+        held=held,
+    )
+    begin = run.seconds
+    core = store.core(before)
+    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.tick)
+    run.timed("lattice", begin)
+    return lattice

@@ -56,7 +56,7 @@ class Rows(Protocol):
         """The rows of a part in which all this is decided; None when nothing can be so."""
 
     def admitted(self, families: Families) -> Marks:
-        """The families that networks which obey may have."""
+        """The families that networks which satisfy the constraints may have."""
 
     def to_decide(self, families: Families, weights: Floats) -> tuple[int, int] | None:
         """Two variables of which the weights leave open whether the first is an ancestor of the second, though it

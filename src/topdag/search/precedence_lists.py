@@ -1,4 +1,4 @@
-"""Listed families under a precedence: whatever comes before a variable in any case counts as a parent of it.
+"""Listed families under a precedence: whatever always comes before a variable counts as a parent of it.
 
 Networks of families with such parents have no circle just when the network and the precedence together have none, so
 every search on lists finds the best network that agrees, with no rows and no splitting.
@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.bitsets import is_empty, masks_in, sort_keys, with_added
-from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import ListStore, families_of, rows_of
+from topdag.search.stores import ListStore
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,7 @@ class PlacedLists:
         offsets, masks, scores = [0], [], []
         for x, early in enumerate(self.before):
             begin, end = self.store.lists.offsets[x : x + 2]
-            own, values = families_of(self.listed, x)
+            own, values = self.listed.families_of(x)
             stays = np.isin(own | np.uint64(early), self.store.lists.masks[begin:end, 0][is_kept[begin:end]])
             offsets.append(offsets[-1] + int(stays.sum()))
             masks.append(own[stays])
@@ -53,16 +52,13 @@ class PlacedLists:
 
 
 def placed_lists(store: ListStore, before: tuple[int, ...]) -> PlacedLists:
-    """No family may have a parent that comes later in any case."""
-    masks, scores, parents = [], [], []
+    """No family may have a parent that always comes later."""
+    families, parents = [], []
     for x, early in enumerate(before):
-        own, values = families_of(store, x)
+        own, values = store.families_of(x)
         placed = with_added(own, early)
         best = np.lexsort((*sort_keys(own), -values, *sort_keys(placed)))
         best = best[np.append(True, ~is_empty(placed[best[1:]] ^ placed[best[:-1]]))]
-        masks.append(placed[best])
-        scores.append(values[best])
+        families.append((placed[best], values[best]))
         parents.append(dict(zip(masks_in(placed[best]), masks_in(own[best]), strict=True)))
-    offsets = np.cumsum([0, *map(len, masks)])
-    lists = FamilyLists(store.lists.names, offsets, rows_of(np.concatenate(masks)), np.concatenate(scores))
-    return PlacedLists(store, ListStore(store.n, lists, lists.scores), before, tuple(parents))
+    return PlacedLists(store, ListStore.of(store.lists.names, families), before, tuple(parents))

@@ -2,7 +2,7 @@
 
 Costs are shortfalls: what a family gives up against the best of its variable. A network picks one family for each
 variable; for every set C of variables at least k of the families of its members have fewer than k parents in C.
-Minimising the cost over weights that add up to one for each variable and obey the violated ones of these cuts gives
+Minimising the cost over weights that add up to one for each variable and satisfy the violated ones of these cuts gives
 multipliers. Nothing else is taken from the linear program: bounds and reduced costs are computed again, exactly, from
 multipliers rounded to a grid, and any multipliers from 0 on give a valid bound.
 """
@@ -57,8 +57,8 @@ class Incumbent:
 class Known:
     """What is known at any moment, also after an interruption: no network costs less than ``bound``.
 
-    ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite. No network costs
-    more than ``most``.
+    ``incumbent`` is the best network found; None: none yet, and none at all once the bound is infinite. No network
+    costs more than ``most``.
     """
 
     most = math.inf
@@ -163,8 +163,8 @@ def solve_root(
 ) -> Relaxation:
     """The relaxation with cuts added until none is violated, the bound meets the best network or the clock runs out.
 
-    Keeps all families of networks that cost up to ``epsilon`` more than the best network met. ``known`` is kept up to
-    date all the while. ``rows``: further cuts that networks must obey to be asked for. ``first_cuts``: where to take
+    Keeps all families of networks that cost up to ``epsilon`` more than the best network found. ``known`` is kept up to
+    date all the while. ``rows``: further cuts that networks must satisfy to be asked for. ``first_cuts``: where to take
     the first cuts from, which may be of other families of the same variables.
     """
     known = known_from(store, run, known, incumbent)

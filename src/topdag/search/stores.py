@@ -1,6 +1,5 @@
 """Three ways to hold local scores of all families: as set functions, family by family, or as lists.
 
-``core(before)``: as the core reads them, with the variables that come before each in any case, as masks.
 Masks are bit sets over the scored variables, in column order; a *slot* is a mask with the variable's own bit left
 out. All values lie on one grid (see docs/explanation/method.md), so sums of them are exact.
 """
@@ -8,10 +7,11 @@ out. All values lie on one grid (see docs/explanation/method.md), so sums of the
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,8 @@ from topdag.errors import ScoreError
 from topdag.search.family_lists import FamilyLists
 
 Floats = NDArray[np.float64]
+Families = tuple[NDArray[np.uint64], Floats]
+"""Of one variable: parent sets, and local scores on the grid."""
 PART = 1 << 20
 Candidates = _core.Candidates | _core.WideCandidates
 
@@ -44,8 +46,102 @@ class ParentLimits(NamedTuple):
         return sum(math.comb(free, k - n_must) for k in range(max(self.least, n_must), self.most + 1))
 
 
+class Store(ABC):
+    """What every question asks of local scores, however they are held.
+
+    ``core(before)``: as the core reads them, with the variables that always come before each, as masks.
+    """
+
+    n: int
+    is_listed: ClassVar[bool]
+
+    @abstractmethod
+    def core(self, before: Sequence[int] = ()) -> _core.LocalScores: ...
+
+    @abstractmethod
+    def value(self, x: int, mask: int) -> float:
+        """The local score on the grid; minus infinity: not allowed."""
+
+    def exact_value(self, x: int, mask: int) -> float:
+        """As it was given, where that is still known."""
+        return self.value(x, mask)
+
+    def value_of(self, masks: Sequence[int]) -> float:
+        """Of a network."""
+        return math.fsum(self.value(x, mask) for x, mask in enumerate(masks))
+
+    @abstractmethod
+    def families_of(self, x: int) -> Families:
+        """All allowed families of x: parent masks by growing bits, and local scores on the grid."""
+
+    @abstractmethod
+    def pieces_of(self, x: int) -> Iterator[Floats]:
+        """The local scores of x piece by piece, minus infinity for what is not allowed."""
+
+    @abstractmethod
+    def with_families(self, own: Mapping[int, Families]) -> Store:
+        """The same, but with these families for some variables."""
+
+    @property
+    @abstractmethod
+    def listed(self) -> ListStore:
+        """Itself, where families are listed."""
+
+    def lacks_sets(self, max_parents: int) -> bool:
+        """Whether sets with so many parents or fewer were left out for their penalty."""
+        return False
+
+    @property
+    @abstractmethod
+    def n_families(self) -> int: ...
+
+    @property
+    @abstractmethod
+    def arrays(self) -> list[Floats]:
+        """Each array of scores once."""
+
+    @property
+    def n_bytes(self) -> int:
+        return sum(array.nbytes for array in self.arrays)
+
+
+class DenseStore(Store):
+    """A score, or minus infinity, for every family."""
+
+    is_listed = False
+
+    @abstractmethod
+    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats: ...
+
+    def families_of(self, x: int) -> Families:
+        return _core.families_worth_keeping(self.core(), x, math.inf)
+
+    def families_between(self, x: int, must: int, may: int) -> Families:
+        """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
+        masks = np.array([must], dtype=np.uint64)
+        for v in range(self.n):
+            if (may & ~must) >> v & 1:
+                masks = np.concatenate([masks, masks | np.uint64(1 << v)])
+        values = self.values(x, masks)
+        allowed = values > -math.inf
+        return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
+
+    def pieces_of(self, x: int) -> Iterator[Floats]:
+        low = np.uint64((1 << x) - 1)
+        for begin in range(0, 1 << self.n - 1, PART):
+            slots: NDArray[np.uint64] = np.arange(begin, min(begin + PART, 1 << self.n - 1), dtype=np.uint64)
+            yield self.values(x, slots & low | (slots & ~low) << np.uint64(1))
+
+    def with_families(self, own: Mapping[int, Families]) -> FamilyStore:
+        return FamilyStore.of(self.n, (own.get(x) or self.families_of(x) for x in range(self.n)))
+
+    @property
+    def listed(self) -> ListStore:
+        raise TypeError("the families are not listed")
+
+
 @dataclass(frozen=True)
-class SetStore:
+class SetStore(DenseStore):
     """local(x | U) = joint[U + x] - below[x][U]; below None: joint itself. Minus infinity: not allowed. ``limits``: nor
     are families beyond those of their variable; () where there are none."""
 
@@ -72,9 +168,11 @@ class SetStore:
         np.subtract(found, (self.joint if below is None else below)[masks], out=found, where=found > -math.inf)
         return found
 
-    @property
-    def n_allowed_sets(self) -> int:
-        return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint))
+    def lacks_sets(self, max_parents: int) -> bool:
+        if self.limits:
+            return False
+        allowed = sum(math.comb(self.n, size) for size in range(min(self.n, max_parents + 1) + 1))
+        return sum(int(np.isfinite(part).sum()) for part in _parts(self.joint)) != allowed
 
     @cached_property
     def n_families(self) -> int:
@@ -92,16 +190,33 @@ class SetStore:
 
     @property
     def arrays(self) -> list[Floats]:
-        """Each array once."""
         return [self.joint, *{id(b): b for b in self.below if b is not None}.values()]
 
 
 @dataclass(frozen=True)
-class FamilyStore:
+class FamilyStore(DenseStore):
     """families[x * 2**(n-1) + slot]; minus infinity: not allowed."""
 
     n: int
     families: Floats
+
+    @classmethod
+    def of(cls, n: int, families: Iterable[Families]) -> FamilyStore:
+        """Of just these families, one entry for each variable."""
+        made = cls(n, np.full(n << n - 1, -math.inf))
+        for x, own in enumerate(families):
+            made._put(x, own)
+        return made
+
+    def _put(self, x: int, own: Families) -> None:
+        self.families[(x << self.n - 1) + slots_of(own[0], x)] = own[1]
+
+    def with_families(self, own: Mapping[int, Families]) -> FamilyStore:
+        made = FamilyStore(self.n, self.families.copy())
+        for x, families in own.items():
+            made.families[x << self.n - 1 : (x + 1) << self.n - 1] = -math.inf
+            made._put(x, families)
+        return made
 
     def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
         return _core.family_scores(self.n, self.families, before)
@@ -132,12 +247,32 @@ class MixedStore(FamilyStore):
 
 
 @dataclass(frozen=True)
-class ListStore:
+class ListStore(Store):
     """Some families listed; no other is allowed. ``lists`` has the scores as given, ``rounded`` those on the grid."""
 
     n: int
     lists: FamilyLists
     rounded: Floats
+    is_listed = True
+
+    @classmethod
+    def of(cls, names: Sequence[str], families: Iterable[Families]) -> ListStore:
+        """Of just these families, one entry for each variable; ``rounded`` can still be rounded in place."""
+        own = list(families)
+        masks, scores = (np.concatenate(parts) for parts in zip(*own, strict=True))
+        offsets = np.cumsum([0, *(len(sets) for sets, _ in own)])
+        lists = FamilyLists(tuple(names), offsets, rows_of(masks), scores)
+        return cls(len(lists.names), lists, lists.scores.copy())
+
+    @classmethod
+    def of_lists(cls, lists: FamilyLists) -> ListStore:
+        """Of lists whose scores are on the grid already."""
+        return cls(len(lists.names), lists, lists.scores)
+
+    @classmethod
+    def on_grid(cls, lists: FamilyLists, grid: int) -> ListStore:
+        """Rounded to 2**-grid."""
+        return cls(len(lists.names), lists, np.ldexp(np.rint(np.ldexp(lists.scores, grid)), -grid))
 
     def core(self, before: Sequence[int] = ()) -> _core.LocalScores:
         """For what adds up scores themselves, not shortfalls."""
@@ -148,15 +283,25 @@ class ListStore:
             )
         return _core.listed_scores(self.n, self.lists.offsets, self.parents, self.rounded, before)
 
+    @property
+    def listed(self) -> ListStore:
+        return self
+
+    def families_of(self, x: int) -> Families:
+        begin, end = self.lists.offsets[x : x + 2]
+        masks = sets_in(self.lists.masks[begin:end])
+        order = np.lexsort(sort_keys(masks))
+        return masks[order], self.rounded[begin:end][order]
+
+    def pieces_of(self, x: int) -> Iterator[Floats]:
+        yield self.rounded[slice(*self.lists.offsets[x : x + 2])]
+
+    def with_families(self, own: Mapping[int, Families]) -> ListStore:
+        return ListStore.of(self.lists.names, (own.get(x) or self.families_of(x) for x in range(self.n)))
+
     def with_only(self, x: int, mask: int, score: float) -> ListStore:
         """The same, but with one family for x."""
-        begin, end = self.lists.offsets[x : x + 2]
-        own = set_array([mask], self.n).reshape(1, -1)
-        masks = np.concatenate([self.lists.masks[:begin], own, self.lists.masks[end:]])
-        scores = np.concatenate([self.rounded[:begin], [score], self.rounded[end:]])
-        offsets = np.where(np.arange(self.n + 1) > x, self.lists.offsets - (end - begin - 1), self.lists.offsets)
-        lists = FamilyLists(self.lists.names, offsets, masks, scores)
-        return ListStore(self.n, lists, lists.scores)
+        return self.with_families({x: (set_array([mask], self.n), np.array([score]))})
 
     @property
     def parents(self) -> NDArray[np.uint64]:
@@ -238,30 +383,6 @@ def rows_of(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def _parts(values: Floats) -> Iterator[Floats]:
     """A long array piece by piece, so that what is made of it stays small."""
     return (values[begin : begin + PART] for begin in range(0, len(values), PART))
-
-
-Store = SetStore | FamilyStore | ListStore
-
-
-def families_of(store: Store, x: int) -> tuple[NDArray[np.uint64], Floats]:
-    """All allowed families of x: parent masks by growing bits, and local scores on the grid."""
-    if not isinstance(store, ListStore):
-        return _core.families_worth_keeping(store.core(), x, math.inf)
-    begin, end = store.lists.offsets[x : x + 2]
-    masks = sets_in(store.lists.masks[begin:end])
-    order = np.lexsort(sort_keys(masks))
-    return masks[order], store.rounded[begin:end][order]
-
-
-def families_between(store: SetStore | FamilyStore, x: int, must: int, may: int) -> tuple[NDArray[np.uint64], Floats]:
-    """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
-    masks = np.array([must], dtype=np.uint64)
-    for v in range(store.n):
-        if (may & ~must) >> v & 1:
-            masks = np.concatenate([masks, masks | np.uint64(1 << v)])
-    values = store.values(x, masks)
-    allowed = values > -math.inf
-    return (masks, values) if allowed.all() else (masks[allowed], values[allowed])
 
 
 def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:

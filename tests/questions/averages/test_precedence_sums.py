@@ -15,7 +15,7 @@ from strategies import sampled_table
 import topdag as td
 from topdag import _core
 from topdag.knowledge.priors import Prior
-from topdag.search.stores import FamilyStore, families_of, slots_of
+from topdag.search.stores import FamilyStore, slots_of
 
 
 @pytest.mark.parametrize("prior", [None, td.FairPrior(), td.OrderModular()], ids=["none", "fair", "orders"])
@@ -58,7 +58,7 @@ def test_sums_of_more_variables_count_what_comes_before_as_parents(seed: int) ->
     n, before = len(table.names), scores.order
     families = np.full((n, 1 << n - 1), -math.inf)
     for x in range(n):
-        masks, values = families_of(scores.store, x)
+        masks, values = scores.store.families_of(x)
         np.logaddexp.at(families[x], slots_of(masks | np.uint64(before[x]), x), values)
     plain = _core.sum_networks(FamilyStore(n, families.ravel()).core(), True, 0, False, 2, None, None)
     found = td.network_posteriors(scores, paths=False, parent_sets_of=[])

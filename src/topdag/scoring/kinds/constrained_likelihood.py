@@ -281,7 +281,7 @@ def moved_inside(part: Part, counts: Places, raw: Floats) -> Floats:
 def dual_gap(part: Part, counts: Places, p: Floats, priced: Priced) -> float:
     """How much more, as a share of the log likelihood or of 1 if that is less, any allowed probabilities could reach.
 
-    Any prices give a bound: of all distributions, without the rows but with their cost, none is worth more. Per
+    Any prices give a bound: of all distributions, without the rows but with their cost, none scores more. Per
     configuration that is n * ln(n / (cost + price)) summed, with the price at which the shares n / (cost + price) sum
     to 1; cells without counts must not cost less than nothing.
     """
