@@ -18,7 +18,7 @@ from topdag.errors import TooLarge
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.pruned import (
     ALL_RULES,
-    RULES,
+    CUTTING_RULES,
     PrunedScores,
     may_be_in_layers,
     score_pruned,
@@ -35,7 +35,7 @@ by_kind = pytest.mark.parametrize("kind", KINDS, ids=repr)
 def test_layers_keep_what_scoring_everything_would_keep(kind: SetScore, data: st.DataObject) -> None:
     table = data.draw(tables_that_vary(variables=(2, 7)))
     limit = data.draw(st.sampled_from([None, None, 0, 1, 2, 3]))
-    rules = data.draw(st.sampled_from([ALL_RULES, ALL_RULES, 0, *(1 << rule for rule in range(len(RULES)))]))
+    rules = data.draw(st.sampled_from([ALL_RULES, ALL_RULES, 0, *(1 << rule for rule in range(len(CUTTING_RULES)))]))
     for epsilon in EPSILONS:
         found = pruned(table, kind, Pruning(epsilon), max_parents=limit, rules=rules, layers=True)
         grid, kept = truth(table, kind, Pruning(epsilon), limit, rules)

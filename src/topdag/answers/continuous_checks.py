@@ -12,11 +12,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Integers
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.gaussian import BGe, MixedBIC, PenalisedGaussian
-
-Floats = NDArray[np.float64]
 
 
 def local_of_continuous(
@@ -96,7 +95,7 @@ def _column(table: Table, v: int) -> Floats:
     return cells
 
 
-def _rows_of_states(table: Table, discrete: Sequence[int]) -> list[NDArray[np.int64]]:
+def _rows_of_states(table: Table, discrete: Sequence[int]) -> list[Integers]:
     rows: dict[tuple[int, ...], list[int]] = {}
     for row, state in enumerate(zip(*(table.codes[v].tolist() for v in discrete), strict=True) if discrete else ()):
         rows.setdefault(state, []).append(row)

@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import bits, is_empty, masks_in, set_array
 from topdag.constrained.literals import broken_clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
@@ -21,9 +22,8 @@ from topdag.knowledge.compiled import CompiledConstraints, Rest, has_cycle
 from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
 from topdag.knowledge.normal_form import Literal, ParentAmong, ParentCount, folded
-from topdag.search.costs import Families, Marks
+from topdag.search.costs import Families
 from topdag.search.linear_program import Decisions
-from topdag.search.stores import Floats
 
 LEAST_BROKEN = 1e-4
 LEAST_OPEN = 0.2

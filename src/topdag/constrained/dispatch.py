@@ -14,11 +14,8 @@ from dataclasses import replace
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.feasibility import nothing_is_allowed
-from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import (
-    best_on_growing_lists,
-    can_be_listed,
-)
+from topdag.constrained.found import Found, ParentMasks
+from topdag.constrained.growing_lists import best_on_growing_lists, can_be_listed
 from topdag.constrained.listing import list_by_clauses
 from topdag.constrained.needed_families import widened
 from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing
@@ -130,7 +127,7 @@ def _split(
     most: int,
     epsilon: float = math.inf,
     most_parts: float = math.inf,
-    known: Sequence[Network] = (),
+    known: Sequence[ParentMasks] = (),
 ) -> Found:
     """On the scores as they are; ``known``: allowed networks."""
     search = ConstrainedSearch(
@@ -169,7 +166,7 @@ def _relaxed_best(scores: Scores, list_part: List) -> float:
     return -math.inf if found is None else found[0]
 
 
-def _relaxed(scores: Scores, list_part: List) -> tuple[float, Network] | None:
+def _relaxed(scores: Scores, list_part: List) -> tuple[float, ParentMasks] | None:
     """The best network without constraints on several variables at once; None when there is none, or no time."""
     listed = list_part(scores.relaxed, 1, -math.inf)
     return (listed.values[0], listed.masks[0]) if listed is not None and len(listed.values) else None

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats, Marks, Masks
 from topdag._util.run import Run
-from topdag.search.costs import Cuts, Families, Marks, Masks
+from topdag.search.costs import Cuts, Families
 from topdag.search.order_search import cluster_bound
-from topdag.search.stores import Floats
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Masks
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.errors import TooLarge
@@ -19,9 +19,6 @@ from topdag.knowledge.priors import OrderModular
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import scores_with
 from topdag.search.engines import LATTICE_LIMIT
-
-Floats = NDArray[np.float64]
-Masks = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)

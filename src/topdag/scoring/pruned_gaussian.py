@@ -8,10 +8,11 @@ from types import MappingProxyType
 import numpy as np
 
 from topdag import _core
+from topdag._util.bitsets import MOST_VARIABLES
 from topdag._util.run import Run, shown_bytes
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
-from topdag.scoring.pruned import MOST_VARIABLES, PrunedScores, require_rule, score_pruned
+from topdag.scoring.pruned import PrunedScores, require_rule, score_pruned
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.family_lists import FamilyLists

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from topdag.data.table import Table
-from topdag.scoring.kinds.discrete import ScoreKind
-
 if TYPE_CHECKING:
-    from topdag.knowledge.compiled import FamilyRules
+    from topdag.data.table import Table
+    from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
+    from topdag.scoring.kinds.discrete import ScoreKind
     from topdag.scoring.probability_losses import ChildLosses
 
 NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
@@ -42,6 +41,10 @@ class ScoringTask:
     keep: Pruning = Pruning()
     rules: tuple[FamilyRules, ...] = ()
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
+
+    def under(self, known: CompiledConstraints) -> ScoringTask:
+        """The same, of the families that constraints allow."""
+        return replace(self, max_parents=known.limit_on_parents(self.max_parents), rules=known.families)
 
     @property
     def n(self) -> int:
