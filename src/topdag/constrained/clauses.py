@@ -82,8 +82,8 @@ class Clauses:
 
     def admitted(self, families: Families) -> Marks:
         """By what is known of single variables' parents."""
-        spans = zip(self.known.families, families.offsets[:-1], families.offsets[1:], strict=True)
-        return np.concatenate([own.admit(families.parents[begin:end]) for own, begin, end in spans])
+        spans = zip(self.known.families, families.spans, strict=True)
+        return np.concatenate([own.admit(families.parents[slice(*span)]) for own, span in spans])
 
     def to_decide(self, families: Families, weights: Floats) -> tuple[int, int] | None:
         """Where half of a path leads through a variable that only half of a path leads to, weights are of networks none

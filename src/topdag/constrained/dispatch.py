@@ -134,7 +134,7 @@ def _split(
         scores, list_part, run, most=most, epsilon=epsilon, cutoff=scores.cutoff, most_parts=most_parts
     )
     for masks in known:
-        search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
+        search.offer(masks, scores.store.value_of(masks))
     found = search.go()
     if found.limit is None and not search.has_all:
         found.limit = Stop.CUT_OFF
@@ -143,9 +143,10 @@ def _split(
 
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
-    best, reach = _relaxed_best(scores, list_part), FIRST_OF_A_SPLIT
-    if best == -math.inf or nothing_is_allowed(scores, run):
+    relaxed, reach = _relaxed(scores, list_part), FIRST_OF_A_SPLIT
+    if relaxed is None or nothing_is_allowed(scores, run):
         return nothing(run)
+    best = relaxed[0]
     while True:
         wide = widened(scores, reach, run)
         if wide is None:
@@ -158,12 +159,6 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         if reach == LARGEST_REACH:
             return replace(found, limit=Stop.TOO_FAR)
         reach = doubled_reach(reach, search.needed_reach(best))
-
-
-def _relaxed_best(scores: Scores, list_part: List) -> float:
-    """Minus infinity when there is no network, or no time."""
-    found = _relaxed(scores, list_part)
-    return -math.inf if found is None else found[0]
 
 
 def _relaxed(scores: Scores, list_part: List) -> tuple[float, ParentMasks] | None:

@@ -187,8 +187,7 @@ def families_left(wide: ListStore, root: Relaxation, lowest: float) -> ListStore
 
 def _only(wide: ListStore, families: Families, kept: Marks) -> ListStore:
     """All of them when some variable would have none."""
-    spans = list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
-    if not all(kept[a:b].any() for a, b in spans):
+    if not all(kept[a:b].any() for a, b in families.spans):
         return wide
-    lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in spans]
+    lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in families.spans]
     return ListStore.of(wide.lists.names, lists)

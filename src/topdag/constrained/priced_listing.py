@@ -80,7 +80,7 @@ class Priced:
     def _told(self, parents: Masks, left: float) -> Cheapest:
         """With what the families cost where nothing is paid."""
         own, costs = self.families, np.zeros(len(parents))
-        for x, (begin, end) in enumerate(zip(own.offsets[:-1].tolist(), own.offsets[1:].tolist(), strict=True)):
+        for x, (begin, end) in enumerate(own.spans):
             order = begin + np.argsort(own.parents[begin:end])
             costs += own.costs[order[np.searchsorted(own.parents[order], parents[:, x])]]
         return Cheapest(parents, costs, left)

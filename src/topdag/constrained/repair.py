@@ -49,8 +49,7 @@ class Repair:
 
     def __init__(self, families: Families, known: CompiledConstraints) -> None:
         self.families, self.known = families, known
-        spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
-        self._own = [slice(begin, end) for begin, end in spans]
+        self._own = [slice(*span) for span in families.spans]
         self._left: dict[tuple[int, frozenset[Literal]], tuple[Masks, Floats]] = {}
 
     def repaired(self, weights: Floats, less_than: float) -> Repaired | None:
@@ -227,8 +226,4 @@ class SatisfyingKnown(Known):
 
 def _heaviest(families: Families, weights: Floats) -> np.ndarray:
     """Of each variable the first family of most weight."""
-    return np.array([begin + int(np.argmax(weights[begin:end])) for begin, end in _spans(families)])
-
-
-def _spans(families: Families) -> list[tuple[int, int]]:
-    return list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
+    return np.array([begin + int(np.argmax(weights[begin:end])) for begin, end in families.spans])

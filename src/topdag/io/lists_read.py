@@ -18,7 +18,7 @@ from topdag._util.arrays import Floats, Marks, Masks
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Proof, Stats, Status
 from topdag.errors import FileError, NetworkError, ScoreError, why_not_opened
-from topdag.knowledge.priors import Prior, log_weight_of, prior_from_dict
+from topdag.knowledge.priors import log_weight_of, prior_from_dict
 from topdag.networks.checks import LARGEST_SCORE
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_from_dict
@@ -64,6 +64,8 @@ class ListFile:
             return _list_of(header, lines)
         except _Wrong as wrong:
             self._refuse(str(wrong), max(1, self.number) if wrong.item is None else wrong.item + 2)
+        except (NetworkError, ScoreError) as wrong:
+            self._refuse(str(wrong), self.number)
 
     def _lines(self) -> Iterator[Content]:
         try:
@@ -123,7 +125,7 @@ def _list_of(header: Content, lines: Iterator[Content]) -> NetworkList | ClassLi
 
 def _source(header: Content) -> Scores:
     """The scores of the families that occur; they are enough to find the best network again, not to list others."""
-    names = _checked_names(header)
+    names = Network(_texts(header, "names"), {}).names
     columns = _checked_columns(header, len(names))
     max_parents = None if header["max_parents"] is None else _count(header, "max_parents")
     grid = header["grid"]
@@ -141,16 +143,8 @@ def _source(header: Content) -> Scores:
         store=store,
         grid=grid,
         notes=_texts(header, "notes"),
-        prior=_prior(header["prior"]),
+        prior=prior_from_dict(header["prior"]),
     )
-
-
-def _checked_names(header: Content) -> tuple[str, ...]:
-    names = _texts(header, "names")
-    try:
-        return Network(names, {}).names
-    except NetworkError as error:
-        raise _Wrong(str(error)) from None
 
 
 def _checked_columns(header: Content, n_names: int) -> tuple[int, ...]:
@@ -184,11 +178,8 @@ def _list_store(lists: FamilyLists, grid: int) -> ListStore:
         store = ListStore.on_grid(lists, grid)
     if not np.isfinite(store.rounded).all():
         raise _Wrong("a local score is too large for the grid")
-    try:
-        require_fine(store.n, grid)
-        require_exact_sums(store, grid)
-    except ScoreError as error:
-        raise _Wrong(str(error)) from None
+    require_fine(store.n, grid)
+    require_exact_sums(store, grid)
     return store
 
 
@@ -346,17 +337,7 @@ def _stats(content: Any) -> Stats:
 def _kind(content: Any) -> ScoreKind | None:
     if not isinstance(content, dict | None):
         raise _Wrong(f"'kind' should be a score, not {_shown(content)}")
-    try:
-        return kind_from_dict(content)
-    except ScoreError as error:
-        raise _Wrong(str(error)) from None
-
-
-def _prior(content: Any) -> Prior | None:
-    try:
-        return prior_from_dict(content)
-    except ScoreError as error:
-        raise _Wrong(str(error)) from None
+    return kind_from_dict(content)
 
 
 def _require_keys(content: Any, expected: Sequence[str]) -> None:

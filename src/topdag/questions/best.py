@@ -98,7 +98,7 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
     if trail.scores is None or run.is_over:
         return None
     if isinstance(prior, OrderModular):
-        from topdag.questions.order_questions import best_by_orders
+        from topdag.questions.order_prior import best_by_orders
 
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:

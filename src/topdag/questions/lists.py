@@ -20,8 +20,7 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
-from topdag.questions.order_prior import require_few
-from topdag.questions.order_questions import list_by_orders
+from topdag.questions.order_prior import list_by_orders, require_few
 from topdag.questions.request import Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.score import scored_columns, scores_from_lists

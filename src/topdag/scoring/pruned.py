@@ -68,8 +68,6 @@ def score_pruned(
     ``PrunedScores.by_layers`` says, if ``may_be_in_layers``.
     """
     n, keep = task.n, task.keep
-    if n > MOST_VARIABLES:
-        raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
     if n > MOST_WALKED and keep.k is not None:
         raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
     require_rule(task.kind, n, task.max_parents)
@@ -97,7 +95,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        _raise_too_large(found.memory_needed / COUNTED, n, run)
+        advice = "Give max_parents, a smaller factor or fewer columns."
+        raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
 
@@ -150,8 +149,7 @@ def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
         )
 
 
-def _raise_too_large(needed: float, n: int, run: Run) -> None:
-    advice = "Give max_parents, a smaller factor or fewer columns."
+def raise_too_large(needed: float, n: int, run: Run, advice: str) -> None:
     run.require_memory(needed, f"Scoring the parent sets of {n} variables", advice)
     raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
 

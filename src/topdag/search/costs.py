@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -56,6 +57,11 @@ class Families:
     @cached_property
     def owners(self) -> Integers:
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Of each variable where its families begin and end."""
+        return list(pairwise(self.offsets.tolist()))
 
     def places(self, masks: Sequence[int]) -> Marks:
         """Marks the families of a network."""
