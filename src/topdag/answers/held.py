@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from topdag._util.arrays import Masks
 from topdag._util.bitsets import bits
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from topdag.scoring.scores import Scores
 
 Item = TypeVar("Item")
 

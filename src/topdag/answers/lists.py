@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from topdag.errors import TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from topdag.scoring.scores import Scores
 
 MEMBERS_AT_ONCE = 1 << 16
 """Members of classes that are looked at together."""

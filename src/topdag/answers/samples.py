@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,9 @@ from topdag.errors import ScoreError, is_finite
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from topdag.scoring.scores import Scores
 
 STRIDE = 0x9E3779B97F4A7C15
 

@@ -19,13 +19,12 @@ from topdag._util.bitsets import bits, distinct, is_in, masks_in, search_keys, s
 from topdag._util.run import Run
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.normal_form import ParentCount, edges_of, holds_with_fewer, literals_of
-from topdag.scoring.dominance import TIES_GO_TOO
 from topdag.scoring.keep import Within
 from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
 from topdag.scoring.pruned import grid_scores, pruning_question
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import ScoringTask
+from topdag.scoring.task import TIES_GO_TOO, ScoringTask
 from topdag.search.engines import sizes
 from topdag.search.stores import ListStore, OwnFamilies
 

@@ -16,8 +16,8 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
-from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, named_engine, plan_lattice, require_takes
 from topdag.search.greedy import climb
 from topdag.search.lattice import best_on_all_sets, plan_block_lattice

@@ -16,8 +16,8 @@ from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
 from topdag.scoring.probability_losses import together
-from topdag.scoring.score import compiled_for, scored_columns
 from topdag.scoring.scores import Scores, require_local
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import LATTICE_LIMIT, ON_LISTS, Choice, Engine, require_narrow, sizes
 from topdag.search.lattice import engine_for_best, lattice_for
 

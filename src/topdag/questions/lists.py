@@ -23,8 +23,9 @@ from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists
 from topdag.questions.order_prior import list_by_orders, require_few
 from topdag.questions.request import Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
-from topdag.scoring.score import scored_columns, scores_from_lists
+from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import scores_with
 from topdag.search.engines import Engine, require_narrow
 from topdag.search.family_lists import FamilyLists

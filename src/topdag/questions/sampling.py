@@ -15,8 +15,8 @@ from topdag.knowledge.priors import OrderModular, Prior, check_prior
 from topdag.questions.decide import Question, decide, require_samplable
 from topdag.questions.request import Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
-from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
 
 LARGEST_SHIFT = 1e-9

@@ -24,8 +24,9 @@ from topdag.questions.decide import Question, decide, require_summable
 from topdag.questions.request import Request, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind
-from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.score import score_within
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
 from topdag.search.stores import FamilyStore
 

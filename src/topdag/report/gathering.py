@@ -20,8 +20,8 @@ from topdag.questions.lists import list_of
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sums import network_posteriors
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing, lists_classes
-from topdag.scoring.score import compiled_for, scored_columns
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15

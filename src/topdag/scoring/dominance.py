@@ -14,10 +14,9 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag.scoring.task import TIES_GO_TOO
 from topdag.search.lattice import lattice_of
 from topdag.search.stores import ListStore, OwnFamilies, Store
-
-TIES_GO_TOO = -1.0
 
 
 def families_for_best(store: Store, x: int) -> OwnFamilies:

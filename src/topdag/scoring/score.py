@@ -24,7 +24,7 @@ from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store
 from topdag.scoring.scores import Scores, cutoff_of
-from topdag.scoring.task import ScoringTask
+from topdag.scoring.task import ScoringTask, compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
@@ -122,11 +122,6 @@ def score_within(
     )
 
 
-def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
-    """None when nothing is known."""
-    return constraints.compiled(table.names, columns) if constraints else None
-
-
 def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:
     """Families may be dropped for the sake of smaller ones only where those may stand for them."""
     if keep in (None, "all") or known is None or known.is_local:
@@ -216,11 +211,6 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
     return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
-
-
-def scored_columns(table: Table) -> tuple[int, ...]:
-    """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
 
 
 def check_kind(kind: object) -> None:
