@@ -106,8 +106,7 @@ def scoring(name: str) -> dict[str, Any]:
     import topdag as td
     from topdag._util.run import Run
     from topdag.scoring.pruned import score_pruned
-    from topdag.scoring.score import scored_columns
-    from topdag.scoring.task import ScoringTask
+    from topdag.scoring.task import ScoringTask, scored_columns
 
     table = td.read_table(DATA / f"{name}.csv")
     found, seconds = timed(lambda: score_pruned(ScoringTask(table, scored_columns(table), td.BIC()), Run()))

@@ -64,10 +64,10 @@ def _undominated(sets: dict[tuple[int, ...], float], n: int, most: int) -> Itera
 def measure(name: str, threads: int) -> dict[str, Any]:
     import topdag as td
     from topdag.scoring.keep import KBest
-    from topdag.scoring.parent_bounds import Facts, best_family_sizes, bound_before_scoring
+    from topdag.scoring.parent_bounds import VariableFacts, best_family_sizes, bound_before_scoring
 
     table = td.read_table(DATA / f"{name}.csv")
-    facts = [Facts.of(table, x) for x in range(table.n_variables)]
+    facts = [VariableFacts.of(table, x) for x in range(table.n_variables)]
     most = max(bound_before_scoring(fact, "best").limit for fact in facts)
     sizes = cache(lambda: best_family_sizes(best_lists(table, most)))
     result: dict[str, Any] = {"n": table.n_variables, "rows": table.n_rows, "best": most, "kept": {}}

@@ -146,7 +146,7 @@ def test_large_parts_are_counted(n: int, left_out: int) -> None:
 
 
 def test_too_many_parts_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(class_edges, "MOST_PARTS", 2)
+    monkeypatch.setattr(class_edges, "MOST_CHORDAL_PARTS", 2)
     part = (0b00110, 0b01101, 0b11011, 0b10110, 0b01100)  # triangles in a row
     with pytest.raises(td.TooLarge, match=r"too many undirected edges.*adjacency"):
         class_edges.EdgeCounts().of(part)

@@ -138,7 +138,7 @@ def test_blocks_of_networks_make_no_difference(monkeypatch: pytest.MonkeyPatch) 
     table = td.example_table()
     found = td.k_best_networks(td.score(table, td.BDeu()), 50)
     whole = td.features.predictive_log_density(found, table, table)
-    monkeypatch.setattr(prediction, "AT_ONCE", 7 * table.n_distinct)
+    monkeypatch.setattr(prediction, "DENSITIES_AT_ONCE", 7 * table.n_distinct)
     assert td.features.predictive_log_density(found, table, table) == pytest.approx(whole, abs=1e-12)
 
 

@@ -42,7 +42,7 @@ def on_lists(by_rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(params=[(0, 10), (200_000, 7), (40, 3)])
 def little_work(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Parts are hardly ever listed, or not to their end."""
-    monkeypatch.setattr(row_listing, "MOST_SETS", request.param[0])
+    monkeypatch.setattr(row_listing, "MOST_SETS_PASSED", request.param[0])
     monkeypatch.setattr(row_listing, "MOST_LISTED", request.param[1])
 
 

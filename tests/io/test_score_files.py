@@ -14,9 +14,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from topdag._util.bitsets import MOST_VARIABLES
 from topdag.errors import FileError, ScoreError
 from topdag.io.score_text import read_jkl, read_pss, write_jkl, write_pss
-from topdag.search.family_lists import MAX_VARIABLES, FamilyError, FamilyLists
+from topdag.search.family_lists import FamilyError, FamilyLists
 
 Families = list[tuple[int, tuple[int, ...], float]]
 Reader = Callable[[Path], FamilyLists]
@@ -408,8 +409,8 @@ def plainly_read(path: Path) -> tuple[list[str], dict[tuple[str, frozenset[str]]
 def test_shared_score_files_read_as_a_plain_reader_reads_them() -> None:
     for path in sorted(SCORES.glob("*.jkl*")):
         names, families = plainly_read(path)
-        if len(names) > MAX_VARIABLES:
-            with pytest.raises(FileError, match=f"{len(names)} variables; at most {MAX_VARIABLES}"):
+        if len(names) > MOST_VARIABLES:
+            with pytest.raises(FileError, match=f"{len(names)} variables; at most {MOST_VARIABLES}"):
                 read_jkl(path)
             continue
         lists = read_jkl(path)

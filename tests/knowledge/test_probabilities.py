@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import topdag as td
-from topdag.knowledge.probabilities import Linear, Probabilities, Row
+from topdag.knowledge.probabilities import Linear, Probabilities, Restriction
 from topdag.scoring.kinds.regions import Way, region_of
 
 STATES = {"age": ("young", "middle", "old"), "smoke": ("no", "yes"), "lung": ("no", "yes"), "grade": (0, 1, 2)}
@@ -76,8 +76,8 @@ def test_comparisons_make_linear_rows() -> None:
     ill, well = (td.probabilities.probability("lung", "yes", {"smoke": state}) for state in ("yes", "no"))
     said = 2 * ill - well + 0.5 >= 1 - well
     assert isinstance(said, Linear)
-    assert said.rows(STATES) == [Row((((0, 1), 0.0), ((1, 1), -2.0)), -0.5)]
-    assert (ill <= 0.25).rows(STATES) == [Row((((1, 1), 1.0),), 0.25)]
+    assert said.rows(STATES) == [Restriction((((0, 1), 0.0), ((1, 1), -2.0)), -0.5)]
+    assert (ill <= 0.25).rows(STATES) == [Restriction((((1, 1), 1.0),), 0.25)]
     assert ill.__ge__(0.25) == (0.25 <= ill)  # noqa: SIM300
     assert ill.equals(well).rows(STATES)[0].is_equal
     assert str(ill - well <= 0.1) == "P(lung=yes | smoke=yes) - P(lung=yes | smoke=no) <= 0.1"

@@ -15,7 +15,8 @@ from topdag._util.run import Run
 from topdag.questions import request as asking
 from topdag.questions.request import Request
 from topdag.report import gathering
-from topdag.report.gathering import Missing, gather
+from topdag.report.gathered import Missing
+from topdag.report.gathering import gather
 from topdag.report.write import write_page
 
 

@@ -33,7 +33,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import SetScore, coded
 from topdag.scoring.pruned import (
     ALL_RULES,
-    RULES,
+    CUTTING_RULES,
     PrunedScores,
     score_pruned,
 )
@@ -79,7 +79,7 @@ def test_families_with_k_better_subsets_go_and_no_others(kind: SetScore, data: s
         assert_true(table, kind, Pruning(k=k), limit)
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", CUTTING_RULES)
 @settings(max_examples=25)
 @given(st.data())
 def test_no_rule_alone_cuts_what_is_needed(rule: str, data: st.DataObject) -> None:
@@ -87,8 +87,8 @@ def test_no_rule_alone_cuts_what_is_needed(rule: str, data: st.DataObject) -> No
     table = data.draw(tables_that_vary(variables=(2, 7)))
     kind = data.draw(st.sampled_from(kinds))
     keep = data.draw(st.sampled_from([*map(Pruning, EPSILONS), *(Pruning(k=k) for k in KS)]))
-    found = assert_true(table, kind, keep, rules=1 << RULES.index(rule))
-    assert all(found.cut[other] == 0 for other in RULES if other != rule)
+    found = assert_true(table, kind, keep, rules=1 << CUTTING_RULES.index(rule))
+    assert all(found.cut[other] == 0 for other in CUTTING_RULES if other != rule)
 
 
 @pytest.mark.parametrize("kind", [td.BIC(), td.BDeu(), td.K2()], ids=repr)
@@ -110,12 +110,12 @@ def test_without_rules_every_family_is_scored(table: td.Table) -> None:
     assert found.limit == n - 1
 
 
-@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("rule", CUTTING_RULES)
 def test_every_rule_cuts_something(rule: str) -> None:
     table = sampled_table(10, 400 if rule == "atoms" else 60, seed=3, states=(2, 3))
     kind: SetScore = td.BDeu() if rule in ("cells", "atoms") else td.BIC()
     limit = 2 if rule == "max_parents" else None
-    found = pruned(table, kind, Pruning(), max_parents=limit, rules=1 << RULES.index(rule))
+    found = pruned(table, kind, Pruning(), max_parents=limit, rules=1 << CUTTING_RULES.index(rule))
     everything = 10 * sum(math.comb(9, size) for size in range((limit or 9) + 1))
     assert found.cut[rule] > 0
     assert found.scored == everything if limit else found.scored < everything

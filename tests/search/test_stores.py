@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import Families, FamilyStore, ListStore, SetStore, Store
+from topdag.search.stores import FamilyStore, ListStore, OwnFamilies, SetStore, Store
 
 N = 4
 NAMES = tuple("abcd")
@@ -27,7 +27,7 @@ def values(draw: st.DrawFn) -> Values:
     }
 
 
-def of_variable(given: Values, x: int) -> Families:
+def of_variable(given: Values, x: int) -> OwnFamilies:
     masks = sorted(mask for y, mask in given if y == x)
     return np.array(masks, np.uint64), np.array([given[x, mask] for mask in masks])
 

@@ -34,7 +34,7 @@ from topdag.data import delimited as text_cells
 from topdag.data import discretize
 from topdag.io.networks import read_either
 from topdag.search import checkpoints
-from topdag.search.open_nodes import OpenParts, Part
+from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.stores import ListStore
 
 OWN_ERRORS = tuple(
@@ -352,7 +352,7 @@ def checkpoint_reader(folder: Path, scores: td.types.Scores) -> Reader:
     state = checkpoints.Checkpoint(path, store).read()
     assert state is not None
     every = np.ones(store.n_families, dtype=np.bool_)
-    part = Part(state.root.bound, 1, np.packbits(every).tobytes(), (0, 1))
+    part = Node(state.root.bound, 1, np.packbits(every).tobytes(), (0, 1))
     checkpoint.write(replace(state, parts=OpenParts(every, (part, replace(part, edge=(2, 1))), 2)), 0.0)
 
     def read(path: Path, draw: random.Random) -> None:

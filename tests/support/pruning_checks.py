@@ -27,7 +27,7 @@ from topdag.scoring.pruned import (
     score_pruned,
 )
 from topdag.scoring.task import Pruning, ScoringTask
-from topdag.search.stores import SetStore
+from topdag.search.stores import OwnFamilies, SetStore
 
 DATA = Path(__file__).resolve().parents[3] / "shared" / "data"
 
@@ -59,7 +59,7 @@ def kth_best_class(totals: np.ndarray, n: int, k: int) -> float:
     return kth_best(best, k)
 
 
-def is_kept(families: list[pruning.Families]) -> np.ndarray:
+def is_kept(families: list[OwnFamilies]) -> np.ndarray:
     """By variable and parent mask."""
     n = len(families)
     kept = np.zeros((n, 2**n), dtype=bool)

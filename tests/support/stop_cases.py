@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -62,7 +63,6 @@ from topdag.constrained import listing as row_listing
 from topdag.constrained import splitting
 from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.repair import SatisfyingKnown
-from topdag.questions import decide
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search import branch_and_cut, engines, reach, relaxation
@@ -72,7 +72,7 @@ from topdag.search.engines import sizes_given
 from topdag.search.family_lists import FamilyLists
 from topdag.search.order_search import consecutive_blocks, search_orders
 from topdag.search.relaxation import Known
-from topdag.search.stores import ListStore
+from topdag.search.stores import FamilyStore, ListStore
 
 STOPS = 8
 """At so many places each question is stopped, and some more."""
@@ -166,7 +166,7 @@ def hasty() -> Iterator[None]:
             (relaxation, "PATIENCE_GAIN", 10.0),
             (relaxation, "CUTS_A_ROUND", 1),
             (constrained_best, "WEAK", math.inf),
-            (row_listing, "MOST_SETS", 60),
+            (row_listing, "MOST_SETS_PASSED", 60),
             (row_listing, "MOST_LISTED", 40),
         ):
             stack.enter_context(patch.object(module, name, value))
@@ -502,7 +502,7 @@ def check_lists(n: int, families: Families, lattice: str, k: int, factor: float,
             stack.enter_context(lists_for_few())
         if lattice == "blocks":
             stack.enter_context(sizes_given(small=0))
-            stack.enter_context(patch.object(decide, "ListStore", type("NoList", (), {})))
+            scores = replace(scores, store=FamilyStore.of(n, map(scores.store.families_of, range(n))))
 
         def k_best(limit: float) -> Any:
             return td.k_best_networks(scores, k, time_limit=limit, threads=1)

@@ -11,11 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Sets = NDArray[np.uint64]
-Marks = NDArray[np.bool_]
+from topdag._util.arrays import Integers, Marks, Masks
+
+Sets = Masks
 
 NARROW = 64
 """So many variables fit a machine word."""
+MOST_VARIABLES = 128
+"""So many a set holds at most."""
 _WORD = (1 << NARROW) - 1
 
 
@@ -68,7 +71,7 @@ def equals(sets: Sets, mask: int) -> Marks:
     return is_empty(sets ^ as_set(mask, sets))
 
 
-def sizes_of(sets: Sets) -> NDArray[np.int64]:
+def sizes_of(sets: Sets) -> Integers:
     """How many members each has."""
     counts = np.bitwise_count(sets).astype(np.int64)
     return counts if sets.ndim == 1 else np.asarray(counts[:, 0] + counts[:, 1])

@@ -13,6 +13,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Masks
 from topdag.answers.class_edges import EdgeCounts, components
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
@@ -20,8 +21,6 @@ from topdag.answers.lists import BestList, ClassList
 from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
 from topdag.networks.network import Network
 from topdag.scoring.scores import Scores
-
-Floats = NDArray[np.float64]
 
 
 @runtime_checkable
@@ -33,10 +32,10 @@ class HeldAsMasks(Protocol):
     @property
     def names(self) -> tuple[str, ...]: ...
     @property
-    def parents(self) -> NDArray[np.uint64]: ...
+    def parents(self) -> Masks: ...
 
 
-Averaged = BestList[Any] | Sequence[Network]
+ToAverage = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
 MOST_MEMBERS = 2_000_000
 SLACK = 1e-6
@@ -70,7 +69,7 @@ class ListPosterior:
 
 
 def posterior(
-    averaged: Averaged,
+    averaged: ToAverage,
     feature: Feature | Callable[[Network], float],
     *,
     evidence: float | None = None,
@@ -115,7 +114,7 @@ def coverage(averaged: BestList[Any], evidence: float, *, weights: str = "networ
     return min(1.0, math.exp(behind))
 
 
-def edge_matrix(averaged: Averaged, *, weights: str = "networks") -> Floats:
+def edge_matrix(averaged: ToAverage, *, weights: str = "networks") -> Floats:
     """How probable each edge is, by a list: at [i, j] the edge from ``names[i]`` to ``names[j]``."""
     if not isinstance(averaged, BestList):
         _require_networks_alike(weights)
@@ -147,7 +146,7 @@ def path_matrix(averaged: BestList[Any]) -> Floats:
     return np.minimum(found, 1.0)
 
 
-def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, NDArray[np.uint64]]]:
+def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, Masks]]:
     """The networks of a list, many at a time, with the share of each; of classes, all members that obey alike."""
     if not isinstance(averaged, ClassList) or not averaged.parents.shape[1]:
         yield shares, averaged.parents
@@ -178,7 +177,7 @@ def _directed_matrix(parents: NDArray[Any], shares: Floats) -> Floats:
     return found
 
 
-def weighted_networks(averaged: Averaged, weights: str) -> tuple[tuple[str, ...], NDArray[Any], Floats]:
+def weighted_networks(averaged: ToAverage, weights: str) -> tuple[tuple[str, ...], NDArray[Any], Floats]:
     """Names, a row of parent masks over them for each network, and its share; of each class one member."""
     if isinstance(averaged, BestList):
         columns = _all_columns(averaged, averaged.parents)
@@ -188,7 +187,7 @@ def weighted_networks(averaged: Averaged, weights: str) -> tuple[tuple[str, ...]
     return names, masks, np.full(len(masks), 1 / len(masks))
 
 
-def _undirected_matrix(undirected: NDArray[np.uint64], shares: Floats) -> Floats:
+def _undirected_matrix(undirected: Masks, shares: Floats) -> Floats:
     """What the undirected edges of classes add, each way by the share of members; few classes differ in them."""
     n = undirected.shape[1]
     found, counts = np.zeros((n, n)), EdgeCounts()
@@ -253,7 +252,7 @@ def _column_values(feature: Feature, names: Sequence[str], columns: list[NDArray
     return np.broadcast_to(values, columns[0].shape)
 
 
-def _all_columns(averaged: HeldAsMasks, scored: NDArray[np.uint64]) -> list[NDArray[Any]]:
+def _all_columns(averaged: HeldAsMasks, scored: Masks) -> list[NDArray[Any]]:
     """Per variable its parents in each network, as bits over all variables; the constant ones have none."""
     names, places = averaged.names, averaged.source.columns
     if len(places) == len(names):

@@ -16,18 +16,18 @@ from numpy.typing import NDArray
 
 from topdag.errors import TooLarge
 
-Part = tuple[int, ...]
+ChordalPart = tuple[int, ...]
 """A connected chordal graph: the neighbours of each of its vertices, as bits."""
 Counts = NDArray[Any]
 """At [u, v]: how many ways of directing a part have u -> v; whole numbers of any size."""
-MOST_PARTS = 20_000
+MOST_CHORDAL_PARTS = 20_000
 
 
 class EdgeCounts:
     """Counts of parts, remembered: the same few come back in class after class, whatever their variables are called."""
 
     def __init__(self) -> None:
-        self._known: dict[Part, tuple[int, Counts]] = {}
+        self._known: dict[ChordalPart, tuple[int, Counts]] = {}
 
     def shares(self, neighbours: Sequence[int], v: int) -> dict[tuple[int, int], float]:
         """For the part of the class with v in it: which share of the members has u -> w, for all its edges."""
@@ -40,11 +40,11 @@ class EdgeCounts:
             if neighbours[u] >> w & 1
         }
 
-    def of(self, part: Part) -> tuple[int, Counts]:
+    def of(self, part: ChordalPart) -> tuple[int, Counts]:
         """In how many ways a part can be directed, and how many of them direct each edge each way."""
         if part not in self._known:
             self._known[part] = self._of_complete(len(part)) if is_complete(part) else self._by_sources(part)
-            if len(self._known) > MOST_PARTS:
+            if len(self._known) > MOST_CHORDAL_PARTS:
                 raise TooLarge(
                     "A class has too many undirected edges to count in how many of its networks each points which way. "
                     "Ask for adjacency, or draw networks and average over them."
@@ -58,7 +58,7 @@ class EdgeCounts:
         np.fill_diagonal(counts, 0)
         return size, counts
 
-    def _by_sources(self, part: Part) -> tuple[int, Counts]:
+    def _by_sources(self, part: ChordalPart) -> tuple[int, Counts]:
         """Twins, which have the same neighbours and each other, count alike as sources."""
         total, counts = 0, np.zeros((len(part), len(part)), dtype=object)
         twins: dict[int, list[int]] = {}
@@ -74,7 +74,7 @@ class EdgeCounts:
                 counts += with_source[np.ix_(swapped, swapped)]
         return total, counts
 
-    def _with_source(self, part: Part, source: int) -> tuple[int, Counts]:
+    def _with_source(self, part: ChordalPart, source: int) -> tuple[int, Counts]:
         parents, undirected = directed_from(part, source)
         pieces = [list(bits(piece)) for piece in components(undirected)]
         solved = [self.of(part_among(undirected, piece)) for piece in pieces]
@@ -85,7 +85,7 @@ class EdgeCounts:
         return total, counts
 
 
-def directed_from(part: Part, source: int) -> tuple[list[int], list[int]]:
+def directed_from(part: ChordalPart, source: int) -> tuple[list[int], list[int]]:
     """Parents and remaining neighbours when all edges leave the source: a -> b - c without a - c makes b -> c."""
     parents, undirected = [0] * len(part), list(part)
     waiting = [(source, v) for v in bits(part[source])]
@@ -100,7 +100,7 @@ def directed_from(part: Part, source: int) -> tuple[list[int], list[int]]:
     return parents, undirected
 
 
-def part_among(neighbours: Sequence[int], vertices: Sequence[int]) -> Part:
+def part_among(neighbours: Sequence[int], vertices: Sequence[int]) -> ChordalPart:
     """The graph on these vertices, with numbers of its own."""
     return tuple(sum((neighbours[v] >> u & 1) << i for i, u in enumerate(vertices)) for v in vertices)
 
@@ -124,7 +124,7 @@ def components(neighbours: Sequence[int]) -> Iterator[int]:
         yield component
 
 
-def is_complete(part: Part) -> bool:
+def is_complete(part: ChordalPart) -> bool:
     everything = (1 << len(part)) - 1
     return all(its | 1 << v == everything for v, its in enumerate(part))
 

@@ -15,9 +15,9 @@ from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
 from topdag.scoring.scores import Scores
 
-Edge = tuple[str, str]
+NamedEdge = tuple[str, str]
 Graph = Network | EquivalenceClass
-WIDTH = 100
+LINE_WIDTH = 100
 
 
 @dataclass(frozen=True)
@@ -33,11 +33,11 @@ class Comparison:
     variables whose families differ; None for classes, whose members share them out differently.
     """
 
-    added: tuple[Edge, ...]
-    dropped: tuple[Edge, ...]
-    reversed: tuple[Edge, ...]
-    directed: tuple[Edge, ...]
-    undirected: tuple[Edge, ...]
+    added: tuple[NamedEdge, ...]
+    dropped: tuple[NamedEdge, ...]
+    reversed: tuple[NamedEdge, ...]
+    directed: tuple[NamedEdge, ...]
+    undirected: tuple[NamedEdge, ...]
     changes: tuple[str, ...]
     score_difference: float | None
     by_family: Mapping[str, float] | None
@@ -70,7 +70,9 @@ def compare(a: Graph, b: Graph, scores: Scores | None = None) -> Comparison:
     """
     _require_alike(a, b)
     old, new = marks_of(a, a.names), marks_of(b, a.names)
-    groups: dict[str, list[Edge]] = {name: [] for name in ("added", "dropped", "reversed", "directed", "undirected")}
+    groups: dict[str, list[NamedEdge]] = {
+        name: [] for name in ("added", "dropped", "reversed", "directed", "undirected")
+    }
     changes = []
     for pair in combinations(a.names, 2):
         before, after = old.get(pair), new.get(pair)
@@ -86,7 +88,7 @@ def compare(a: Graph, b: Graph, scores: Scores | None = None) -> Comparison:
     return Comparison(**edges, changes=tuple(changes), score_difference=total, by_family=by_family)
 
 
-def marks_of(graph: Graph, names: Sequence[str]) -> dict[Edge, str]:
+def marks_of(graph: Graph, names: Sequence[str]) -> dict[NamedEdge, str]:
     """For each two variables, in this order, that an edge joins: "->", "<-" or "--"."""
     column = {name: place for place, name in enumerate(names)}
     directed = graph.edges if isinstance(graph, Network) else graph.directed
@@ -96,7 +98,7 @@ def marks_of(graph: Graph, names: Sequence[str]) -> dict[Edge, str]:
     return forward | backward | {(a, b) if column[a] < column[b] else (b, a): "--" for a, b in undirected}
 
 
-def edge_text(pair: Edge, mark: str) -> str:
+def edge_text(pair: NamedEdge, mark: str) -> str:
     """``a -> b`` or ``a -- b``, the arrow always to the right."""
     first, second = map(shown_name, pair[::-1] if mark == "<-" else pair)
     return f"{first} {'--' if mark == '--' else '->'} {second}"
@@ -148,7 +150,7 @@ def _local_scores(graph: Graph, scores: Scores | None) -> Mapping[str, float] | 
     return scores.breakdown(network)
 
 
-def wrapped(pieces: Sequence[str], width: int = WIDTH - 2) -> list[str]:
+def wrapped(pieces: Sequence[str], width: int = LINE_WIDTH - 2) -> list[str]:
     """The pieces with commas between them, in lines that break between pieces only."""
     joined = ", ".join(piece.replace(" ", "\0") for piece in pieces)
     lines = textwrap.wrap(joined, width, break_long_words=False, break_on_hyphens=False)

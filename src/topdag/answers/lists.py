@@ -6,31 +6,31 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Generic, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.to_frame import frame_of
+from topdag._util.arrays import Floats, Integers, Masks
+from topdag._util.to_frame import frame_of_rows
+from topdag.answers.held import HeldNetworks, Item
 from topdag.answers.results import Proof, Stats
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
 
-Item = TypeVar("Item")
-Masks = NDArray[np.uint64]
+if TYPE_CHECKING:
+    from topdag.scoring.scores import Scores
 
-AT_ONCE = 1 << 16
+MEMBERS_AT_ONCE = 1 << 16
 """Members of classes that are looked at together."""
 MOST_LOOKED_AT = 500_000
 """Members of classes under constraints."""
 
 
 @dataclass(frozen=True, eq=False)
-class BestList(Sequence[Item], Generic[Item]):
+class BestList(HeldNetworks[Item]):
     """A sequence, best first, ties in a fixed order.
 
     ``floor``: everything that scores above it is in the list, even when the search was stopped early. ``scores``: the
@@ -39,15 +39,11 @@ class BestList(Sequence[Item], Generic[Item]):
     """
 
     source: Scores
-    scores: NDArray[np.float64]
+    scores: Floats
     parents: Masks
     floor: float
     proof: Proof
     stats: Stats
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.source.names
 
     @property
     def prior(self) -> Prior | None:
@@ -55,67 +51,23 @@ class BestList(Sequence[Item], Generic[Item]):
         return self.source.prior
 
     @property
-    def scored_names(self) -> tuple[str, ...]:
-        """The variables that the masks speak of: all but the constant ones."""
-        return self.source.scored_names
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @overload
-    def __getitem__(self, place: int) -> Item: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Item]: ...
-    def __getitem__(self, place: int | slice) -> Item | Sequence[Item]:
-        if isinstance(place, slice):
-            return [self._item(i) for i in range(*place.indices(len(self)))]
-        if not hasattr(place, "__index__"):
-            raise TypeError(f"a list is asked by place, such as [0] for the best, not {place!r}")
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"the list has {len(self)} items, counted from 0")
-        return self._item(place % len(self))
-
-    def _item(self, place: int) -> Item:
-        raise NotImplementedError
-
-    def network(self, place: int) -> Network:
-        """The network at this place; for a class, one of its members."""
-        return self.network_of(self.parents[place].tolist())
-
-    def network_of(self, scored_masks: Sequence[int]) -> Network:
-        masks = self.source.all_masks(scored_masks)
-        values = [self._local(x, mask) for x, mask in enumerate(masks)]
-        return Network.from_masks(self.names, masks, local_scores=dict(zip(self.names, values, strict=True)))
-
-    @cached_property
-    def _known(self) -> dict[tuple[int, int], float]:
-        return {}
-
-    def _local(self, x: int, mask: int) -> float:
-        """The local score of a family; the same families come back in network after network."""
-        if (x, mask) not in self._known:
-            parents = [name for i, name in enumerate(self.names) if mask >> i & 1]
-            self._known[x, mask] = self.source.local(self.names[x], parents)
-        return self._known[x, mask]
-
-    @property
-    def factors(self) -> NDArray[np.float64]:
+    def factors(self) -> Floats:
         """How many times less probable each is than the best, by the data and any prior; infinite beyond 1e308."""
         with np.errstate(over="ignore"):
             return np.exp(self.scores[0] - self.scores) if len(self) else np.empty(0)
 
     @property
-    def shares(self) -> NDArray[np.float64]:
+    def shares(self) -> Floats:
         """The posterior probability of each, given that it is one of the list: without a prior all structures are
         equally likely before."""
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
 
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> Floats:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     @property
-    def shares_if_known(self) -> NDArray[np.float64]:
+    def shares_if_known(self) -> Floats:
         """As ``shares``; NaN where too much would have to be counted."""
         try:
             return self.shares
@@ -146,11 +98,7 @@ class BestList(Sequence[Item], Generic[Item]):
 
     def to_frame(self) -> Any:
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
-        rows = list(self.to_dicts())
-        columns = {
-            key: [row[key] for row in rows] for key in (rows[0] if rows else ("rank", "score", "factor", "share"))
-        }
-        return frame_of(columns)
+        return frame_of_rows(self.to_dicts(), ("rank", "score", "factor", "share"))
 
     def to_arrow(self) -> Any:
         """The rows of ``to_dicts`` as an Arrow table."""
@@ -199,7 +147,7 @@ class ClassList(BestList[EquivalenceClass]):
             counts += np.bincount(places, minlength=len(self))
         return tuple(counts.tolist())
 
-    def members(self, places: Sequence[int]) -> Iterator[tuple[NDArray[np.int64], Masks]]:
+    def members(self, places: Sequence[int]) -> Iterator[tuple[Integers, Masks]]:
         """The networks of the classes at these places that obey, a row of ``parents`` each, many at a time, with the
         place of each."""
         if self.source.compiled is not None:
@@ -211,13 +159,13 @@ class ClassList(BestList[EquivalenceClass]):
             while (masks := walk.next()) is not None:
                 of.append(place)
                 rows.append(masks)
-                if len(rows) == AT_ONCE:
+                if len(rows) == MEMBERS_AT_ONCE:
                     yield self._those_that_obey(of, rows)
                     of, rows = [], []
         if rows:
             yield self._those_that_obey(of, rows)
 
-    def _those_that_obey(self, places: list[int], rows: list[list[int]]) -> tuple[NDArray[np.int64], Masks]:
+    def _those_that_obey(self, places: list[int], rows: list[list[int]]) -> tuple[Integers, Masks]:
         of, networks, known = np.array(places, dtype=np.int64), np.array(rows, dtype=np.uint64), self.source.compiled
         if known is None:
             return of, networks
@@ -255,7 +203,7 @@ class ClassList(BestList[EquivalenceClass]):
         """How many networks the list covers; under constraints those that obey."""
         return sum(self.satisfying)
 
-    def _weights(self) -> NDArray[np.float64]:
+    def _weights(self) -> Floats:
         """All networks equally likely before: a class counts for each of its members, under constraints for each that
         obeys."""
         return np.asarray(super()._weights() * np.array([float(size) for size in self.satisfying]))

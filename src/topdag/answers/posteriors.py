@@ -9,15 +9,14 @@ from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topdag._util.to_frame import frame_of
+from topdag._util.arrays import Floats, Integers
+from topdag._util.to_frame import frame_of, frame_of_rows
 from topdag.answers.results import Stats
 from topdag.errors import NetworkError, ScoreError
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
 
-Floats = NDArray[np.float64]
 FORMAT, VERSION = "topdag-posteriors", 1
 ROWS_SHOWN = 10
 
@@ -133,8 +132,7 @@ class PairPosteriors(FromSums):
 
     def to_frame(self) -> Any:
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
-        rows = list(self.to_dicts())
-        return frame_of({key: [row[key] for row in rows] for key in (self.FIRST, self.SECOND, "probability")})
+        return frame_of_rows(self.to_dicts(), (self.FIRST, self.SECOND, "probability"))
 
     def heatmap(self, *, numbers: bool | None = None, axes: Any = None) -> Any:
         """Draws the matrix with matplotlib and returns the axes; ``numbers``: written in, by default where they fit."""
@@ -219,7 +217,7 @@ class ParentSetPosteriors(Mapping[tuple[str, ...], float]):
         return float(self.probabilities[sum(1 << self.candidates.index(name) for name in names)])
 
     @cached_property
-    def _order(self) -> NDArray[np.int64]:
+    def _order(self) -> Integers:
         return np.argsort(-self.probabilities, kind="stable")
 
     def __iter__(self) -> Iterator[tuple[str, ...]]:

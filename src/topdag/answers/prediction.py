@@ -9,22 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
-from topdag.answers.averages import Averaged, weighted_networks
+from topdag.answers.averages import ToAverage, weighted_networks
 from topdag.data.columns import Codes
 from topdag.data.encode import coded_rows
-from topdag.data.table import Table, require_states
+from topdag.data.table import Table
 from topdag.errors import TableError
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import BDeu
 
-Floats = NDArray[np.float64]
-AT_ONCE = 1 << 22
+DENSITIES_AT_ONCE = 1 << 22
 """Densities, of networks times rows, that are held at the same time."""
 
 
 def predictive_log_density(
-    averaged: Network | Averaged, table: Table, new_rows: Any, *, ess: float = 1.0, weights: str = "networks"
+    averaged: Network | ToAverage, table: Table, new_rows: Any, *, ess: float = 1.0, weights: str = "networks"
 ) -> Floats:
     """The log probability of each new row after a table was seen, by a network or averaged over many.
 
@@ -40,7 +40,7 @@ def predictive_log_density(
     """
     if not isinstance(table, Table):
         raise TableError(f"the table that was seen must be a Table, not {type(table).__name__}")
-    require_states(table, "predictive_log_density")
+    table.require_states("predictive_log_density")
     BDeu(ess)  # refuses what is not an equivalent sample size
     names, masks, shares = weighted_networks([averaged] if isinstance(averaged, Network) else averaged, weights)
     order = _same_variables(names, table)
@@ -61,7 +61,7 @@ def _averaged(densities: Sequence[Floats], places: Sequence[NDArray[np.intp]], l
     """The log of the weighted mean over networks; network g has ``densities[x][places[x][g]]`` for variable x."""
     n_rows = densities[0].shape[1]
     total = np.full(n_rows, -np.inf)
-    step = max(1, AT_ONCE // max(1, n_rows))
+    step = max(1, DENSITIES_AT_ONCE // max(1, n_rows))
     for begin in range(0, len(log_shares), step):
         block = np.repeat(log_shares[begin : begin + step, None], n_rows, axis=1)
         for of_variable, place in zip(densities, places, strict=True):
@@ -76,7 +76,7 @@ class _Families:
 
     seen: NDArray[np.uint16]
     weights: NDArray[np.uint32]
-    arities: NDArray[np.int64]
+    arities: Integers
     new: Codes
     ess: float
 

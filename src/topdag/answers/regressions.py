@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Integers
 from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
@@ -59,7 +59,7 @@ def _of_variable(table: Table, x: int, parents: tuple[str, ...]) -> tuple[Regres
     return tuple(_fitted(table, x, discrete, continuous, rows) for rows in rows_by_state(table, discrete))
 
 
-def _fitted(table: Table, x: int, discrete: list[int], continuous: list[int], rows: NDArray[np.int64]) -> Regression:
+def _fitted(table: Table, x: int, discrete: list[int], continuous: list[int], rows: Integers) -> Regression:
     *causes, own = numbers_of(table, [*continuous, x])[:, rows]
     weights = table.weights[rows].astype(np.float64)
     means = [float(np.average(cells, weights=weights)) for cells in (*causes, own)]

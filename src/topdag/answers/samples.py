@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Integers, Masks
+from topdag._util.to_frame import frame_of_rows
+from topdag.answers.held import HeldNetworks
 from topdag.answers.results import Stats
 from topdag.errors import ScoreError, is_finite
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
 
-Masks = NDArray[np.uint64]
-Floats = NDArray[np.float64]
-Feature = Callable[[Network], float]
+if TYPE_CHECKING:
+    from topdag.scoring.scores import Scores
+
 STRIDE = 0x9E3779B97F4A7C15
 
 
@@ -56,11 +57,11 @@ class EdgeFrequencies:
 
     def to_frame(self) -> Any:
         """The rows as a pandas or Polars frame, whichever is installed."""
-        return frame_of(list(self.rows()), ("parent", "child", "frequency", "error"))
+        return frame_of_rows(self.rows(), ("parent", "child", "frequency", "error"))
 
 
 @dataclass(frozen=True, eq=False)
-class NetworkSample(Sequence[Network]):
+class NetworkSample(HeldNetworks[Network]):
     """Independent networks, each drawn with its posterior probability under ``prior`` (None: all networks alike).
 
     ``parents``: for each sample and each scored variable a bit mask over the scored variables (``scored_names``).
@@ -75,47 +76,11 @@ class NetworkSample(Sequence[Network]):
     error: float
     stats: Stats
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        return self.source.names
-
-    @property
-    def scored_names(self) -> tuple[str, ...]:
-        """The variables that the masks speak of: all but the constant ones."""
-        return self.source.scored_names
-
-    def __len__(self) -> int:
-        return len(self.parents)
-
-    @overload
-    def __getitem__(self, place: int) -> Network: ...
-    @overload
-    def __getitem__(self, place: slice) -> Sequence[Network]: ...
-    def __getitem__(self, place: int | slice) -> Network | Sequence[Network]:
-        if isinstance(place, slice):
-            return [self._network(i) for i in range(*place.indices(len(self)))]
-        if not -len(self) <= place < len(self):
-            raise IndexError(f"there are {len(self)} samples")
-        return self._network(place % len(self))
-
-    def _network(self, place: int) -> Network:
-        masks = self.source.all_masks(self.parents[place].tolist())
-        values = {name: self._local(name, mask) for name, mask in zip(self.names, masks, strict=True)}
-        return Network.from_masks(self.names, masks, local_scores=values)
+    def _item(self, place: int) -> Network:
+        return self.network(place)
 
     @cached_property
-    def _known(self) -> dict[tuple[str, int], float]:
-        return {}
-
-    def _local(self, name: str, mask: int) -> float:
-        """The local score of a family; the same families come back in sample after sample."""
-        if (name, mask) not in self._known:
-            parents = [parent for i, parent in enumerate(self.names) if mask >> i & 1]
-            self._known[name, mask] = self.source.local(name, parents)
-        return self._known[name, mask]
-
-    @cached_property
-    def _groups(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _groups(self) -> tuple[Integers, Integers]:
         """Where each different network stands first, and how often it occurs, the most frequent first."""
         first, counts = group_rows(self.parents)
         order = np.lexsort([first, -counts])
@@ -130,7 +95,7 @@ class NetworkSample(Sequence[Network]):
         """The different networks with how often each was drawn, the most frequent first."""
         first, counts = self._groups
         for place, count in zip(first.tolist(), counts.tolist(), strict=True):
-            yield self._network(place), count
+            yield self.network(place), count
 
     def edge_frequencies(self) -> EdgeFrequencies:
         """The share of samples with each edge: an estimate of its posterior probability."""
@@ -146,7 +111,7 @@ class NetworkSample(Sequence[Network]):
             self.names, frequencies, np.sqrt(spread / (len(self) - 1)) if len(self) > 1 else spread * np.nan
         )
 
-    def estimate(self, feature: Feature) -> tuple[float, float]:
+    def estimate(self, feature: Callable[[Network], float]) -> tuple[float, float]:
         """The posterior mean of any function of a network (True counts as 1), and the standard error of this estimate.
 
         Each different network is asked about once. With one sample the error is not a number.
@@ -167,14 +132,14 @@ class NetworkSample(Sequence[Network]):
 
     def to_frame(self) -> Any:
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
-        return frame_of(list(self.to_dicts()), ("count", "share", "score"))
+        return frame_of_rows(self.to_dicts(), ("count", "share", "score"))
 
     def __repr__(self) -> str:
         prior = "all networks alike before" if self.prior is None else str(self.prior)
         return f"<NetworkSample: {len(self):,} networks, {self.n_distinct:,} different, {prior}, seed {self.seed}>"
 
 
-def group_rows(rows: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def group_rows(rows: Masks) -> tuple[Integers, Integers]:
     """Where each different row stands first, and how often it occurs. Rows are told apart by a number made of them;
     should two different rows have the same one, by themselves, which takes longer."""
     if not rows.shape[1]:
@@ -186,18 +151,6 @@ def group_rows(rows: Masks) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     if not np.array_equal(rows[first[inverse]], rows):
         _, first, counts = np.unique(rows, axis=0, return_index=True, return_counts=True)
     return first.astype(np.int64), counts.astype(np.int64)
-
-
-def frame_of(rows: list[dict[str, Any]], names_without_rows: Sequence[str]) -> Any:
-    """Rows as a pandas or Polars frame, whichever is installed."""
-    columns = {key: [row[key] for row in rows] for key in (rows[0] if rows else names_without_rows)}
-    for library in ("pandas", "polars"):
-        try:
-            frames = __import__(library)
-        except ImportError:
-            continue
-        return frames.DataFrame(columns)
-    raise ImportError("to_frame needs pandas or polars: pip install pandas")
 
 
 def _checked(value: object) -> float:

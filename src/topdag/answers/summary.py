@@ -9,16 +9,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.messages import plural
-from topdag.answers.compare import Edge, edge_text, shown_name, wrapped
-from topdag.answers.lists import BestList, ClassList, Masks
+from topdag.answers.compare import NamedEdge, edge_text, shown_name, wrapped
+from topdag.answers.lists import BestList, ClassList
 
 WIDEST_PAIR = 50
 MOST_SHOWN = 20
 ALMOST_ALL = math.nextafter(1.0, 0.0)
-AT_ONCE = 2048
+ITEMS_AT_ONCE = 2048
 """Items of a list whose edges are unpacked at the same time."""
 
 
@@ -30,7 +30,7 @@ class Link:
     second; ``backward``: with one from the second to the first; ``undirected``: of classes, with an undirected one.
     """
 
-    pair: Edge
+    pair: NamedEdge
     share: float
     forward: float
     backward: float
@@ -56,8 +56,8 @@ class ListSummary:
     n_items: int
     n_networks: int
     n_pairs: int
-    common: tuple[Edge, ...]
-    common_undirected: tuple[Edge, ...]
+    common: tuple[NamedEdge, ...]
+    common_undirected: tuple[NamedEdge, ...]
     turning: tuple[Link, ...]
     varying: tuple[Link, ...]
     half: int
@@ -142,19 +142,19 @@ class _Tally:
     each item from the first.
     """
 
-    occurs: NDArray[np.int64]
-    weight: NDArray[np.float64]
-    distances: NDArray[np.int64]
+    occurs: Integers
+    weight: Floats
+    distances: Integers
 
     @classmethod
-    def of(cls, masks: Sequence[Masks], shares: NDArray[np.float64]) -> _Tally:
+    def of(cls, masks: Sequence[Masks], shares: Floats) -> _Tally:
         n = masks[0].shape[1]
         occurs = np.zeros((2, n, n), dtype=np.int64)
         weight = np.zeros((2, n, n))
         distances = np.zeros(len(shares), dtype=np.int64)
         first = [unpacked(own[:1]) for own in masks]
-        for begin in range(0, len(shares), AT_ONCE):
-            rows = slice(begin, begin + AT_ONCE)
+        for begin in range(0, len(shares), ITEMS_AT_ONCE):
+            rows = slice(begin, begin + ITEMS_AT_ONCE)
             differs = np.zeros((len(shares[rows]), n, n), dtype=np.bool_)
             for kind, own in enumerate(masks):
                 bits = unpacked(own[rows])
@@ -175,7 +175,7 @@ class _Tally:
         return forward, backward, undirected
 
 
-def unpacked(masks: Masks) -> NDArray[np.bool_]:
+def unpacked(masks: Masks) -> Marks:
     """Masks of items by variable as truth values by item, variable and bit."""
     bits = np.arange(masks.shape[1], dtype=np.uint64)
     return (masks[:, :, np.newaxis] >> bits & np.uint64(1)).astype(np.bool_)
@@ -190,7 +190,7 @@ def percent(share: float) -> str:
     return f"{share:.0%}"
 
 
-def _how_few(shares: NDArray[np.float64], part: float) -> int:
+def _how_few(shares: Floats, part: float) -> int:
     """The smallest number of items that hold this part of the weight."""
     reached = np.cumsum(np.sort(shares)[::-1])
     return min(len(shares), int(np.searchsorted(reached, part - 1e-12)) + 1)

@@ -35,10 +35,10 @@ from topdag.cli.values import number, seconds
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors
 from topdag.knowledge.priors import Prior
-from topdag.questions.sums import Wanted, score_for_sums
+from topdag.questions.sums import Purpose, score_for_sums
 from topdag.scoring.scores import Scores
 
-SUFFIXES = (".json", ".npz")
+MATRIX_SUFFIXES = (".json", ".npz")
 ABOUT_PRIORS = """\
 --prior says what a network weighs before the data. uniform: all networks the same. fair: every
 number of parents the same, so that large parent sets do not win by their number. order-modular: a
@@ -84,7 +84,7 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
 
 
-def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Wanted) -> Exit:
+def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Purpose) -> Exit:
     target = _target(args)
     found, code = ask_all(args, lambda scores, prior, run: ask(scores, prior=prior, **limits(run)), wanted)
     if found is None:
@@ -97,7 +97,7 @@ def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteri
     return code
 
 
-def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Wanted) -> tuple[Any, Exit]:
+def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Purpose) -> tuple[Any, Exit]:
     """The answer to a question about scores under the prior of the options, or None when the time was up."""
     try:
         with progress_line(quiet=args.quiet) as on_progress:
@@ -118,7 +118,7 @@ def limits(run: Run) -> dict[str, Any]:
     )
 
 
-def _scores(args: Namespace, wanted: Wanted, run: Run) -> Scores:
+def _scores(args: Namespace, wanted: Purpose, run: Run) -> Scores:
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         scores = scores_from(args)
@@ -136,8 +136,8 @@ def _scores(args: Namespace, wanted: Wanted, run: Run) -> Scores:
 def _target(args: Namespace) -> Path | None:
     if args.output is None:
         return None
-    if not args.output.lower().endswith(SUFFIXES):
-        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(SUFFIXES)}")
+    if not args.output.lower().endswith(MATRIX_SUFFIXES):
+        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(MATRIX_SUFFIXES)}")
     return writable(args.output, inputs=(args.file,))
 
 

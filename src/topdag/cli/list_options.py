@@ -15,10 +15,10 @@ from topdag.cli.options import (
     add_score,
 )
 from topdag.cli.values import number, seconds, whole
-from topdag.io.lists import SUFFIXES
+from topdag.io.lists import LIST_SUFFIXES
 from topdag.questions.lists import LARGEST_FACTOR
 
-ABOUT_FILES = """\
+ABOUT_LISTED_FILES = """\
 FILE is a table or a file of scores, as for topdag best. A .jkl or .pss file does not say what it
 was pruned for; if it holds all that is needed here, say so with --keep. --classes needs a score
 that is the same for all networks of a class: bdeu, bic, aic or qnml."""
@@ -72,7 +72,7 @@ def add_rest(parser: ArgumentParser) -> None:
     group.add_argument(
         "--json",
         metavar="OUT",
-        help=f"write the whole list as JSON lines ({' or '.join(SUFFIXES)}), with - to stdout instead of the text",
+        help=f"write the whole list as JSON lines ({' or '.join(LIST_SUFFIXES)}), with - to stdout instead of the text",
     )
     group.add_argument("--quiet", action="store_true", help="print networks, scores and proof, nothing else")
 

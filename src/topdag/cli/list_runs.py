@@ -29,7 +29,7 @@ from topdag.cli.options import (
 from topdag.cli.output import progress_line
 from topdag.cli.streams import printing, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
-from topdag.io.lists import SUFFIXES, list_lines, write_list
+from topdag.io.lists import LIST_SUFFIXES, list_lines, write_list
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import count_of, list_of, require_score_equivalent
 from topdag.questions.request import Request, Trail, space_of
@@ -37,7 +37,7 @@ from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 
 LINES_AT_ONCE = 1000
-Found = NetworkList | ClassList
+FoundList = NetworkList | ClassList
 
 
 def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
@@ -71,8 +71,8 @@ def answer_count(args: Namespace, wanted: ListRequest) -> Exit:
 def _target(args: Namespace) -> Path | None:
     if args.json in (None, "-"):
         return None
-    if not args.json.lower().endswith(SUFFIXES):
-        raise UsageError(f"--json {args.json}: the name must end in {' or '.join(SUFFIXES)}")
+    if not args.json.lower().endswith(LIST_SUFFIXES):
+        raise UsageError(f"--json {args.json}: the name must end in {' or '.join(LIST_SUFFIXES)}")
     return writable(args.json, inputs=(args.file,))
 
 
@@ -114,9 +114,9 @@ def _scores_in(path: str, args: Namespace, wanted: ListRequest) -> Scores:
     return scores
 
 
-def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[Found, Exit]:
+def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[FoundList, Exit]:
     """The list, or what was known of it when a limit or Ctrl-C came."""
-    make: Callable[..., Found] = ClassList if wanted.classes else NetworkList
+    make: Callable[..., FoundList] = ClassList if wanted.classes else NetworkList
     try:
         found = list_of(make, request, _wanted(wanted), run)
     except Interrupted as interrupted:

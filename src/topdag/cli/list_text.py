@@ -18,7 +18,7 @@ from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
 from topdag.networks.network import Network
 
-ROWS_SHOWN = 20
+LINES_SHOWN = 20
 LEAST_WIDTH = 30
 
 
@@ -46,7 +46,7 @@ def list_text(
     paragraphs = []
     if len(found):
         paragraphs += [_best(found), *_best_score(found), ""]
-        paragraphs += [*table_lines(found, ROWS_SHOWN if show is None else show), ""]
+        paragraphs += [*table_lines(found, LINES_SHOWN if show is None else show), ""]
         paragraphs += ["How different are they?", str(summary(found)), ""]
     paragraphs.append(labelled("proof", proof_in_words(found, wanted)))
     if not quiet:

@@ -11,7 +11,7 @@ from topdag._util.run import MOST_THREADS, OnProgress, Run
 from topdag.cli.command import UsageError
 from topdag.cli.values import (
     PRIORS,
-    RULES,
+    RULES_HERE,
     keep,
     number,
     prior_name,
@@ -61,7 +61,7 @@ def add_reading(parser: ArgumentParser) -> None:
         "--discretize",
         type=rule,
         metavar="RULE",
-        help=f"how columns of floats are cut into states: {RULES}; quote the brackets",
+        help=f"how columns of floats are cut into states: {RULES_HERE}; quote the brackets",
     )
     group.add_argument(
         "--continuous",

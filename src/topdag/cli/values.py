@@ -14,9 +14,9 @@ from topdag.knowledge.priors import FairPrior, OrderModular, Prior
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME
 
-RULES = "mean, median, quantile(3) or uniform(4) with any number of states"
+RULES_HERE = "mean, median, quantile(3) or uniform(4) with any number of states"
 PRIORS: dict[str, Prior | None] = {"uniform": None, "fair": FairPrior(), "order-modular": OrderModular()}
-SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
+NAMED_SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
 
 
 def score_name(text: str) -> str:
@@ -32,11 +32,11 @@ def rule(text: str) -> Rule:
         return named_rule(text)
     except TableError as error:
         reason = "" if "unknown" in str(error) else f" ({error})"
-        raise ArgumentTypeError(f"{text!r} is no rule; there are {RULES}{reason}") from None
+        raise ArgumentTypeError(f"{text!r} is no rule; there are {RULES_HERE}{reason}") from None
 
 
 def separator(text: str) -> str:
-    mark = SEPARATORS.get(text.lower(), text)
+    mark = NAMED_SEPARATORS.get(text.lower(), text)
     if len(mark) != 1:
         raise ArgumentTypeError(f"{text!r} does not separate cells; give one character such as , ; | or tab or space")
     return mark

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
-from topdag.cli.values import RULES as RULES_HERE
-from topdag.data.discretize import CONTINUOUS_SCORES, RULES
+from topdag.cli.values import RULES_HERE
+from topdag.data.columns import CONTINUOUS_SCORES
+from topdag.data.discretize import RULES
 
 WORDS = {
     f"discretize={RULES}": f"--discretize: {RULES_HERE}",
@@ -18,10 +19,10 @@ WORDS = {
     "MixedBIC(),": "--score mixed-bic,",
     "BGe(),": "--score bge,",
 }
-QUOTED = r"(?<!\w)'(?:[^'\\]|\\.)*'"
+QUOTED_NAME = r"(?<!\w)'(?:[^'\\]|\\.)*'"
 LIMIT = r"(?<![-\w])(?:max_parents|memory_limit|time_limit)(?![\w:])"
 OPTION = r'\b(?P<name>missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"(?P<value>[-\w,.]+)")?'
-PIECE = re.compile("|".join([QUOTED, *map(re.escape, WORDS), LIMIT, OPTION]))
+PIECE = re.compile("|".join([QUOTED_NAME, *map(re.escape, WORDS), LIMIT, OPTION]))
 
 
 def in_options(message: str) -> str:

@@ -15,7 +15,7 @@ from itertools import count
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.clauses import Clauses
-from topdag.constrained.found import Found, Network
+from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.repair import SatisfyingKnown
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.search.branch_and_cut import BranchResult, prove_best
@@ -23,7 +23,7 @@ from topdag.search.relaxation import Relaxation, solve_root
 from topdag.search.stores import ListStore
 
 FEW_PARTS = 50
-NEAR = 10.0
+NEAR_BOUND = 10.0
 """A network so many nats from the bound is good enough to tell which families can matter."""
 
 
@@ -45,7 +45,7 @@ class ClauseSearch:
         known: CompiledConstraints,
         clauses: Clauses,
         run: Run,
-        start: Network | None = None,
+        start: ParentMasks | None = None,
         most: float = math.inf,
     ) -> None:
         self.store, self.run = store, run
@@ -119,7 +119,7 @@ class ClauseSearch:
 
     @property
     def _is_near(self) -> bool:
-        return self.known.incumbent is not None and self.known.cost - self.known.bound <= NEAR
+        return self.known.incumbent is not None and self.known.cost - self.known.bound <= NEAR_BOUND
 
     def result(self, limit: Stop | None, *, is_proved: bool) -> Found:
         known, best = self.known, self.known.incumbent

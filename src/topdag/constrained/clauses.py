@@ -14,6 +14,7 @@ from itertools import product
 
 import numpy as np
 
+from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import bits, is_empty, masks_in, set_array
 from topdag.constrained.literals import broken_clauses
 from topdag.constrained.path_cuts import Support, least_way_out, shortest_walks
@@ -21,9 +22,8 @@ from topdag.knowledge.compiled import CompiledConstraints, Rest, has_cycle
 from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
 from topdag.knowledge.normal_form import Literal, ParentAmong, ParentCount, folded
-from topdag.search.costs import Families, Marks
+from topdag.search.costs import Families
 from topdag.search.linear_program import Decisions
-from topdag.search.stores import Floats
 
 LEAST_BROKEN = 1e-4
 LEAST_OPEN = 0.2
@@ -82,8 +82,8 @@ class Clauses:
 
     def admitted(self, families: Families) -> Marks:
         """By what is known of single variables' parents."""
-        spans = zip(self.known.families, families.offsets[:-1], families.offsets[1:], strict=True)
-        return np.concatenate([own.admit(families.parents[begin:end]) for own, begin, end in spans])
+        spans = zip(self.known.families, families.spans, strict=True)
+        return np.concatenate([own.admit(families.parents[slice(*span)]) for own, span in spans])
 
     def to_decide(self, families: Families, weights: Floats) -> tuple[int, int] | None:
         """Where half of a path leads through a variable that only half of a path leads to, weights are of networks none

@@ -6,16 +6,15 @@ import math
 from collections.abc import Iterable
 
 from topdag import _core
-from topdag._util.bitsets import bits
+from topdag._util.bitsets import NARROW, bits
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.constrained.found import Found, Network
+from topdag.constrained.found import Found, ParentMasks
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.normal_form import Literal, ParentCount, folded
 from topdag.search.cycles import branch_on_cycles
 from topdag.search.stores import ListStore
 
-MOST_VARIABLES = 64
 FEW_STEPS = 20_000
 """Until a network that scores enough must have been found, where longer lists can be had."""
 ENGINE = "branching on cycles and rules"
@@ -31,7 +30,7 @@ def case_rules(n: int, known: CompiledConstraints) -> _core.CaseRules:
 
     def put(literal: Literal) -> int:
         if isinstance(literal, ParentCount):
-            counts = sum(1 << count for count in range(MOST_VARIABLES) if literal.admits(count))
+            counts = sum(1 << count for count in range(NARROW) if literal.admits(count))
             return rules.count_in(literal.child, counts)
         return (rules.none_of if literal.negated else rules.some_of)(literal.child, literal.variables)
 
@@ -50,7 +49,7 @@ def search_by_cycles(
     store: ListStore,
     known: CompiledConstraints,
     run: Run,
-    start: Network | None = None,
+    start: ParentMasks | None = None,
     most: float = math.inf,
     wanted: float = -math.inf,
 ) -> Found:

@@ -14,11 +14,8 @@ from dataclasses import replace
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.feasibility import nothing_is_allowed
-from topdag.constrained.found import Found, Network
-from topdag.constrained.growing_lists import (
-    best_on_growing_lists,
-    can_be_listed,
-)
+from topdag.constrained.found import Found, ParentMasks
+from topdag.constrained.growing_lists import best_on_growing_lists, can_be_listed
 from topdag.constrained.listing import list_by_clauses
 from topdag.constrained.needed_families import widened
 from topdag.constrained.rescored_lists import OnLists, best_on_lists, can_be_scored_wider, nothing
@@ -130,14 +127,14 @@ def _split(
     most: int,
     epsilon: float = math.inf,
     most_parts: float = math.inf,
-    known: Sequence[Network] = (),
+    known: Sequence[ParentMasks] = (),
 ) -> Found:
     """On the scores as they are; ``known``: allowed networks."""
     search = ConstrainedSearch(
         scores, list_part, run, most=most, epsilon=epsilon, cutoff=scores.cutoff, most_parts=most_parts
     )
     for masks in known:
-        search.offer(masks, math.fsum(map(scores.store.value, range(scores.store.n), masks)))
+        search.offer(masks, scores.store.value_of(masks))
     found = search.go()
     if found.limit is None and not search.has_all:
         found.limit = Stop.CUT_OFF
@@ -146,9 +143,10 @@ def _split(
 
 def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsilon: float) -> Found:
     """On scores made anew, each time with networks further behind."""
-    best, reach = _relaxed_best(scores, list_part), FIRST_OF_A_SPLIT
-    if best == -math.inf or nothing_is_allowed(scores, run):
+    relaxed, reach = _relaxed(scores, list_part), FIRST_OF_A_SPLIT
+    if relaxed is None or nothing_is_allowed(scores, run):
         return nothing(run)
+    best = relaxed[0]
     while True:
         wide = widened(scores, reach, run)
         if wide is None:
@@ -163,13 +161,7 @@ def _ever_further(scores: Scores, list_part: List, run: Run, *, most: int, epsil
         reach = doubled_reach(reach, search.needed_reach(best))
 
 
-def _relaxed_best(scores: Scores, list_part: List) -> float:
-    """Minus infinity when there is no network, or no time."""
-    found = _relaxed(scores, list_part)
-    return -math.inf if found is None else found[0]
-
-
-def _relaxed(scores: Scores, list_part: List) -> tuple[float, Network] | None:
+def _relaxed(scores: Scores, list_part: List) -> tuple[float, ParentMasks] | None:
     """The best network without constraints on several variables at once; None when there is none, or no time."""
     listed = list_part(scores.relaxed, 1, -math.inf)
     return (listed.values[0], listed.masks[0]) if listed is not None and len(listed.values) else None

@@ -12,17 +12,10 @@ from dataclasses import dataclass
 
 from topdag._util.bitsets import bits
 from topdag._util.run import Run
-from topdag.constrained.found import Network
+from topdag.constrained.found import ParentMasks
 from topdag.constrained.literals import broken_clauses
 from topdag.knowledge.compiled import CompiledConstraints
-from topdag.knowledge.facts import (
-    Cannot,
-    Fact,
-    Most,
-    Must,
-    Satisfies,
-    transitive,
-)
+from topdag.knowledge.facts import Cannot, Fact, Most, Must, Satisfies, transitive
 from topdag.knowledge.narrow import narrowed
 from topdag.knowledge.normal_form import Literal, ParentCount, children_of, edges_of
 from topdag.scoring.scores import Scores
@@ -31,14 +24,14 @@ MOST_PARTS = 2_000
 """So many are looked at before the question is left open."""
 
 Facts = tuple[Fact, ...]
-Pair = tuple[int, int]
+PlacedEdge = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Feasibility:
     """``network`` is allowed; None and ``is_settled``: none is; None otherwise: not known."""
 
-    network: Network | None
+    network: ParentMasks | None
     is_settled: bool
     parts: int
 
@@ -75,7 +68,7 @@ def nothing_is_allowed(scores: Scores, run: Run) -> bool:
     return found.is_settled and found.network is None
 
 
-def _ways_on(known: CompiledConstraints, masks: Network) -> list[Facts]:
+def _ways_on(known: CompiledConstraints, masks: ParentMasks) -> list[Facts]:
     """What may follow when these are the edges that must be: disjoint, the most promising first; nothing when the
     network of just these edges is allowed."""
     alike = _interchangeable(known)
@@ -91,12 +84,14 @@ def _ways_on(known: CompiledConstraints, masks: Network) -> list[Facts]:
     return [facts for literal in min(broken, key=len) for facts in _ways_to(literal)] if broken else []
 
 
-def _missing_path(known: CompiledConstraints, masks: Network) -> tuple[int, int] | None:
+def _missing_path(known: CompiledConstraints, masks: ParentMasks) -> tuple[int, int] | None:
     ancestors = transitive(masks)
     return next(((a, b) for a, b in known.rest.paths if not ancestors[b] >> a & 1), None)
 
 
-def _edges_of_path(known: CompiledConstraints, masks: Network, begin: int, end: int) -> tuple[list[Pair], list[Pair]]:
+def _edges_of_path(
+    known: CompiledConstraints, masks: ParentMasks, begin: int, end: int
+) -> tuple[list[PlacedEdge], list[PlacedEdge]]:
     """A path has one of the edges that leave what ``begin`` leads to, and one of those that enter what leads to
     ``end``; straight to its end, best of all."""
     ancestors, everyone = transitive(masks), (1 << len(masks)) - 1
@@ -119,12 +114,12 @@ def _ways_to(literal: Literal) -> list[Facts]:
     return [(Must(parent, literal.child),) for parent in bits(literal.variables)]
 
 
-def _by_edges(edges: Sequence[Pair], alike: Sequence[int]) -> list[Facts]:
+def _by_edges(edges: Sequence[PlacedEdge], alike: Sequence[int]) -> list[Facts]:
     """One of these edges must be. Each way has none of those before it; of variables that are ``alike``, what holds of
     one holds of all, so only the first is tried."""
     found: list[Facts] = []
     without: list[Fact] = []
-    seen: set[Pair] = set()
+    seen: set[PlacedEdge] = set()
     for parent, child in edges:
         same = (alike[parent], alike[child])
         if same not in seen:

@@ -15,16 +15,17 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 
+from topdag._util.arrays import Marks
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.feasibility import nothing_is_allowed
-from topdag.constrained.found import Found, Network
+from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.needed_families import NeededFamilies, useful_parents
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
-from topdag.search.costs import Families, Marks
+from topdag.search.costs import Families
 from topdag.search.engines import sizes
 from topdag.search.reach import FURTHEST, reach_to
 from topdag.search.relaxation import Known, Relaxation, bounds_by, solve_root
@@ -150,7 +151,7 @@ class GrowingLists:
         return self.root
 
     @property
-    def _start(self) -> Network | None:
+    def _start(self) -> ParentMasks | None:
         return self.found.best(1)[0][1] if self.found.networks else None
 
     def _search(self, wide: ListStore, root: Relaxation, most: float, wanted: float) -> None:
@@ -169,7 +170,7 @@ class GrowingLists:
         self.found.parts, self.found.cuts = self.found.parts + found.parts, self.found.cuts + found.cuts
 
 
-def _left(wide: ListStore, root: Relaxation, start: Network, value: float) -> ListStore:
+def _left(wide: ListStore, root: Relaxation, start: ParentMasks, value: float) -> ListStore:
     """Without families that no network at least as good as ``start`` has, by the multipliers of a relaxation."""
     families = Families.of_store(wide)
     own = families.places(start)
@@ -186,8 +187,7 @@ def families_left(wide: ListStore, root: Relaxation, lowest: float) -> ListStore
 
 def _only(wide: ListStore, families: Families, kept: Marks) -> ListStore:
     """All of them when some variable would have none."""
-    spans = list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
-    if not all(kept[a:b].any() for a, b in spans):
+    if not all(kept[a:b].any() for a, b in families.spans):
         return wide
-    lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in spans]
+    lists = [(families.parents[a:b][kept[a:b]], wide.rounded[a:b][kept[a:b]]) for a, b in families.spans]
     return ListStore.of(wide.lists.names, lists)

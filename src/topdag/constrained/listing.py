@@ -15,28 +15,29 @@ from dataclasses import replace
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats, Marks
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.constrained.found import Found, Network
+from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.growing_lists import GrowingLists, families_left
 from topdag.constrained.priced_listing import Cheapest, Priced
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
-from topdag.search.costs import Families, Marks
+from topdag.search.costs import Families
 from topdag.search.linear_program import Solution
 from topdag.search.reach import FURTHEST, first_slack, further_reach
 from topdag.search.relaxation import Known, solve_root
-from topdag.search.stores import Floats, ListStore
+from topdag.search.stores import ListStore
 
-NEAR = 1.5
+NEAR_BEST = 1.5
 """A part is listed when its bound is no more than so many nats below what the best network costs,"""
-MOST_SETS = 200_000
+MOST_SETS_PASSED = 200_000
 """orders of its networks that are in question pass no more sets than this,"""
 MOST_LISTED = 20_000
 """and there are no more of them."""
-ROUNDING = 1e-6
+SCORE_ROUNDING = 1e-6
 """Scores of a network from different lists differ by less."""
 BY_CLAUSES = "branch and cut with clauses and listing"
 
@@ -58,7 +59,7 @@ class AllowedList(Known):
     ) -> None:
         super().__init__(store, run)
         self.most = self.best_score - lowest
-        self.networks: dict[Network, float] = {}
+        self.networks: dict[ParentMasks, float] = {}
         self._known, self._wanted, self._of_classes = known, wanted, of_classes
         self._keys: set[Hashable] = set()
         self._last: list[float] = []  # the least costs of networks or classes, negated: the dearest first
@@ -100,7 +101,7 @@ class AllowedList(Known):
         return False
 
 
-def _class_of(masks: Network) -> Hashable:
+def _class_of(masks: ParentMasks) -> Hashable:
     graph = _core.class_of(list(masks))
     return tuple(graph.parents), tuple(graph.neighbours)
 
@@ -117,10 +118,10 @@ class ListingSearch(PartSearch):
     def is_settled(self, allowed: Marks, solution: Solution) -> bool:
         last, cuts = self._solve(allowed), self.program.cuts  # cuts have come since the solution
         multipliers = self.families.on_grid(last.multipliers, cuts)
-        if self.families.bound(allowed, cuts, multipliers)[0] < self._best_cost - NEAR:
+        if self.families.bound(allowed, cuts, multipliers)[0] < self._best_cost - NEAR_BEST:
             return False
         priced = Priced.by(self.families, allowed, cuts, multipliers)
-        found = priced.networks(self._listed.cutoff, MOST_SETS, MOST_LISTED, self.limits)
+        found = priced.networks(self._listed.cutoff, MOST_SETS_PASSED, MOST_LISTED, self.limits)
         if found is None:
             return False
         self._listed.take(found)
@@ -165,8 +166,8 @@ class _ClauseListing:
 
     def _list(self, slack: float) -> bool | None:
         """All networks so far behind the best: whether as many as wanted are among them; None when the time is up."""
-        lowest = self.value - slack - ROUNDING
-        store = self.best.lists.for_lists(slack + ROUNDING, self.behind + slack + ROUNDING)
+        lowest = self.value - slack - SCORE_ROUNDING
+        store = self.best.lists.for_lists(slack + SCORE_ROUNDING, self.behind + slack + SCORE_ROUNDING)
         if store is None:
             return None
         assert self.best.root is not None and self.scores.compiled is not None

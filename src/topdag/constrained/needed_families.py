@@ -12,33 +12,21 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.bitsets import (
-    bits,
-    distinct,
-    is_in,
-    masks_in,
-    search_keys,
-    sizes_of,
-    with_added,
-)
+from topdag._util.arrays import Floats, Masks
+from topdag._util.bitsets import bits, distinct, is_in, masks_in, search_keys, sizes_of, with_added
 from topdag._util.run import Run
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.normal_form import ParentCount, edges_of, holds_with_fewer, literals_of
-from topdag.scoring.dominance import TIES_GO_TOO
 from topdag.scoring.keep import Behind
 from topdag.scoring.kinds.discrete import AIC, BIC, SetScore, coded
 from topdag.scoring.pruned import grid_scores, pruning_question
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import ScoringTask
+from topdag.scoring.task import TIES_GO_TOO, ScoringTask
 from topdag.search.engines import sizes
-from topdag.search.stores import Floats, ListStore
-
-Masks = NDArray[np.uint64]
-Families = tuple[Masks, Floats]
+from topdag.search.stores import ListStore, OwnFamilies
 
 ROUNDED_AWAY = 1e-6
 MOST_EXTENDED = 64
@@ -185,7 +173,7 @@ class NeededFamilies:
         """From scores of all families."""
         core = self.scores.store.core()
 
-        def own(x: int) -> Families | None:
+        def own(x: int) -> OwnFamilies | None:
             return None if self.run.is_over else _core.families_worth_keeping(core, x, epsilons[x])
 
         with ThreadPoolExecutor(self.run.threads) as pool:
@@ -193,6 +181,6 @@ class NeededFamilies:
         return ListStore.of(self.names, found) if len(found) == len(epsilons) else None
 
 
-def _finite(masks: Masks, values: Floats) -> Families:
+def _finite(masks: Masks, values: Floats) -> OwnFamilies:
     is_scored = values > -math.inf
     return masks[is_scored], values[is_scored]

@@ -11,13 +11,14 @@ from typing import Protocol
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats
 from topdag._util.run import Run
 from topdag.constrained.literals import Part
 from topdag.errors import TooLarge
 from topdag.knowledge.normal_form import Literal, ParentAmong
 from topdag.search.engines import sizes
 from topdag.search.lattice import lattice_of
-from topdag.search.stores import Families, Floats, Store
+from topdag.search.stores import OwnFamilies, Store
 
 MOST_WITH_TABLES = 23
 """Up to this many variables tables over all sets tell the bounds in a few seconds."""
@@ -36,7 +37,7 @@ def restricted(store: Store, part: Part) -> Store | None:
     return store.with_families(own)
 
 
-def _left(store: Store, x: int, literals: Sequence[Literal]) -> Families:
+def _left(store: Store, x: int, literals: Sequence[Literal]) -> OwnFamilies:
     masks, values = store.families_of(x)
     stays = np.ones(len(masks), bool)
     for literal in literals:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import NARROW, members_of
-from topdag.search.costs import Families, Masks, Whole
-from topdag.search.stores import Floats
-
-TINY = 1e-9
+from topdag.search.costs import Families
+from topdag.search.linear_program import TINY
 
 
 @dataclass(frozen=True)
@@ -20,7 +18,7 @@ class Support:
     """The families that have weight: child, parents, weight."""
 
     n: int
-    children: Whole
+    children: Integers
     parents: Masks
     weights: Floats
 
@@ -56,7 +54,7 @@ class Walks:
     """Shortest walks between all variables."""
 
     lengths: Floats
-    nexts: NDArray[np.int64]
+    nexts: Integers
 
     def between(self, begin: int, end: int, less_than: float) -> list[int] | None:
         """None when it is no shorter than that."""

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats, Marks, Masks
 from topdag._util.run import Run
-from topdag.search.costs import Cuts, Families, Marks, Masks
+from topdag.search.costs import Cuts, Families
 from topdag.search.order_search import cluster_bound
-from topdag.search.stores import Floats
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Priced:
     def _told(self, parents: Masks, left: float) -> Cheapest:
         """With what the families cost where nothing is paid."""
         own, costs = self.families, np.zeros(len(parents))
-        for x, (begin, end) in enumerate(zip(own.offsets[:-1].tolist(), own.offsets[1:].tolist(), strict=True)):
+        for x, (begin, end) in enumerate(own.spans):
             order = begin + np.argsort(own.parents[begin:end])
             costs += own.costs[order[np.searchsorted(own.parents[order], parents[:, x])]]
         return Cheapest(parents, costs, left)

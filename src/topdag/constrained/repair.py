@@ -14,6 +14,7 @@ from itertools import pairwise
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats, Masks
 from topdag._util.bitsets import bits, equals, is_empty, masks_in, members_of, sizes_of
 from topdag._util.run import Run
 from topdag.constrained.literals import broken_clauses
@@ -21,19 +22,18 @@ from topdag.constrained.path_cuts import Support, shortest_walks
 from topdag.knowledge.compiled import CompiledConstraints, has_cycle
 from topdag.knowledge.facts import transitive
 from topdag.knowledge.normal_form import Literal, ParentAmong
-from topdag.search.costs import Families, Masks, network_near
+from topdag.search.costs import SEED, Families, network_near
 from topdag.search.relaxation import Incumbent, Known
-from topdag.search.stores import Floats, ListStore, candidates_from
+from topdag.search.stores import ListStore, candidates_from
 
 MOST_REPAIRED = 40
 """Of one network; each leaves fewer families."""
-CLIMBS = 30
-SEED = 1
+REPAIR_CLIMBS = 30
 MOST_SKIPPED = 64
 """While repairs fail, so many weights at most are passed over between two."""
-WHOLE = 1e-6  # no edge is free of cost for its weight
+LEAST_COST_OF_AN_EDGE = 1e-6  # no edge is free of cost for its weight
 
-Wanted = dict[Hashable, tuple[Literal, ...]]
+Repairs = dict[Hashable, tuple[Literal, ...]]
 """What each thing that was broken asks of families."""
 
 
@@ -41,7 +41,7 @@ Wanted = dict[Hashable, tuple[Literal, ...]]
 class Repaired:
     cost: float
     masks: tuple[int, ...]
-    wanted: Wanted
+    wanted: Repairs
 
 
 class Repair:
@@ -49,8 +49,7 @@ class Repair:
 
     def __init__(self, families: Families, known: CompiledConstraints) -> None:
         self.families, self.known = families, known
-        spans = zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True)
-        self._own = [slice(begin, end) for begin, end in spans]
+        self._own = [slice(*span) for span in families.spans]
         self._left: dict[tuple[int, frozenset[Literal]], tuple[Masks, Floats]] = {}
 
     def repaired(self, weights: Floats, less_than: float) -> Repaired | None:
@@ -64,7 +63,7 @@ class Repair:
             best = best if again is None else again
         return best
 
-    def _repaired_with(self, wanted: Wanted, weights: Floats, less_than: float) -> Repaired | None:
+    def _repaired_with(self, wanted: Repairs, weights: Floats, less_than: float) -> Repaired | None:
         wanted = dict(wanted)
         for _ in range(MOST_REPAIRED):
             found = self._climbed(wanted, weights)
@@ -78,7 +77,7 @@ class Repair:
             wanted |= more
         return None
 
-    def _climbed(self, wanted: Wanted, weights: Floats) -> tuple[float, tuple[int, ...]] | None:
+    def _climbed(self, wanted: Repairs, weights: Floats) -> tuple[float, tuple[int, ...]] | None:
         """The best network found that has all that is wanted."""
         lists = [self._undominated(v, self._of(wanted, v)) for v in range(self.families.n)]
         if any(not len(masks) for masks, _ in lists):
@@ -88,7 +87,7 @@ class Repair:
         candidates = candidates_from(self.families.n, offsets, masks, -costs)
         found = [
             network_near(candidates, self.families, weights),
-            _core.climb_orders(candidates, CLIMBS, SEED, None, None),
+            _core.climb_orders(candidates, REPAIR_CLIMBS, SEED, None, None),
         ]
         cost, parents = min(found, key=lambda network: network[0])
         return (self._cost(parents), tuple(parents)) if cost < np.inf else None
@@ -96,7 +95,7 @@ class Repair:
     def _cost(self, masks: Sequence[int]) -> float:
         return float(self.families.costs[self.families.places(masks)].sum())
 
-    def _of(self, wanted: Wanted, v: int) -> frozenset[Literal]:
+    def _of(self, wanted: Repairs, v: int) -> frozenset[Literal]:
         return frozenset(literal for literals in wanted.values() for literal in literals if literal.child == v)
 
     def _admitted(self, v: int, literals: frozenset[Literal]) -> tuple[Masks, Floats]:
@@ -122,7 +121,7 @@ class Repair:
 
     # ---- What to do about something broken
 
-    def _next(self, wanted: Wanted, masks: Sequence[int], weights: Floats) -> Wanted | None:
+    def _next(self, wanted: Repairs, masks: Sequence[int], weights: Floats) -> Repairs | None:
         """The cheapest way to have a path that is missing, as edges that must be; or of something else that is broken
         the cheapest way out."""
         ancestors, rest = transitive(masks), self.known.rest
@@ -153,12 +152,12 @@ class Repair:
         walk = walks.between(begin, end, np.inf)
         return None if walk is None else (float(walks.lengths[begin, end]), pair, walk)
 
-    def _lengths(self, wanted: Wanted, masks: Sequence[int], weights: Floats) -> Floats:
+    def _lengths(self, wanted: Repairs, masks: Sequence[int], weights: Floats) -> Floats:
         """What edges cost, less where they have weight."""
         present = Support.of(self.families, weights).edges
-        return (self._edge_costs(wanted, masks) + 1.0) * np.clip(1.0 - present, WHOLE, 1.0)
+        return (self._edge_costs(wanted, masks) + 1.0) * np.clip(1.0 - present, LEAST_COST_OF_AN_EDGE, 1.0)
 
-    def _above(self, wanted: Wanted) -> list[int]:
+    def _above(self, wanted: Repairs) -> list[int]:
         above = list(self.known.before)
         for literals in wanted.values():
             for literal in literals:
@@ -166,7 +165,7 @@ class Repair:
                     above[literal.child] |= literal.variables
         return transitive(above)
 
-    def _edge_costs(self, wanted: Wanted, masks: Sequence[int]) -> Floats:
+    def _edge_costs(self, wanted: Repairs, masks: Sequence[int]) -> Floats:
         """By parent and child: what the child's cheapest family with the edge costs more than the one it has."""
         n = self.families.n
         found = np.full((n, n), np.inf)
@@ -178,7 +177,7 @@ class Repair:
             found[bits(masks[child]), child] = 0.0
         return found
 
-    def _least(self, wanted: Wanted, literal: Literal) -> float:
+    def _least(self, wanted: Repairs, literal: Literal) -> float:
         """What having it costs at least, against the cheapest of what is wanted so far."""
         own = self._of(wanted, literal.child)
         costs = self._admitted(literal.child, own | {literal})[1]
@@ -227,8 +226,4 @@ class SatisfyingKnown(Known):
 
 def _heaviest(families: Families, weights: Floats) -> np.ndarray:
     """Of each variable the first family of most weight."""
-    return np.array([begin + int(np.argmax(weights[begin:end])) for begin, end in _spans(families)])
-
-
-def _spans(families: Families) -> list[tuple[int, int]]:
-    return list(zip(families.offsets[:-1].tolist(), families.offsets[1:].tolist(), strict=True))
+    return np.array([begin + int(np.argmax(weights[begin:end])) for begin, end in families.spans])

@@ -13,7 +13,7 @@ from dataclasses import replace
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.constrained.feasibility import nothing_is_allowed
-from topdag.constrained.found import Found, Network
+from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.growing_lists import can_be_listed
 from topdag.constrained.needed_families import widened
 from topdag.scoring.scores import Scores
@@ -29,7 +29,7 @@ def can_be_scored_wider(scores: Scores) -> bool:
     return can_be_listed(scores) and (scores.store.is_listed or is_from_table)
 
 
-def best_on_lists(scores: Scores, relaxed: tuple[float, Network] | None, run: Run, on_lists: OnLists) -> Found:
+def best_on_lists(scores: Scores, relaxed: tuple[float, ParentMasks] | None, run: Run, on_lists: OnLists) -> Found:
     """On lists as they stand, where smaller families may stand for larger ones or all were kept.
 
     Else on lists for networks ever further behind, as far as an allowed network has been found. ``relaxed``: the best
@@ -73,7 +73,7 @@ def _ever_wider(scores: Scores, listed: Scores | None, best: float, run: Run, on
     return replace(found, limit=run.limit)
 
 
-def _searched(on_lists: OnLists, listed: Scores, run: Run, start: Network | None = None, *bounds: float) -> Found:
+def _searched(on_lists: OnLists, listed: Scores, run: Run, start: ParentMasks | None = None, *bounds: float) -> Found:
     assert listed.compiled is not None
     return on_lists(listed.store.listed, listed.compiled, run, start, *bounds)
 

@@ -17,7 +17,7 @@ from itertools import count
 
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.constrained.found import Found, Network
+from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.literals import Part, broken_clauses, parts_of
 from topdag.constrained.parts import PartBounds, bounds_of, restricted
 from topdag.scoring.scores import Scores
@@ -35,7 +35,7 @@ class Listed:
     """Networks of one part, best first; ``is_whole``: there are no others that reach what was asked for."""
 
     values: Sequence[float]
-    masks: Sequence[Network]
+    masks: Sequence[ParentMasks]
     is_whole: bool
 
 
@@ -149,7 +149,7 @@ class ConstrainedSearch:
 
     def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
         """Keeps what is allowed; what may be left comes back as smaller parts. None when the time is up."""
-        broken: Network | None = None
+        broken: ParentMasks | None = None
         left = -math.inf  # what is not listed, or not yet taken, scores no more
         for value, masks in zip(listed.values, listed.masks, strict=True):
             if self.rest.allows(masks):
@@ -168,7 +168,7 @@ class ConstrainedSearch:
         split = [(min(left, bound), (*part, *own), self._first_size) for bound, own in self._split(broken, bounds)]
         return [own for own in split if own[0] > -math.inf]
 
-    def _split(self, masks: Network, bounds: PartBounds) -> list[tuple[float, Part]]:
+    def _split(self, masks: ParentMasks, bounds: PartBounds) -> list[tuple[float, Part]]:
         """By what the network breaks: of several such things the one whose parts can reach least."""
         choices = []
         for clause in broken_clauses(self.rest, masks):
@@ -177,7 +177,7 @@ class ConstrainedSearch:
             choices.append(sorted(parts, key=lambda item: -item[0]))
         return min(choices, key=lambda parts: [bound for bound, _ in parts])
 
-    def offer(self, masks: Network, value: float) -> None:
+    def offer(self, masks: ParentMasks, value: float) -> None:
         if masks in self.found.networks:
             return
         self.found.networks[masks] = value

@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topdag._util.bitsets import MOST_VARIABLES
 from topdag._util.messages import Place, check_known, listing, plural
 from topdag.data.columns import (
     MISSING,
@@ -24,7 +25,6 @@ from topdag.data.continuous import Continuous, check_continuous, continuous_colu
 from topdag.data.discretize import Discretize, cut_columns
 from topdag.errors import TableError
 
-MOST_VARIABLES = 128
 MOST_ROWS = 2**32 - 1
 MANY_ROWS = 20
 """From so many rows on, a state for each of them is no accident."""

@@ -19,6 +19,9 @@ from topdag._util.messages import Place, listing, place_in_frame, plural
 from topdag.errors import TableError
 
 MISSING = -1  # the code of a missing cell until the table is finished
+CONTINUOUS_SCORES = (
+    "BGe() or GaussianBIC(), or MixedBIC() where other columns have states"  # for cells that stay numbers
+)
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
 CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"

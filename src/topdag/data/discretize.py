@@ -16,12 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, plural
-from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
+from topdag.data.columns import CONTINUOUS_SCORES, MISSING, MOST_STATES, Codes, Column
 from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
 FEWEST_DIGITS = 6  # significant digits of a cut point in a label; more where two labels would be alike
-CONTINUOUS_SCORES = "BGe() or GaussianBIC(), or MixedBIC() where other columns have states"
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
 
 

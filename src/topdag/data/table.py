@@ -148,6 +148,23 @@ class Table:
             raise UnknownVariableError(f"no variable {name!r}; {closest(name, self.names)}")
         return self.names.index(name)
 
+    def require_states(self, asked_by: str, or_else: str = "") -> None:
+        """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
+        if not self.continuous:
+            return
+        hints = ["cut such columns with discretize= when making the table"]
+        whole = [
+            name for name, cells in zip(self.continuous, self.numbers, strict=True) if (np.floor(cells) == cells).all()
+        ]
+        if whole:
+            hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
+        if or_else:
+            hints.append(or_else)
+        raise ScoreError(
+            f"{asked_by} needs states, but {listing(self.continuous)} "
+            f"{'is' if len(self.continuous) == 1 else 'are'} continuous: {', or '.join(hints)}."
+        )
+
     def rows(self) -> Iterator[tuple[tuple[Any, ...], int]]:
         """Every distinct row, as states and numbers, with its weight."""
         numbers = iter(self.numbers.tolist())
@@ -206,24 +223,6 @@ def table_of_frame(source: Any, options: Options) -> Table:
     from topdag.data.frames import parts_of_frame  # narwhals takes its time to load
 
     return table_of_columns(*parts_of_frame(source, options))
-
-
-def require_states(table: Table, asked_by: str, or_else: str = "") -> None:
-    """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
-    if not table.continuous:
-        return
-    hints = ["cut such columns with discretize= when making the table"]
-    whole = [
-        name for name, cells in zip(table.continuous, table.numbers, strict=True) if (np.floor(cells) == cells).all()
-    ]
-    if whole:
-        hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
-    if or_else:
-        hints.append(or_else)
-    raise ScoreError(
-        f"{asked_by} needs states, but {listing(table.continuous)} "
-        f"{'is' if len(table.continuous) == 1 else 'are'} continuous: {', or '.join(hints)}."
-    )
 
 
 def is_frame(source: Any) -> bool:

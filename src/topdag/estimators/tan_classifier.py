@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options
 from topdag.data.columns import MISSING, Codes, Column
@@ -24,8 +25,6 @@ from topdag.estimators.base import (
 from topdag.knowledge.classifiers import k_dependence
 from topdag.networks.fit import expected_probabilities, family_counts, fit_network
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind
-
-Floats = NDArray[np.float64]
 
 
 class TANClassifier(Classifier, Learner):  # type: ignore[misc]

@@ -21,7 +21,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from topdag._util.atomic_write import write_as_named
+from topdag._util.atomic_write import FilePath, write_as_named
 from topdag.answers.lists import BestList, ClassList, NetworkList
 from topdag.errors import FileError, ScoreError
 from topdag.io.lists_read import FORMAT, KINDS_OF_LIST, VERSION, ListFile
@@ -29,8 +29,7 @@ from topdag.knowledge.priors import OrderModular, prior_to_dict
 from topdag.scoring.kinds.discrete import kind_to_dict
 from topdag.scoring.scores import Scores
 
-FilePath = str | os.PathLike[str]
-SUFFIXES = (".jsonl", ".jsonl.gz")
+LIST_SUFFIXES = (".jsonl", ".jsonl.gz")
 
 
 def write_list(path: FilePath, found: NetworkList | ClassList) -> None:
@@ -56,8 +55,8 @@ def read_list(path: FilePath) -> NetworkList | ClassList:
 
 
 def require_suffix(path: FilePath) -> None:
-    if not os.fspath(path).lower().endswith(SUFFIXES):
-        raise FileError(f"{os.fspath(path)}: the name must end in {' or '.join(SUFFIXES)} to hold a list")
+    if not os.fspath(path).lower().endswith(LIST_SUFFIXES):
+        raise FileError(f"{os.fspath(path)}: the name must end in {' or '.join(LIST_SUFFIXES)} to hold a list")
 
 
 def list_lines(found: NetworkList | ClassList) -> Iterator[str]:

@@ -13,12 +13,12 @@ from dataclasses import fields
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topdag.answers.lists import ClassList, Masks, NetworkList
+from topdag._util.arrays import Floats, Marks, Masks
+from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Proof, Stats, Status
 from topdag.errors import FileError, NetworkError, ScoreError, why_not_opened
-from topdag.knowledge.priors import Prior, log_weight_of, prior_from_dict
+from topdag.knowledge.priors import log_weight_of, prior_from_dict
 from topdag.networks.checks import LARGEST_SCORE
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_from_dict
@@ -34,7 +34,7 @@ HEADER = (
     *("proof", "stats", "notes", "families"),
 )
 MOST_COLUMNS = 64
-MOST_MEMBERS = math.factorial(64)
+MOST_IN_A_CLASS = math.factorial(64)
 LIMITS_OF_GRID = range(-1000, 65)
 
 Content = dict[str, Any]
@@ -64,6 +64,8 @@ class ListFile:
             return _list_of(header, lines)
         except _Wrong as wrong:
             self._refuse(str(wrong), max(1, self.number) if wrong.item is None else wrong.item + 2)
+        except (NetworkError, ScoreError) as wrong:
+            self._refuse(str(wrong), self.number)
 
     def _lines(self) -> Iterator[Content]:
         try:
@@ -123,7 +125,7 @@ def _list_of(header: Content, lines: Iterator[Content]) -> NetworkList | ClassLi
 
 def _source(header: Content) -> Scores:
     """The scores of the families that occur; they are enough to find the best network again, not to list others."""
-    names = _checked_names(header)
+    names = Network(_texts(header, "names"), {}).names
     columns = _checked_columns(header, len(names))
     max_parents = None if header["max_parents"] is None else _count(header, "max_parents")
     grid = header["grid"]
@@ -141,16 +143,8 @@ def _source(header: Content) -> Scores:
         store=store,
         grid=grid,
         notes=_texts(header, "notes"),
-        prior=_prior(header["prior"]),
+        prior=prior_from_dict(header["prior"]),
     )
-
-
-def _checked_names(header: Content) -> tuple[str, ...]:
-    names = _texts(header, "names")
-    try:
-        return Network(names, {}).names
-    except NetworkError as error:
-        raise _Wrong(str(error)) from None
 
 
 def _checked_columns(header: Content, n_names: int) -> tuple[int, ...]:
@@ -184,11 +178,8 @@ def _list_store(lists: FamilyLists, grid: int) -> ListStore:
         store = ListStore.on_grid(lists, grid)
     if not np.isfinite(store.rounded).all():
         raise _Wrong("a local score is too large for the grid")
-    try:
-        require_fine(store.n, grid)
-        require_exact_sums(store, grid)
-    except ScoreError as error:
-        raise _Wrong(str(error)) from None
+    require_fine(store.n, grid)
+    require_exact_sums(store, grid)
     return store
 
 
@@ -208,14 +199,14 @@ class _Items:
         return len(self._scores)
 
     @property
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Floats:
         return np.array(self._scores)
 
     @property
     def parents(self) -> Masks:
         return np.array(self._masks, dtype=np.uint64).reshape(len(self), len(self._names))
 
-    def sums(self) -> NDArray[np.float64]:
+    def sums(self) -> Floats:
         """Of each item the sum of its local scores."""
         total = np.zeros(len(self))
         for local, own in zip(self._local, self.parents.T, strict=True):
@@ -234,7 +225,7 @@ class _Items:
         self._masks.extend([self._mask(name, known, parents) for name, known in self._known.items()])
         self._scores.append(score)
         if "size" in content:
-            self.sizes.append(_count(content, "size", MOST_MEMBERS))
+            self.sizes.append(_count(content, "size", MOST_IN_A_CLASS))
 
     def _mask(self, name: str, known: dict[tuple[str, ...], int], parents: Content) -> int:
         """Families come again and again, so each is checked once."""
@@ -282,7 +273,7 @@ def _check_items(found: NetworkList | ClassList, items: _Items) -> None:
         _refuse_first(np.array(wrong, dtype=np.bool_), "the class has another size")
 
 
-def _log_weights(found: NetworkList | ClassList) -> NDArray[np.float64]:
+def _log_weights(found: NetworkList | ClassList) -> Floats:
     """What the prior adds to the score of each item."""
     prior = found.prior
     if prior is None:
@@ -291,7 +282,7 @@ def _log_weights(found: NetworkList | ClassList) -> NDArray[np.float64]:
     return np.array([log_weight_of(prior, network, found.scored_names) for network in networks])
 
 
-def is_acyclic(parents: Masks) -> NDArray[np.bool_]:
+def is_acyclic(parents: Masks) -> Marks:
     """Of each item: take away variables without parents left, again and again; what remains lies on cycles."""
     n = parents.shape[1]
     left = np.full(len(parents), (1 << n) - 1, dtype=np.uint64)
@@ -303,7 +294,7 @@ def is_acyclic(parents: Masks) -> NDArray[np.bool_]:
     return np.equal(left, 0)
 
 
-def _stands_above(rows: Masks) -> NDArray[np.bool_]:
+def _stands_above(rows: Masks) -> Marks:
     if not rows.shape[1]:
         return np.arange(len(rows)) > 0
     whole = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}")[:, 0]
@@ -312,7 +303,7 @@ def _stands_above(rows: Masks) -> NDArray[np.bool_]:
     return again
 
 
-def _refuse_first(is_bad: NDArray[np.bool_], message: str) -> None:
+def _refuse_first(is_bad: Marks, message: str) -> None:
     for item in np.flatnonzero(is_bad)[:1].tolist():
         raise _Wrong(message, item)
 
@@ -346,17 +337,7 @@ def _stats(content: Any) -> Stats:
 def _kind(content: Any) -> ScoreKind | None:
     if not isinstance(content, dict | None):
         raise _Wrong(f"'kind' should be a score, not {_shown(content)}")
-    try:
-        return kind_from_dict(content)
-    except ScoreError as error:
-        raise _Wrong(str(error)) from None
-
-
-def _prior(content: Any) -> Prior | None:
-    try:
-        return prior_from_dict(content)
-    except ScoreError as error:
-        raise _Wrong(str(error)) from None
+    return kind_from_dict(content)
 
 
 def _require_keys(content: Any, expected: Sequence[str]) -> None:

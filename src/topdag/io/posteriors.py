@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from topdag._util.atomic_write import write_whole
+from topdag._util.atomic_write import FilePath, write_whole
 from topdag.answers.posteriors import (
     FORMAT,
     VERSION,
@@ -23,7 +23,6 @@ from topdag.answers.posteriors import (
 )
 from topdag.errors import FileError, why_not_opened
 
-FilePath = str | os.PathLike[str]
 KINDS: dict[str, type[EdgePosteriors] | type[PathPosteriors]] = {"edges": EdgePosteriors, "paths": PathPosteriors}
 ROUNDING = 1e-9
 Posteriors = EdgePosteriors | PathPosteriors | NetworkPosteriors

@@ -34,13 +34,14 @@ from itertools import islice
 from pathlib import Path
 from typing import TextIO
 
+from topdag._util.atomic_write import FilePath
+from topdag._util.bitsets import MOST_VARIABLES
 from topdag.errors import FileError, why_not_opened
-from topdag.search.family_lists import MAX_VARIABLES, FamilyError, FamilyLists, NamedFamilies, check_names
+from topdag.search.family_lists import FamilyError, FamilyLists, NamedFamilies, check_names
 
-FilePath = str | os.PathLike[str]
 Pair = tuple[str, str]
-Family = tuple[float, tuple[str, ...]]
-Block = tuple[int, Iterable[Family]]
+ScoredParents = tuple[float, tuple[str, ...]]
+Block = tuple[int, Iterable[ScoredParents]]
 
 _NOT_IN_A_NAME = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _NOT_IN_A_LINE = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
@@ -155,8 +156,8 @@ class _ScoreFile:
             raise self.error(f"a family of {_shown(self.families.names[-1])}, which has none")
         if words[0] in self.families.names:
             raise self.error(f"a variable that does not stand above, as {_shown(words[0])} does")
-        if len(self.families.names) == MAX_VARIABLES:
-            raise self.error(f"no more than {MAX_VARIABLES} variables")
+        if len(self.families.names) == MOST_VARIABLES:
+            raise self.error(f"no more than {MOST_VARIABLES} variables")
         self.families.begin(words[0])
 
     def add(self, score: bytes, parents: list[bytes]) -> None:
@@ -189,8 +190,8 @@ def _read_n_variables(file: _ScoreFile) -> int:
     words = file.next_words(expected)
     if len(words) != 1 or (n_variables := _as_count(words[0])) < 1:
         raise file.error(expected)
-    if n_variables > MAX_VARIABLES:
-        raise file.error_at(file.number, f"{n_variables} variables; at most {MAX_VARIABLES} can be searched")
+    if n_variables > MOST_VARIABLES:
+        raise file.error_at(file.number, f"{n_variables} variables; at most {MOST_VARIABLES} can be searched")
     return n_variables
 
 
@@ -312,7 +313,7 @@ def _per_variable(names: Sequence[str], families: Iterable[Block]) -> Iterator[t
 
 
 def _checked_rows(
-    name: str, names: Sequence[str], count: int, rows: Iterable[Family]
+    name: str, names: Sequence[str], count: int, rows: Iterable[ScoredParents]
 ) -> Iterator[tuple[str, tuple[str, ...]]]:
     others = set(names) - {name}
     n_rows = 0

@@ -25,13 +25,7 @@ from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.score import check_max_parents, scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import (
-    FamilyStore,
-    ListStore,
-    ParentLimits,
-    SetStore,
-    Store,
-)
+from topdag.search.stores import FamilyStore, ListStore, ParentLimits, SetStore, Store
 
 FORMAT, VERSION = "topdag-scores", 1
 FINEST_GRID = 40

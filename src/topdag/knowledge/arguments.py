@@ -11,15 +11,7 @@ from topdag.errors import ConstraintError
 from topdag.knowledge.probabilities import ParameterConstraint
 from topdag.knowledge.probability_parser import parse_parameter
 from topdag.knowledge.rule_parser import parse_rule
-from topdag.knowledge.rules import (
-    ANY_NAME,
-    WILD_NAMES,
-    Adjacent,
-    Edge,
-    Rule,
-    checked_count,
-    quoted,
-)
+from topdag.knowledge.rules import ANY_NAME, WILD_NAMES, Adjacent, Edge, Rule, checked_count, quoted
 
 Pair: TypeAlias = tuple[str, str]
 Pairs: TypeAlias = tuple[Pair, ...]

@@ -9,31 +9,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
-from topdag._util.bitsets import bits
-from topdag.knowledge.facts import (
-    Among,
-    Before,
-    Cannot,
-    Fact,
-    Least,
-    Most,
-    Must,
-    NoPath,
-    Path,
-    Satisfies,
-    transitive,
-)
-from topdag.knowledge.normal_form import (
-    Formula,
-    Literal,
-    ParentCount,
-    children_of,
-    edges_of,
-    folded,
-)
+from topdag._util.bitsets import MOST_VARIABLES, bits
+from topdag.knowledge.facts import Among, Before, Cannot, Fact, Least, Most, Must, NoPath, Path, Satisfies, transitive
+from topdag.knowledge.normal_form import Formula, Literal, ParentCount, children_of, edges_of, folded
 
 MOST_NAMED_PARENTS = 10
-MOST_PARENTS = 128
 """Up to so many parents named by rules about one variable, all subsets of them are tried."""
 
 
@@ -276,7 +256,7 @@ class Closure:
             return
         others = self.must[x] & ~sum(1 << v for v in named)
         free = self.may(x) & ~self.must[x] & ~sum(1 << v for v in named)
-        more = MOST_PARENTS if self.is_open else free.bit_count()
+        more = MOST_VARIABLES if self.is_open else free.bit_count()
         for chosen in product((0, 1), repeat=len(named)):
             mask = sum(bit << v for v, bit in zip(named, chosen, strict=True))
             if mask & self.cannot[x] or self.must[x] & ~mask & ~others:

@@ -11,16 +11,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 
 import numpy as np
-from numpy.typing import NDArray
 
-from topdag._util.bitsets import (
-    as_set,
-    bits,
-    is_empty,
-    is_in,
-    set_array,
-    sizes_of,
-)
+from topdag._util.arrays import Marks, Masks
+from topdag._util.bitsets import as_set, bits, is_empty, is_in, set_array, sizes_of
 from topdag.knowledge.closure import Closure
 from topdag.knowledge.facts import Satisfies, transitive
 from topdag.knowledge.normal_form import (
@@ -35,9 +28,6 @@ from topdag.knowledge.normal_form import (
     holds_with_fewer,
 )
 from topdag.knowledge.rules import quoted
-
-Masks = NDArray[np.uint64]
-Truths = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -76,7 +66,7 @@ class FamilyRules:
         is_any_number = self.least <= self.must.bit_count() and self.most >= self.may.bit_count()
         return is_any_number and self.among is None and not self.rules
 
-    def admit(self, masks: Masks) -> Truths:
+    def admit(self, masks: Masks) -> Marks:
         """Which of these parent sets are allowed."""
         sizes = sizes_of(masks)
         must, may = as_set(self.must, masks), as_set(self.may, masks)
@@ -153,7 +143,7 @@ class Rest:
             return False
         return all(holds(rule.formula, masks) for rule in self.rules)
 
-    def have_paths(self, parents: Masks) -> Truths:
+    def have_paths(self, parents: Masks) -> Marks:
         """Which of these networks, a row of masks each, have all paths that must be."""
         found = np.ones(len(parents), bool)
         for begin, end in self.paths:
@@ -224,7 +214,7 @@ class CompiledConstraints:
     def is_closed_under_removal(self) -> bool:
         return self.rest.is_closed_under_removal and all(own.is_closed_under_removal for own in self.families)
 
-    def admit(self, networks: Masks) -> Truths:
+    def admit(self, networks: Masks) -> Marks:
         """Which of these networks, a row of masks each, are allowed."""
         found = np.ones(len(networks), bool)
         for x, own in enumerate(self.families):
@@ -316,11 +306,11 @@ def _reached(parents: Masks, begin: int) -> Masks:
             return reached
 
 
-def _all(truths: Iterable[Truths]) -> Truths:
+def _all(truths: Iterable[Marks]) -> Marks:
     return reduce(np.logical_and, truths, np.array(True))
 
 
-def _any(truths: Iterable[Truths]) -> Truths:
+def _any(truths: Iterable[Marks]) -> Marks:
     return reduce(np.logical_or, truths, np.array(False))
 
 

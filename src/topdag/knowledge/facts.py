@@ -15,14 +15,7 @@ from topdag._util.bitsets import bits
 from topdag.errors import ConstraintError, NetworkError
 from topdag.knowledge.normal_form import Formula, holds, normal_form
 from topdag.knowledge.probabilities import ParameterConstraint
-from topdag.knowledge.rules import (
-    ANY_NAME,
-    Adjacent,
-    Rule,
-    conjuncts,
-    instances,
-    quoted,
-)
+from topdag.knowledge.rules import ANY_NAME, Adjacent, Rule, conjuncts, instances, quoted
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
 

@@ -7,17 +7,7 @@ from collections.abc import Iterator, Sequence
 from topdag._util.bitsets import bits
 from topdag.knowledge.closure import Closure
 from topdag.knowledge.compiled import CompiledConstraints, FamilyRules, compiled
-from topdag.knowledge.facts import (
-    Among,
-    Before,
-    Cannot,
-    Fact,
-    Least,
-    Most,
-    Must,
-    NoPath,
-    Path,
-)
+from topdag.knowledge.facts import Among, Before, Cannot, Fact, Least, Most, Must, NoPath, Path
 
 
 def narrowed(known: CompiledConstraints, facts: Sequence[Fact]) -> CompiledConstraints | None:

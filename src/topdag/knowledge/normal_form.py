@@ -10,23 +10,11 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Marks, Masks
 from topdag._util.bitsets import bits, meets, sizes_of
-from topdag.knowledge.rules import (
-    COMPARISONS,
-    Adjacent,
-    AllOf,
-    AnyOf,
-    Edge,
-    IfThen,
-    Not,
-    NumberOfParents,
-    Rule,
-)
+from topdag.knowledge.rules import COMPARISONS, Adjacent, AllOf, AnyOf, Edge, IfThen, Not, NumberOfParents, Rule
 
-Masks = NDArray[np.uint64]
-Truths = NDArray[np.bool_]
 T = TypeVar("T")
 
 OPPOSITES = {"<=": ">", ">": "<=", "<": ">=", ">=": "<", "==": "!=", "!=": "=="}
@@ -44,7 +32,7 @@ class ParentAmong:
         """With these parents of the child, and so many in all."""
         return bool(parents & self.variables) is not self.negated
 
-    def admit(self, masks: Masks) -> Truths:
+    def admit(self, masks: Masks) -> Marks:
         """Of many parent sets of the child, those with which it holds."""
         return meets(masks, self.variables) ^ self.negated
 
@@ -72,7 +60,7 @@ class ParentCount:
     def holds(self, parents: int, count: int) -> bool:
         return self.admits(count)
 
-    def admit(self, masks: Masks) -> Truths:
+    def admit(self, masks: Masks) -> Marks:
         sizes = sizes_of(masks)
         table = np.array([self.admits(count) for count in range(int(sizes.max(initial=0)) + 1)])
         return np.asarray(table[sizes])

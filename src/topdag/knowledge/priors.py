@@ -14,16 +14,14 @@ from numbers import Real
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Masks
 from topdag.errors import ScoreError, is_finite
 from topdag.networks.checks import require_known
 
 if TYPE_CHECKING:
     from topdag.networks.network import Network
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.uint64]
 SetWeight = Callable[[str, frozenset[str]], float]
 """The log weight of a variable with a set of others."""
 

@@ -24,7 +24,7 @@ States = Mapping[str, Sequence[Hashable]]
 
 
 @dataclass(frozen=True)
-class Row:
+class Restriction:
     """The sum of coefficient times probability over some cells is at most ``bound``, or equal to it.
 
     A cell has the code of each named parent, in their order, and last that of the child.
@@ -42,7 +42,7 @@ class ParameterConstraint:
     child: str
     parents: tuple[str, ...]
 
-    def rows(self, states: States) -> list[Row]:
+    def rows(self, states: States) -> list[Restriction]:
         """What is said as linear rows, for variables with these states."""
         raise NotImplementedError
 
@@ -60,19 +60,21 @@ class Influence(ParameterConstraint):
     parent_order: tuple[Hashable, ...] | None = None
     child_order: tuple[Hashable, ...] | None = None
 
-    def rows(self, states: States) -> list[Row]:
+    def rows(self, states: States) -> list[Restriction]:
         (parent,) = self.parents
         above = ordered_codes(parent, self.parent_order, states, self)
         own = ordered_codes(self.child, self.child_order, states, self)
         if self.sign == "0":
             return [
-                Row((((low, k), 1.0), ((high, k), -1.0)), is_equal=True)
+                Restriction((((low, k), 1.0), ((high, k), -1.0)), is_equal=True)
                 for low, high in itertools.pairwise(above)
                 for k in own
             ]
         sign = 1.0 if self.sign == "+" else -1.0
         return [
-            Row(tuple(((state, k), weight) for k in own[start:] for state, weight in ((low, sign), (high, -sign))))
+            Restriction(
+                tuple(((state, k), weight) for k in own[start:] for state, weight in ((low, sign), (high, -sign)))
+            )
             for low, high in itertools.pairwise(above)
             for start in range(1, len(own))
         ]
@@ -89,14 +91,14 @@ class Synergy(ParameterConstraint):
     sign: str
     orders: tuple[tuple[str, tuple[Hashable, ...]], ...] = ()
 
-    def rows(self, states: States) -> list[Row]:
+    def rows(self, states: States) -> list[Restriction]:
         orders = dict(self.orders)
         first, second, own = (
             ordered_codes(name, orders.get(name), states, self) for name in (*self.parents, self.child)
         )
         sign = -1.0 if self.sign == "-" else 1.0
         return [
-            Row(tuple(_square(a, b, own[start:], sign)), is_equal=self.sign == "0")
+            Restriction(tuple(_square(a, b, own[start:], sign)), is_equal=self.sign == "0")
             for a in itertools.pairwise(first)
             for b in itertools.pairwise(second)
             for start in range(1, len(own))
@@ -122,9 +124,9 @@ class Linear(ParameterConstraint):
     bound: float
     is_equal: bool = False
 
-    def rows(self, states: States) -> list[Row]:
+    def rows(self, states: States) -> list[Restriction]:
         codes = tuple((self._cell(own, given, states), weight) for weight, own, given in self.terms)
-        return [Row(codes, self.bound, self.is_equal)]
+        return [Restriction(codes, self.bound, self.is_equal)]
 
     def _cell(self, own: Hashable, given: tuple[Hashable, ...], states: States) -> Cell:
         above = (code_of(name, state, states, self) for name, state in zip(self.parents, given, strict=True))

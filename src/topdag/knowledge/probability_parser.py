@@ -15,14 +15,7 @@ import re
 
 from topdag._util.tokens import TokenReader
 from topdag.errors import ConstraintError, ScoreError
-from topdag.knowledge.probabilities import (
-    SIGNS,
-    ParameterConstraint,
-    Probabilities,
-    influence,
-    probability,
-    synergy,
-)
+from topdag.knowledge.probabilities import SIGNS, ParameterConstraint, Probabilities, influence, probability, synergy
 
 _TOKENS = re.compile(
     r"""(?P<quoted>"(?:[^"\\]|\\.)*")|(?P<compare><=|>=|==|=|<)"""
@@ -43,10 +36,10 @@ def parse_parameter(text: str) -> ParameterConstraint:
         raise ConstraintError(
             f"A parameter constraint is made by influence, synergy or probability, or a text such as {EXAMPLES}."
         )
-    return _Reader(text).whole()
+    return _ConstraintReader(text).whole()
 
 
-class _Reader(TokenReader):
+class _ConstraintReader(TokenReader):
     WHAT, TOKENS = "Parameter constraint", _TOKENS
 
     def whole(self) -> ParameterConstraint:

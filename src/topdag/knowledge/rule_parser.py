@@ -45,10 +45,10 @@ def parse_rule(text: str) -> Rule:
     """
     if not isinstance(text, str):
         raise ConstraintError(f"A rule is a text such as 'a->b or not c->d', not {text!r}.")
-    return _Reader(text).whole()
+    return _RuleReader(text).whole()
 
 
-class _Reader(TokenReader):
+class _RuleReader(TokenReader):
     WHAT, TOKENS = "Rule", _TOKENS
 
     def whole(self) -> Rule:

@@ -1,4 +1,4 @@
-"""Whether names, parents and scores make a network: what is not one is refused with the reason."""
+"""Whether names, parents, scores and sample sizes make a network: what is not one is refused with the reason."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from numbers import Real
 
-from topdag.errors import NetworkError
+from topdag.errors import NetworkError, ScoreError
 
 NAMES_SHOWN = 10
 """How many names a message lists."""
@@ -65,6 +65,12 @@ def checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[
         if not isinstance(score, Real) or not abs(score) < math.inf or abs(score) > LARGEST_SCORE:
             raise NetworkError(f"The local score of {name!r} should be a finite number, not {score!r}.")
     return {name: float(scores[name]) for name in names}
+
+
+def check_ess(ess: object, asked_by: str) -> None:
+    """An equivalent sample size is a positive number, not so small or large that doubles run out."""
+    if isinstance(ess, bool) or not isinstance(ess, int | float) or not 1e-100 <= ess <= 1e12:
+        raise ScoreError(f"{asked_by}: ess must be a positive number (1e-100 to 1e12), not {ess!r}.")
 
 
 def is_score(given: float, score: float) -> bool:

@@ -8,11 +8,11 @@ from functools import cached_property
 from typing import Any
 
 from topdag import _core
+from topdag._util.bitsets import NARROW
 from topdag.errors import NetworkError
 from topdag.networks.network import Network, dot_quoted
 
-MOST_VARIABLES = 64
-Places = tuple[int, int]
+EdgeAt = tuple[int, int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,8 @@ class EquivalenceClass:
     member: Network
 
     def __post_init__(self) -> None:
-        if len(self.names) > MOST_VARIABLES:
-            raise NetworkError(f"Classes take at most {MOST_VARIABLES} variables; this network has {len(self.names)}.")
+        if len(self.names) > NARROW:
+            raise NetworkError(f"Classes take at most {NARROW} variables; this network has {len(self.names)}.")
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -127,7 +127,7 @@ class EquivalenceClass:
         return plot_graph(*self._drawn, axes=axes)
 
     @property
-    def _drawn(self) -> tuple[tuple[str, ...], list[Places], list[Places], list[Places]]:
+    def _drawn(self) -> tuple[tuple[str, ...], list[EdgeAt], list[EdgeAt], list[EdgeAt]]:
         from topdag.networks.drawing.svg import by_place
 
         directed, undirected = by_place(self.names, self.directed), by_place(self.names, self.undirected)

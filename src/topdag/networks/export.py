@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from topdag.networks.network import Network
 
 SPECIAL = re.compile(r"[\[\]|:]")
-BLOCK = re.compile(r"\[([^\[\]|]+)(?:\|([^\[\]|]*))?\]")
+MODEL_PIECE = re.compile(r"\[([^\[\]|]+)(?:\|([^\[\]|]*))?\]")
 
 
 def to_pgmpy(structure: Network, fitted: FittedNetwork | None = None) -> Any:
@@ -88,7 +88,7 @@ def families_of_bnlearn(text: str) -> dict[str, list[str]]:
     """The parents of each variable in a model string, in the order of the string."""
     families: dict[str, list[str]] = {}
     place = 0
-    for found in BLOCK.finditer("".join(text.split("\n"))):
+    for found in MODEL_PIECE.finditer("".join(text.split("\n"))):
         name = found[1].strip()
         if found.start() != place or name in families:
             break

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from topdag._util.arrays import Floats
 from topdag._util.messages import plural
 from topdag.data.convert import as_table
-from topdag.data.table import Table, require_states
-from topdag.errors import NetworkError, ScoreError
-from topdag.networks.checks import require_known
-from topdag.networks.fitted import MOST_CELLS, FittedNetwork, Probabilities
+from topdag.data.table import Table
+from topdag.errors import NetworkError
+from topdag.networks.checks import check_ess, require_known
+from topdag.networks.fitted import MOST_CELLS, FittedNetwork
 from topdag.networks.network import Network
 
 NUMBERS_INSTEAD = "fit numbers with topdag.probabilities.regressions in Python"
@@ -25,7 +26,7 @@ def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwor
         check_ess(ess, "fit")
     table = as_table(source, numbers="auto")  # so that numbers are refused in words of our own
     require_known(network.names, table.names)
-    require_states(table, "fit", NUMBERS_INSTEAD)
+    table.require_states("fit", NUMBERS_INSTEAD)
     tables, notes = {}, []
     for name in network.names:
         counts = family_counts(table, table.index(name), [table.index(parent) for parent in network.parents[name]])
@@ -35,13 +36,7 @@ def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwor
     return FittedNetwork(network, states, tables, notes)
 
 
-def check_ess(ess: object, asked_by: str) -> None:
-    """An equivalent sample size is a positive number, not so small or large that doubles run out."""
-    if isinstance(ess, bool) or not isinstance(ess, int | float) or not 1e-100 <= ess <= 1e12:
-        raise ScoreError(f"{asked_by}: ess must be a positive number (1e-100 to 1e12), not {ess!r}.")
-
-
-def family_counts(table: Table, x: int, parents: Sequence[int]) -> Probabilities:
+def family_counts(table: Table, x: int, parents: Sequence[int]) -> Floats:
     """How many rows have each combination of states: an axis for each parent, in order, then one for the variable."""
     family = [*parents, x]
     shape = tuple(int(table.arities[v]) for v in family)
@@ -51,14 +46,14 @@ def family_counts(table: Table, x: int, parents: Sequence[int]) -> Probabilities
     return np.bincount(places, table.weights.astype(np.float64), cells).astype(np.float64).reshape(shape)
 
 
-def expected_probabilities(counts: Probabilities, ess: float) -> Probabilities:
+def expected_probabilities(counts: Floats, ess: float) -> Floats:
     """The posterior mean when ``ess`` imaginary rows are spread evenly; frequencies for 0. Unseen rows are uniform."""
     raised = counts + ess / counts.size
     totals = raised.sum(axis=-1, keepdims=True)
     return np.where(totals > 0, raised / np.where(totals > 0, totals, 1.0), 1.0 / counts.shape[-1])
 
 
-def _note_on_unseen(name: str, counts: Probabilities, ess: float) -> list[str]:
+def _note_on_unseen(name: str, counts: Floats, ess: float) -> list[str]:
     totals = counts.sum(axis=-1)
     unseen = int((totals == 0).sum())
     if not unseen:

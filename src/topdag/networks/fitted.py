@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from topdag._util.arrays import Floats
 from topdag.errors import NetworkError
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
 
 FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
 MOST_CELLS = 2**26
-MOST_STATES = 2**16
+MOST_STATES_FITTED = 2**16
 SUM_TOLERANCE = 1e-9
 
-Probabilities = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.uint16]
 Value = TypeVar("Value")
 
@@ -52,7 +52,7 @@ class FittedNetwork:
 
     network: Network
     states: Mapping[str, tuple[Hashable, ...]]
-    tables: Mapping[str, Probabilities]
+    tables: Mapping[str, Floats]
     notes: tuple[str, ...]
     """What is to be said about the probabilities, in sentences; not compared."""
 
@@ -146,17 +146,17 @@ class FittedNetwork:
         cell = tuple(codes[member] for member in (*self.network.parents[name], name))
         return float(self.tables[name][cell])
 
-    def joint(self) -> Probabilities:
+    def joint(self) -> Floats:
         """P of every combination of states: a new array with one axis per variable, in column order."""
         cells = math.prod(self.arities)
         if cells > MOST_CELLS:
             raise NetworkError(f"The joint table would have {cells} cells; at most {MOST_CELLS} are allowed.")
-        joint: Probabilities = np.ones((1,) * len(self.names))
+        joint: Floats = np.ones((1,) * len(self.names))
         for name in self.network.order:  # the table grows with each variable, so the last steps cost the most
             joint = joint * self._on_all_axes(name)
         return joint
 
-    def _on_all_axes(self, name: str) -> Probabilities:
+    def _on_all_axes(self, name: str) -> Floats:
         """The table of a variable with an axis for every variable, of length 1 for those not in it."""
         family = [self.names.index(member) for member in (*self.network.parents[name], name)]
         shape = [arity if v in family else 1 for v, arity in enumerate(self.arities)]
@@ -250,8 +250,8 @@ def _checked_states(name: str, states: Iterable[Hashable]) -> tuple[Hashable, ..
     checked = tuple(states)
     if isinstance(states, str):
         raise NetworkError(f"The states of {name!r} should be a list, not {states!r}.")
-    if not 1 <= len(checked) <= MOST_STATES:
-        raise NetworkError(f"{name!r} has {len(checked)} states; 1 to {MOST_STATES} are allowed.")
+    if not 1 <= len(checked) <= MOST_STATES_FITTED:
+        raise NetworkError(f"{name!r} has {len(checked)} states; 1 to {MOST_STATES_FITTED} are allowed.")
     if not all(isinstance(state, Hashable) for state in checked):
         raise NetworkError(f"The states of {name!r} cannot be lists or dicts.")
     if len(set(checked)) < len(checked):
@@ -261,7 +261,7 @@ def _checked_states(name: str, states: Iterable[Hashable]) -> tuple[Hashable, ..
 
 def _checked_table(
     name: str, given: npt.ArrayLike, network: Network, states: Mapping[str, tuple[Hashable, ...]]
-) -> Probabilities:
+) -> Floats:
     try:
         table = np.array(given, dtype=np.float64, order="C")
     except (TypeError, ValueError, OverflowError) as trouble:
@@ -277,7 +277,7 @@ def _checked_table(
     return table
 
 
-def _check_rows(table: Probabilities, axes: Mapping[str, tuple[Hashable, ...]]) -> None:
+def _check_rows(table: Floats, axes: Mapping[str, tuple[Hashable, ...]]) -> None:
     """Every row along the last axis holds probabilities, finite and not negative, that sum to 1."""
     *parents, name = axes
     with np.errstate(invalid="ignore", over="ignore"):
@@ -294,7 +294,7 @@ def _check_rows(table: Probabilities, axes: Mapping[str, tuple[Hashable, ...]]) 
     )
 
 
-def _drawn(table: Probabilities, parent_codes: list[Codes], uniforms: Probabilities) -> Codes:
+def _drawn(table: Floats, parent_codes: list[Codes], uniforms: Floats) -> Codes:
     """One state per uniform number in [0, 1). States of probability 0 are never drawn, however sums round."""
     heights = table.reshape(-1, table.shape[-1]).cumsum(axis=1)
     heights /= heights[:, -1:]

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
-SIGNS = (("<=", " le "), (">=", " ge "), ("<", " lt "), (">", " gt "), ("+", " plus "), ("%", " percent "))
+SIGN_WORDS = (("<=", " le "), (">=", " ge "), ("<", " lt "), (">", " gt "), ("+", " plus "), ("%", " percent "))
 MINUS = re.compile(r"(?<![\w.])-(?=[\d.])")
 KEYWORDS_OF_BIF = frozenset({"network", "variable", "probability", "property", "type", "discrete", "table", "default"})
 KEYWORDS_OF_NET = frozenset({"net", "node", "potential", "states", "data", "class", "decision", "utility", "label"})
@@ -34,7 +34,7 @@ def plain_word(text: str, first: str) -> str:
     ('blood_pressure', 'le_1_5', 's0', 'Grosse')
     """
     text = MINUS.sub(" minus ", text.replace("ß", "ss"))
-    for sign, word in SIGNS:
+    for sign, word in SIGN_WORDS:
         text = text.replace(sign, word)
     letters = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
     made = re.sub(r"[^A-Za-z0-9]+", "_", letters).strip("_")

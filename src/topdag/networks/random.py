@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from topdag._util.arrays import Floats
 from topdag.errors import NetworkError, is_finite
-from topdag.networks.fitted import MOST_CELLS, FittedNetwork, Probabilities, seeded
+from topdag.networks.fitted import MOST_CELLS, FittedNetwork, seeded
 from topdag.networks.network import Network
 
 ARCS_PER_VARIABLE = 1.5  # between alarm (1.24) and insurance (1.93)
-MOST_VARIABLES = 5000  # arcs are drawn from a list of all pairs
+MOST_RANDOM_VARIABLES = 5000  # arcs are drawn from a list of all pairs
 
 
 def random_network(
@@ -50,12 +51,12 @@ def random_network(
 
 def _names_of(variables: int | Iterable[str]) -> tuple[str, ...]:
     if isinstance(variables, int | np.integer):
-        variables = [f"V{v}" for v in range(min(variables, MOST_VARIABLES + 1))]
+        variables = [f"V{v}" for v in range(min(variables, MOST_RANDOM_VARIABLES + 1))]
     names = Network(variables, {}).names
     if not names:
         raise NetworkError("A random network needs at least one variable.")
-    if len(names) > MOST_VARIABLES:
-        raise NetworkError(f"A random network has at most {MOST_VARIABLES:,} variables. Ask for fewer.")
+    if len(names) > MOST_RANDOM_VARIABLES:
+        raise NetworkError(f"A random network has at most {MOST_RANDOM_VARIABLES:,} variables. Ask for fewer.")
     return names
 
 
@@ -111,5 +112,5 @@ def _check_cells(shapes: Mapping[str, Sequence[int]]) -> None:
         )
 
 
-def _random_table(shape: Sequence[int], concentration: float, generator: np.random.Generator) -> Probabilities:
+def _random_table(shape: Sequence[int], concentration: float, generator: np.random.Generator) -> Floats:
     return generator.dirichlet([concentration] * shape[-1], size=tuple(shape[:-1]))

@@ -8,7 +8,7 @@ from typing import Any
 from topdag.data.columns import CODE, INTEGER, plain
 from topdag.errors import NetworkError
 
-KINDS = {bool: "b", int: "i", float: "f", str: "t"}  # bool first: it is an int too
+LETTERS = {bool: "b", int: "i", float: "f", str: "t"}  # bool first: it is an int too
 BOOLEANS = {"True": True, "False": False}
 
 
@@ -50,7 +50,7 @@ def states_of(words: Sequence[str], kinds: str = "") -> tuple[Any, ...]:
 
 def _plain_state(name: str, state: Hashable) -> Any:
     state = plain(state)
-    if not isinstance(state, tuple(KINDS)):
+    if not isinstance(state, tuple(LETTERS)):
         raise NetworkError(
             f"{name!r} has the state {state!r} of type {type(state).__name__}; files hold texts, numbers and booleans."
         )
@@ -58,7 +58,7 @@ def _plain_state(name: str, state: Hashable) -> Any:
 
 
 def _letter(state: object) -> str:
-    return next(letter for kind, letter in KINDS.items() if isinstance(state, kind))
+    return next(letter for kind, letter in LETTERS.items() if isinstance(state, kind))
 
 
 def _same(states: Sequence[Any], others: Sequence[Any]) -> bool:

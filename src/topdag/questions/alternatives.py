@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats
 from topdag._util.run import OnProgress, Run
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
@@ -24,8 +24,8 @@ class EdgeAlternatives:
 
     names: tuple[str, ...]
     best: float
-    with_edge: NDArray[np.float64]
-    without_edge: NDArray[np.float64]
+    with_edge: Floats
+    without_edge: Floats
 
     def loss_without(self, parent: str, child: str) -> float:
         """How much worse the best network without this edge is."""
@@ -74,7 +74,7 @@ def edge_alternatives(
         return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
     run = Run(threads=threads, on_progress=on_progress)
 
-    def find() -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
+    def find() -> tuple[float, Floats, Floats] | None:
         lattice = lattice_of(scores.store, run, scores.before)
         found = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.tick)
         return None if lattice is None or found is None else (lattice.best_score, *found)

@@ -16,17 +16,9 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again
 from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
-from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
-from topdag.search.engines import (
-    ON_LISTS,
-    Engine,
-    OrderBound,
-    named_bound,
-    named_engine,
-    plan_lattice,
-    require_takes,
-)
+from topdag.scoring.task import scored_columns
+from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, named_engine, plan_lattice, require_takes
 from topdag.search.greedy import climb
 from topdag.search.lattice import best_on_all_sets, plan_block_lattice
 from topdag.search.precedence_lists import placed_lists
@@ -106,7 +98,7 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
     if trail.scores is None or run.is_over:
         return None
     if isinstance(prior, OrderModular):
-        from topdag.questions.order_questions import best_by_orders
+        from topdag.questions.order_prior import best_by_orders
 
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:

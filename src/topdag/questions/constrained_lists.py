@@ -11,9 +11,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Masks
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
@@ -141,6 +141,6 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     return NetworkList(scores, values, masks, floor, proof, made)
 
 
-def _arrays(best: list[tuple[float, tuple[int, ...]]], n: int) -> tuple[NDArray[np.float64], NDArray[np.uint64]]:
+def _arrays(best: list[tuple[float, tuple[int, ...]]], n: int) -> tuple[Floats, Masks]:
     values = np.array([value for value, _ in best], dtype=np.float64)
     return values, np.array([masks for _, masks in best], dtype=np.uint64).reshape(len(best), n)

@@ -12,25 +12,18 @@ from typing import TYPE_CHECKING
 
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
-from topdag.questions.request import Request
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
 from topdag.scoring.probability_losses import together
-from topdag.scoring.score import compiled_for, scored_columns
 from topdag.scoring.scores import Scores, require_local
-from topdag.search.engines import (
-    LATTICE_LIMIT,
-    ON_LISTS,
-    Choice,
-    Engine,
-    require_narrow,
-    sizes,
-)
+from topdag.scoring.task import compiled_for, scored_columns
+from topdag.search.engines import LATTICE_LIMIT, ON_LISTS, Choice, Engine, require_narrow, sizes
 from topdag.search.lattice import engine_for_best, lattice_for
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
+    from topdag.questions.request import Request
 
 
 class Question(enum.Enum):
@@ -44,7 +37,7 @@ class Question(enum.Enum):
     SAMPLE = "sample"
 
 
-SUMS = {
+SUM_ENGINES = {
     Question.SUM: (Engine.ORDER_SUM, Engine.NETWORK_SUM),
     Question.SAMPLE: (Engine.ORDERS_WEIGHED, Engine.LAYERS),
 }
@@ -178,7 +171,7 @@ def _engine(request: Request, question: Question, known: _Known) -> Choice:
         asked_by = ASKED_BY.get(question, "An order-modular prior")
         require_local(known.compiled, asked_by, order=question is not Question.PARTIAL)
     if question in (Question.SUM, Question.SAMPLE):
-        by_orders, by_networks = SUMS[question]
+        by_orders, by_networks = SUM_ENGINES[question]
         return Choice(by_orders if over_orders else by_networks, "every network counts, so every set does")
     if question is Question.PARTIAL:
         return _partial(known)

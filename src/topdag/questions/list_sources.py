@@ -17,13 +17,7 @@ from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import Standing, kept_candidates, listed_network, search_best
-from topdag.search.engines import (
-    BLOCK_LIMIT,
-    Engine,
-    plan_lattice,
-    require_narrow,
-    set_bytes,
-)
+from topdag.search.engines import BLOCK_LIMIT, SHARE_OF_MEMORY, Engine, plan_lattice, require_narrow, set_bytes
 from topdag.search.lattice import build_block_lattice, ideal_lattice_of, kept_bytes, lattice_of, plan_block_lattice
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
@@ -35,7 +29,6 @@ AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.Spa
 
 BYTES_PER_SET = 150
 BYTES_PER_FAMILY = 60
-SHARE_OF_MEMORY = 0.6
 
 
 @dataclass(frozen=True)

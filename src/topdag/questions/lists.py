@@ -18,21 +18,14 @@ from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.constrained_lists import list_classes, list_constrained
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
-from topdag.questions.list_sources import (
-    Lattices,
-    Prepared,
-    Wanted,
-    plan_lists,
-    within_memory,
-)
-from topdag.questions.order_prior import require_few
-from topdag.questions.order_questions import list_by_orders
+from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
+from topdag.questions.order_prior import list_by_orders, require_few
 from topdag.questions.request import Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
-from topdag.scoring.score import scored_columns, scores_from_lists
+from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import scores_with
 from topdag.search.engines import Engine, require_narrow
 from topdag.search.family_lists import FamilyLists
@@ -241,6 +234,8 @@ class _Reading(Generic[AnyList]):
 
     def _constrained(self, scores: Scores) -> AnyList:
         """Of classes, those of networks that obey."""
+        from topdag.questions.constrained_lists import list_classes, list_constrained
+
         require_narrow(len(scores.columns), "a list of networks")
         if self.make is not ClassList:
             return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))

@@ -10,10 +10,8 @@ import math
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from topdag import _core
+from topdag._util.arrays import Floats, Masks
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
@@ -31,7 +29,7 @@ from topdag.search.order_search import cluster_bound
 from topdag.search.reach import LARGEST_REACH, further_reach
 from topdag.search.relaxation import solve_root
 
-SHARE_OF_MEMORY = 0.5
+SHARE_FOR_NODES = 0.5
 MOST_BLOCK = 10**9
 
 
@@ -134,7 +132,7 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
         most,
         epsilon,
         block,
-        int(SHARE_OF_MEMORY * run.allowed_memory),
+        int(SHARE_FOR_NODES * run.allowed_memory),
         run.seconds_left,
         run.tick,
     )
@@ -147,8 +145,8 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
 
 @dataclass(frozen=True)
 class _Found:
-    scores: NDArray[np.float64]
-    parents: NDArray[np.uint64]
+    scores: Floats
+    parents: Masks
     floor: float
     limit: Stop | None
     counts: _core.SearchCounts

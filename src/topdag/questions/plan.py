@@ -21,18 +21,11 @@ from topdag.questions.request import Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
 from topdag.scoring.all_sets import require_storable, within_columns
 from topdag.scoring.choice import affordable_parents
-from topdag.scoring.kinds.discrete import (
-    AIC,
-    BIC,
-    BDe,
-    BDeu,
-    BDs,
-    ScoreKind,
-    SetScore,
-)
+from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDeu, BDs, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
-from topdag.scoring.score import check_constraints, check_kind, check_max_parents, scored_columns
+from topdag.scoring.score import check_constraints, check_kind, check_max_parents
+from topdag.scoring.task import scored_columns
 from topdag.search.engines import (
     BLOCK_LIMIT,
     LATTICE_LIMIT,

@@ -11,10 +11,8 @@ from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol, cast, runtime_checkable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from topdag import _core
+from topdag._util.arrays import Floats
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
@@ -28,9 +26,8 @@ from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.lattice import lattice_of
 
-MOST_VARIABLES = _core.MOST_PRIOR_SEARCH_VARIABLES
-SHARE_OF_MEMORY = 0.8
-ROUNDING = 1e-9
+SHARE_FOR_ORDERS = 0.8
+BOUND_ROUNDING = 1e-9
 PUBLISHED_BLOCK, TREE_BLOCK = 10, 1
 
 
@@ -134,10 +131,10 @@ def require_prior(prior: object, published: bool) -> None:
 def _with_all_needed(scores: Scores, wanted: Wanted, prior: OrderModular | NetworkPrior, run: Run) -> Scores:
     """Orders do not bring back what a subset beats; other priors may want any family."""
     n = len(scores.columns)
-    if n > MOST_VARIABLES:
+    if n > _core.MOST_PRIOR_SEARCH_VARIABLES:
         raise TooLarge(
             f"Search over partial networks with a prior holds tables over all sets of variables, and takes "
-            f"{MOST_VARIABLES} of them; here are {n}. Leave some out."
+            f"{_core.MOST_PRIOR_SEARCH_VARIABLES} of them; here are {n}. Leave some out."
         )
     by_orders = isinstance(prior, OrderModular)
     if scores.is_kept_where_orders_weigh(most=wanted.most) if by_orders else scores.is_kept():
@@ -162,7 +159,7 @@ def _memory_for(n: int, run: Run) -> int:
         run.memory + tables, f"Search over partial networks of {n} variables", "Use fewer variables.", held=run.memory
     )
     left = available_memory() - tables if run.memory_limit is None else run.memory_limit - run.memory
-    return int(max(0.0, SHARE_OF_MEMORY * left))
+    return int(max(0.0, SHARE_FOR_ORDERS * left))
 
 
 @dataclass(frozen=True)
@@ -243,7 +240,7 @@ class _Search:
         return NetworkList(self.scores, values, parents, floor, proof, stats)
 
 
-def _proof(values: NDArray[np.float64], floor: float, limit: Stop | None, space: str) -> Proof:
+def _proof(values: Floats, floor: float, limit: Stop | None, space: str) -> Proof:
     """Whatever is worth more than the floor is in the list."""
     best = float(values[0]) if len(values) else -math.inf
     bound = best if limit is None else max(best, floor)
@@ -274,7 +271,7 @@ class _Asked:
         while placed != whole and weight > -math.inf:
             begun = [mask if placed >> x & 1 else 0 for x, mask in enumerate(parents)]
             bound, gained = self.log_weight_bound(placed), weight - self.log_weight(placed, begun)
-            if gained > bound + ROUNDING * (1 + abs(bound)):
+            if gained > bound + BOUND_ROUNDING * (1 + abs(bound)):
                 raise self.bound_error(placed, begun, bound, gained)
             ready = (x for x, mask in enumerate(parents) if not placed >> x & 1 and mask & ~placed == 0)
             placed |= 1 << next(ready)

@@ -18,8 +18,9 @@ from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
-from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.score import score_within
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:

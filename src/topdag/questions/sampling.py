@@ -15,11 +15,11 @@ from topdag.knowledge.priors import OrderModular, Prior, check_prior
 from topdag.questions.decide import Question, decide, require_samplable
 from topdag.questions.request import Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
-from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
 
-TOLERANCE = 1e-9
+LARGEST_SHIFT = 1e-9
 """Where rounding may move more of a layer's probability than this, it is worked out in higher precision."""
 LARGEST_ERROR = 1e-6
 LARGEST_LOG_WEIGHT = 1e6
@@ -109,7 +109,7 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
     if isinstance(prior, OrderModular):
         known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)
     else:
-        known, parents = _core.sample_networks(core, n_samples, seed, TOLERANCE, *limits)
+        known, parents = _core.sample_networks(core, n_samples, seed, LARGEST_SHIFT, *limits)
     if not known.is_possible:
         raise ScoreError("No network is allowed: every choice of listed families has a cycle. List more families.")
     if not known.finished:

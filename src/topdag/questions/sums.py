@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.run import OnProgress, Run
+from topdag._util.arrays import Floats, Masks
+from topdag._util.run import OnProgress, Result, Run
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
 from topdag.data.convert import as_table
@@ -24,8 +24,9 @@ from topdag.questions.decide import Question, decide, require_summable
 from topdag.questions.request import Request, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind
-from topdag.scoring.score import score_within, scored_columns
+from topdag.scoring.score import score_within
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
 from topdag.search.stores import FamilyStore
 
@@ -40,8 +41,6 @@ MOST_FOR_ORDER_PATHS = 18
 MOST_FOR_ORDERED_PATHS = 14
 """Above this many variables, paths of networks that agree with an order, 5**(n - 1) steps for each ancestor without it,
 take too long."""
-Floats = NDArray[np.float64]
-Result = TypeVar("Result")
 
 
 def log_evidence(
@@ -91,7 +90,7 @@ def edge_posteriors(
 ) -> EdgePosteriors:
     """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, Wanted(), run).edges)
+    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, Purpose(), run).edges)
 
 
 def path_posteriors(
@@ -105,7 +104,7 @@ def path_posteriors(
 ) -> PathPosteriors:
     """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, Wanted(paths=True), run))
+    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, Purpose(paths=True), run))
     assert found.paths is not None
     return found.paths
 
@@ -122,7 +121,7 @@ def parent_set_posteriors(
 ) -> ParentSetPosteriors:
     """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = Wanted(parent_sets_of=(variable,))
+    wanted = Purpose(parent_sets_of=(variable,))
     found = _asked("parent_set_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
     return found.parent_sets(variable)
 
@@ -143,12 +142,12 @@ def network_posteriors(
     ``parent_sets_of``: the variables whose parent sets are kept, 4 * 2**n bytes each; without it those of all.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    wanted = Wanted(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
+    wanted = Purpose(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
     return _asked("network_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
 
 
 @dataclass(frozen=True)
-class Wanted:
+class Purpose:
     """What a sum is for: each takes memory of its own."""
 
     edges: bool = True
@@ -163,21 +162,21 @@ class Wanted:
         return sum(1 << i for i, v in enumerate(columns) if names[v] in chosen)
 
 
-TOTAL = Wanted(edges=False)
+TOTAL = Purpose(edges=False)
 
 
 def _asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
     try:
         return run.answer(answer, lambda _: "the sum was done")
-    except _Stopped:
+    except _TimeIsUp:
         raise run.cut_short(asked_by, "exact sums have no partial answer") from None
 
 
-class _Stopped(Exception):
+class _TimeIsUp(Exception):
     """The time is up."""
 
 
-def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Scores:
+def _scored(source: Any, prior: Prior | None, wanted: Purpose, run: Run) -> Scores:
     """All families of the source."""
     check_prior(prior)
     scores: Scores | None
@@ -192,13 +191,13 @@ def _scored(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> Score
         held = scores.store.n_bytes
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
-        raise _Stopped
+        raise _TimeIsUp
     scores.require_local("A sum over all networks", order=True)
     _require_few_for_paths(scores, prior, wanted)
     return scores
 
 
-def _require_few_for_paths(scores: Scores, prior: Prior | None, wanted: Wanted) -> None:
+def _require_few_for_paths(scores: Scores, prior: Prior | None, wanted: Purpose) -> None:
     has_order = scores.rest is not None and not isinstance(prior, OrderModular)
     if wanted.paths and has_order and len(scores.columns) > MOST_FOR_ORDERED_PATHS:
         assert scores.rest is not None
@@ -214,7 +213,7 @@ def score_for_sums(
     kind: ScoreKind,
     max_parents: int | None,
     prior: Prior | None,
-    wanted: Wanted,
+    wanted: Purpose,
     run: Run,
     constraints: Constraints | None = None,
 ) -> Scores | None:
@@ -228,7 +227,7 @@ def _require_room(
     names: Sequence[str],
     columns: Sequence[int],
     prior: Prior | None,
-    wanted: Wanted,
+    wanted: Purpose,
     run: Run,
     *,
     held: int = 0,
@@ -253,7 +252,7 @@ def _require_room(
     run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
 
 
-def _sum_bytes(n: int, over_orders: bool, wanted: Wanted, kept: int, run: Run) -> float:
+def _sum_bytes(n: int, over_orders: bool, wanted: Purpose, kept: int, run: Run) -> float:
     if over_orders:
         return _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
     return _core.network_sums_bytes(n, wanted.edges or wanted.paths, kept, False, run.threads)
@@ -270,13 +269,13 @@ def _without_data(scores: Scores, run: Run) -> Scores:
     return replace(scores, store=store, automatic=False)
 
 
-def _allowed_parents(scores: Scores, x: int) -> NDArray[np.uint64]:
+def _allowed_parents(scores: Scores, x: int) -> Masks:
     """All allowed parent sets of a scored variable, also those left out for their score."""
     if scores.cutoff == math.inf:
         return scores.store.families_of(x)[0]
     every = np.arange(1 << len(scores.columns), dtype=np.uint64)
     limit = len(scores.columns) if scores.max_parents is None else scores.max_parents
-    sets: NDArray[np.uint64] = every[((every >> np.uint64(x) & np.uint64(1)) == 0) & (np.bitwise_count(every) <= limit)]
+    sets: Masks = every[((every >> np.uint64(x) & np.uint64(1)) == 0) & (np.bitwise_count(every) <= limit)]
     return sets if scores.compiled is None else sets[admitted(scores.compiled.families[x], sets)]
 
 
@@ -285,7 +284,7 @@ def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
     return _summed(ordered, prior, TOTAL, run).log_total + log_weight_of_constants(ordered, prior)
 
 
-def _summed(scores: Scores, prior: Prior | None, wanted: Wanted, run: Run) -> _core.Posteriors | _Nothing:
+def _summed(scores: Scores, prior: Prior | None, wanted: Purpose, run: Run) -> _core.Posteriors | _Nothing:
     """The core's sums for the scored variables."""
     if not scores.columns:
         return _Nothing()
@@ -311,14 +310,14 @@ class _Nothing:
     log_total, cancellation, defect = 0.0, 1.0, 0.0
 
 
-def _over_networks(scores: Scores, wanted: Wanted, run: Run) -> _core.Posteriors:
+def _over_networks(scores: Scores, wanted: Purpose, run: Run) -> _core.Posteriors:
     found = _networks_with(scores, wanted, run, extended=False)
     if found.cancellation <= MOST_CANCELLATION and found.defect <= SAFE_DEFECT:
         return found
     return _networks_with(scores, wanted, run, extended=True)
 
 
-def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) -> _core.Posteriors:
+def _networks_with(scores: Scores, wanted: Purpose, run: Run, *, extended: bool) -> _core.Posteriors:
     n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
@@ -326,7 +325,7 @@ def _networks_with(scores: Scores, wanted: Wanted, run: Run, *, extended: bool) 
     return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.tick))
 
 
-def _over_orders(scores: Scores, prior: OrderModular, wanted: Wanted, run: Run) -> _core.Posteriors:
+def _over_orders(scores: Scores, prior: OrderModular, wanted: Purpose, run: Run) -> _core.Posteriors:
     n, kept = len(scores.columns), wanted.parent_sets(scores.names, scores.columns)
     needed = _core.order_sums_bytes(n, wanted.edges, wanted.paths, kept, run.threads)
     _require_memory(needed, scores, run, "orders")
@@ -348,7 +347,7 @@ def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
 
 def _finished(found: _core.Posteriors) -> _core.Posteriors:
     if not found.finished:
-        raise _Stopped
+        raise _TimeIsUp
     return found
 
 
@@ -367,7 +366,7 @@ def _require_small(defect: float, cancellation: float) -> None:
         )
 
 
-def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> NetworkPosteriors:
+def _posteriors(source: Any, prior: Prior | None, wanted: Purpose, run: Run) -> NetworkPosteriors:
     scores = _scored(source, prior, wanted, run)
     ordered = scores_of_orders(scores, prior, run)
     found = _summed(ordered, prior, wanted, run)
@@ -405,7 +404,7 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
     _require_memory(needed, weighted, run, "networks")
     summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.tick)
     if summed is None:
-        raise _Stopped
+        raise _TimeIsUp
     paths, defect = summed
     _require_small(defect, found.cancellation)
     run.timed("paths", begin)
@@ -416,7 +415,7 @@ def _parent_sets(
     scores: Scores,
     columns: tuple[int, ...],
     found: _core.Posteriors | _Nothing,
-    wanted: Wanted,
+    wanted: Purpose,
     averaged: Averaged,
 ) -> dict[str, ParentSetPosteriors]:
     """``columns``: the variables of the sum."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from topdag._util.run import shown_bytes
 from topdag.answers.results import Stats
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
-from topdag.report.gathering import Gathered, Missing
+from topdag.report.gathered import Gathered, Missing
 from topdag.report.markup import Html, details, joined, named, number, paragraph, rows, scroller, section, tag
 from topdag.scoring.kinds.discrete import BDeu
 

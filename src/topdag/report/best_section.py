@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 
+from topdag._util.bitsets import NARROW
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
-from topdag.networks.equivalence import MOST_VARIABLES, EquivalenceClass
+from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
 from topdag.report.figures import drawn, figure
-from topdag.report.gathering import Gathered, Missing, Probabilities
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.report.markup import (
     Html,
     count,
@@ -105,7 +106,7 @@ def _ties(found: Gathered) -> list[Html]:
 
 def own_class(found: Gathered) -> EquivalenceClass | None:
     """The class of the best network, where all its members score the same."""
-    if isinstance(found.best, Missing) or found.best.network is None or len(found.names) > MOST_VARIABLES:
+    if isinstance(found.best, Missing) or found.best.network is None or len(found.names) > NARROW:
         return None
     equivalent = (
         found.kind is not None and found.kind.score_equivalent and found.prior is None and not found.constraints
@@ -128,7 +129,7 @@ def _picture(network: Network, drawing: Drawing, found: Gathered) -> Html:
 def _edge_in_words(found: Gathered, edge: tuple[int, int], *, open_head: bool) -> str:
     a, b = (shown(found.names[v]) for v in edge)
     words = f"{a} → {b}"
-    if isinstance(found.edges, Probabilities):
+    if isinstance(found.edges, AveragedMatrix):
         words += f"; probability {found.edges.matrix[edge]:.3f}"
         words += f", {found.edges.matrix[edge] + found.edges.matrix[edge[::-1]]:.3f} either way"
     return words + ("; its direction is open" if open_head else "")
@@ -168,13 +169,13 @@ def _edges(network: Network, found: Gathered) -> Html:
     own, sure = own_class(found), found.edges
     turned = set() if own is None else {frozenset(pair) for pair in own.undirected}
     head = ["From", "To"] + ["Direction"] * (own is not None)
-    head += ["Probability", "Either way"] * isinstance(sure, Probabilities)
+    head += ["Probability", "Either way"] * isinstance(sure, AveragedMatrix)
     body = []
     for (a, b), place in zip(network.edges, by_place(network.names, network.edges), strict=True):
         cells = [tag("td", named(a)), tag("td", named(b))]
         if own is not None:
             cells.append(tag("td", "open" if frozenset((a, b)) in turned else "the same in the whole class"))
-        if isinstance(sure, Probabilities):
+        if isinstance(sure, AveragedMatrix):
             p, back = float(sure.matrix[place]), float(sure.matrix[place[::-1]])
             cells += [tag("td", f"{value:.3f}", class_="number") for value in (p, p + back)]
         body.append(tag("tr", *cells))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from topdag.data.table import Table
-from topdag.report.gathering import Gathered
+from topdag.report.gathered import Gathered
 from topdag.report.markup import Html, count, details, joined, named, paragraph, percent, scroller, section, tag
 
-MOST_STATES = 12
+MOST_STATES_LISTED = 12
 """States of a variable that are listed one by one."""
 OPEN_UP_TO = 12
 """Variables up to which their table is shown at once."""
-BAR = 120
+STATE_BAR = 120
 SHADES = 6
 
 
@@ -80,8 +80,8 @@ def _shares(table: Table, v: int) -> Html:
         joined([tag("bdi", str(state)), f" {percent(float(p))}"])
         for state, p in zip(table.states[v], shares, strict=True)
     ]
-    more = [f"and {len(words) - MOST_STATES} more"] if len(words) > MOST_STATES else []
-    listed = [part for word in [*words[:MOST_STATES], *more] for part in (", ", word)][1:]
+    more = [f"and {len(words) - MOST_STATES_LISTED} more"] if len(words) > MOST_STATES_LISTED else []
+    listed = [part for word in [*words[:MOST_STATES_LISTED], *more] for part in (", ", word)][1:]
     return joined([_bar(shares.tolist()), tag("span", *listed, class_="states")])
 
 
@@ -91,11 +91,13 @@ def _bar(shares: list[float]) -> Html:
         parts.append(
             tag(
                 "rect",
-                x=f"{left * BAR:.1f}",
-                width=f"{max(0.0, share * BAR - 0.6):.1f}",
+                x=f"{left * STATE_BAR:.1f}",
+                width=f"{max(0.0, share * STATE_BAR - 0.6):.1f}",
                 height=10,
                 class_=f"s{i % SHADES}",
             )
         )
         left += share
-    return tag("svg", *parts, class_="bar", width=BAR, height=10, viewBox=f"0 0 {BAR} 10", aria_hidden="true")
+    return tag(
+        "svg", *parts, class_="bar", width=STATE_BAR, height=10, viewBox=f"0 0 {STATE_BAR} 10", aria_hidden="true"
+    )

@@ -1,32 +1,27 @@
-"""What a report is about: every answer it shows, or why it has none. No limit keeps it from ending."""
+"""Asks what a report shows. No limit keeps it from ending."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from topdag._util.run import Run
+from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.lists import BestList, ClassList, NetworkList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
-from topdag.answers.results import Answer, Stats, Status
-from topdag.data.table import Table
+from topdag.answers.results import Answer, Status
 from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
-from topdag.knowledge.constraints import Constraints
-from topdag.knowledge.priors import OrderModular, Prior
+from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
 from topdag.questions.decide import require_summable
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sums import network_posteriors
-from topdag.scoring.kinds.discrete import ScoreKind
-from topdag.scoring.score import compiled_for, scored_columns
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing, lists_classes
 from topdag.scoring.scores import Scores
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
@@ -34,52 +29,7 @@ MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 about ten seconds."""
 SHARE_OF_TIME = 0.5
 """Of what is left of the time, for each question but the last that such a table allows."""
-INTERRUPTED = "it was interrupted"
-
-Floats = NDArray[np.float64]
-Result = TypeVar("Result")
-
-
-@dataclass(frozen=True)
-class Missing:
-    """An answer that is not there."""
-
-    reason: str
-
-
-@dataclass(frozen=True)
-class Probabilities:
-    """Of edges or paths. ``said``: over what they are averages; ``exact``: over all networks."""
-
-    matrix: Floats
-    said: str
-    exact: bool
-
-
-@dataclass
-class Gathered:
-    """All that a report shows. What was not asked for is missing with a reason."""
-
-    names: tuple[str, ...]
-    table: Table | None
-    kind: ScoreKind | None
-    max_parents: int | None = None
-    constraints: Constraints | None = None
-    prior: Prior | None = None
-    best: Answer | Missing = field(default_factory=lambda: Missing("it was not asked for"))
-    listed: BestList[Any] | Missing = field(default_factory=lambda: Missing("it was not asked for"))
-    edges: Probabilities | Missing = field(default_factory=lambda: Missing("they were not asked for"))
-    paths: Probabilities | Missing = field(default_factory=lambda: Missing("they were not asked for"))
-    log_evidence: float | None = None
-    sums: Stats | None = None
-    is_interrupted: bool = False
-
-    @property
-    def what(self) -> str:
-        """What the list holds, or would hold."""
-        if not isinstance(self.listed, Missing):
-            return "class" if isinstance(self.listed, ClassList) else "network"
-        return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
+WAS_INTERRUPTED = "it was interrupted"
 
 
 def gather(request: Request, k: int, run: Run, *, known: Gathered | None = None) -> Gathered:
@@ -96,11 +46,6 @@ def gather(request: Request, k: int, run: Run, *, known: Gathered | None = None)
         gathering.sum_up()
     found.is_interrupted = run.stopped_by is not None
     return found
-
-
-def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
-    """Whether all networks of a class count and weigh the same, so that a class can stand for them."""
-    return prior is None and kind is not None and kind.score_equivalent and not constraints
 
 
 def _about(request: Request) -> Gathered:
@@ -125,7 +70,7 @@ class _Gathering:
     def ask(self, question: Callable[[Run], Result], share: float) -> Result | Missing:
         """The answer, or why there is none. Ctrl-C, or what ``on_progress`` raises, stops the whole run."""
         if self.run.stopped_by is not None:
-            return Missing(INTERRUPTED)
+            return Missing(WAS_INTERRUPTED)
         left = self.run.seconds_left
         own = Run(
             time_limit=None if left is None else left * share,
@@ -144,7 +89,7 @@ class _Gathering:
                 raise
             self.run.stop(error)
             answer: Any = getattr(error, "answer", None)
-            return answer or Missing(INTERRUPTED)  # an empty list tells nothing
+            return answer or Missing(WAS_INTERRUPTED)  # an empty list tells nothing
 
     def best(self, run: Run) -> Answer:
         trail = Trail(self.request)
@@ -209,9 +154,9 @@ def note_sums(found: Gathered, sums: NetworkPosteriors | EdgePosteriors | PathPo
     edges = sums.edges if isinstance(sums, NetworkPosteriors) else sums if isinstance(sums, EdgePosteriors) else None
     paths = sums.paths if isinstance(sums, NetworkPosteriors) else sums if isinstance(sums, PathPosteriors) else None
     if edges is not None:
-        found.edges = Probabilities(edges.matrix, said, exact=True)
+        found.edges = AveragedMatrix(edges.matrix, said, exact=True)
     if paths is not None:
-        found.paths = Probabilities(paths.matrix, said, exact=True)
+        found.paths = AveragedMatrix(paths.matrix, said, exact=True)
     elif isinstance(sums, NetworkPosteriors):
         found.paths = Missing("under this prior sums of paths take much longer than sums of edges")
 
@@ -224,9 +169,9 @@ def average_over_list(found: Gathered, why: Missing) -> None:
         return
     several = "classes" if isinstance(listed, ClassList) else "networks"
     said = f"averages over the {len(listed):,} best {several} only, since {why.reason}"
-    found.edges = Probabilities(edge_matrix(listed), said, exact=False)
+    found.edges = AveragedMatrix(edge_matrix(listed), said, exact=False)
     try:
-        found.paths = Probabilities(path_matrix(listed), said, exact=False)
+        found.paths = AveragedMatrix(path_matrix(listed), said, exact=False)
     except TooLarge as error:
         found.paths = Missing(_as_reason(error))
 

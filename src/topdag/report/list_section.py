@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from topdag.answers.compare import compare, marks_of
+from topdag.answers.compare import Graph, compare, marks_of
 from topdag.answers.lists import BestList, ClassList
 from topdag.answers.results import Status
 from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
 from topdag.networks.equivalence import EquivalenceClass
-from topdag.networks.network import Network
 from topdag.report.figures import drawn, figure
-from topdag.report.gathering import Gathered, Missing
+from topdag.report.gathered import Gathered, Missing
 from topdag.report.markup import Html, count, named, number, paragraph, percent, rows, section, tag
 from topdag.report.weights import Weights
 
-Graph = Network | EquivalenceClass
-BAR = 64
+SHARE_BAR = 64
 MOST_CHANGES = 60
 """Changes that are told one by one."""
-WORDS = {
+CHANGES = {
     "added": ("+", "added"),
     "dropped": ("−", "removed"),
     "reversed": ("↺", "turned round, now"),
@@ -124,8 +122,10 @@ def _columns(weights: Weights) -> str:
 
 
 def _bar(part: float) -> Html:
-    inner = tag("rect", width=f"{max(1.0, part * BAR):.1f}", height=8, rx=2)
-    return tag("svg", inner, class_="share-bar", width=BAR, height=8, viewBox=f"0 0 {BAR} 8", aria_hidden="true")
+    inner = tag("rect", width=f"{max(1.0, part * SHARE_BAR):.1f}", height=8, rx=2)
+    return tag(
+        "svg", inner, class_="share-bar", width=SHARE_BAR, height=8, viewBox=f"0 0 {SHARE_BAR} 8", aria_hidden="true"
+    )
 
 
 def _behind(listed: BestList[Any], place: int) -> str:
@@ -182,7 +182,7 @@ def _told(best: Graph, own: Graph) -> list[Html]:
     """Every change in words."""
     changed, lines = compare(best, own), list[Html]()
     without = {frozenset(pair) for graph in (best, own) for pair in _undirected(graph)}
-    for group, (sign, words) in WORDS.items():
+    for group, (sign, words) in CHANGES.items():
         role = group if group in ("added", "dropped") else "turned"
         for a, b in getattr(changed, group):
             is_line = group == "undirected" or (role == group and frozenset((a, b)) in without)

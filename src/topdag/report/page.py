@@ -13,7 +13,7 @@ from topdag.networks.drawing.svg import Drawing, by_place, escaped, shown
 from topdag.report.about_section import assumptions_section, cite_section, run_section
 from topdag.report.best_section import best_section
 from topdag.report.data_section import data_section
-from topdag.report.gathering import Gathered, Missing, Probabilities
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.report.list_section import list_section
 from topdag.report.markup import Html, count, joined, number, percent, safe_json, tag
 from topdag.report.posterior_section import posterior_section
@@ -121,7 +121,7 @@ def _list_tile(found: Gathered, weights: Weights) -> tuple[str, str] | None:
 
 
 def _edge_tile(found: Gathered) -> tuple[str, str] | None:
-    if not isinstance(found.edges, Probabilities) or not found.edges.exact:
+    if not isinstance(found.edges, AveragedMatrix) or not found.edges.exact:
         return None
     either = found.edges.matrix + found.edges.matrix.T
     sure = int((either >= SURE).sum()) // 2
@@ -133,7 +133,7 @@ def _values(found: Gathered, roles: list[list[list[int | str]]]) -> dict[str, An
     values: dict[str, Any] = {"names": list(found.names), "roles": roles}
     for key in ("edges", "paths"):
         part = getattr(found, key)
-        if isinstance(part, Probabilities):
+        if isinstance(part, AveragedMatrix):
             values[key] = [[round(p, 6) for p in row] for row in part.matrix.tolist()]
     if not isinstance(found.best, Missing):
         values["best"] = {

@@ -8,7 +8,7 @@ import numpy as np
 
 from topdag.networks.drawing.svg import Drawing, edge_svg, probability_text, shown
 from topdag.report.figures import drawn, figure
-from topdag.report.gathering import Gathered, Missing, Probabilities
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.report.markup import Html, count, details, joined, named, paragraph, scroller, section, tag
 
 LEAST, MOST_DRAWN = 0.02, 1500
@@ -19,8 +19,8 @@ SIDE_BY_SIDE = 4.0
 WITH_NUMBERS, SMALL_CELLS = 18, 36
 """Up to so many variables the numbers stand in the heat map, or its cells are not tiny."""
 START = 50
-MOST_LISTED = 25
-KINDS = {
+MOST_ROWS_LISTED = 25
+TITLES = {
     "edges": ("Edges", "parent", "child", "the edge"),
     "paths": ("Paths", "ancestor", "descendant", "a directed path"),
 }
@@ -28,8 +28,8 @@ KINDS = {
 
 def posterior_section(found: Gathered, drawing: Drawing | None) -> Html:
     title = "How sure is each edge?"
-    have = {key: part for key in KINDS if isinstance(part := getattr(found, key), Probabilities)}
-    lacking = {key: part for key in KINDS if isinstance(part := getattr(found, key), Missing)}
+    have = {key: part for key in TITLES if isinstance(part := getattr(found, key), AveragedMatrix)}
+    lacking = {key: part for key in TITLES if isinstance(part := getattr(found, key), Missing)}
     if not have or drawing is None:
         reason = next((part.reason for part in lacking.values()), "there is no network")
         return section("sure", title, paragraph(f"There are no probabilities here, because {reason}."))
@@ -43,7 +43,7 @@ def posterior_section(found: Gathered, drawing: Drawing | None) -> Html:
     )
 
 
-def _intro(found: Gathered, have: dict[str, Probabilities]) -> list[Html]:
+def _intro(found: Gathered, have: dict[str, AveragedMatrix]) -> list[Html]:
     first = next(iter(have.values()))
     words = [
         paragraph(
@@ -65,7 +65,7 @@ def _switch(keys: list[str]) -> Html:
         tag(
             "label",
             tag("input", type="radio", name="pairs", value=key, checked=i == 0, autocomplete="off"),
-            tag("span", f"{KINDS[key][0]}", tag("small", f" {_meaning(key)}")),
+            tag("span", f"{TITLES[key][0]}", tag("small", f" {_meaning(key)}")),
         )
         for i, key in enumerate(keys)
     ]
@@ -77,13 +77,13 @@ def _meaning(key: str) -> str:
     return "one variable is a parent of the other" if key == "edges" else "one leads to the other, directly or not"
 
 
-def _view(found: Gathered, drawing: Drawing, key: str, own: Probabilities, *, is_first: bool) -> Html:
-    title = tag("h3", f"{KINDS[key][0]}", class_="view-title")
+def _view(found: Gathered, drawing: Drawing, key: str, own: AveragedMatrix, *, is_first: bool) -> Html:
+    title = tag("h3", f"{TITLES[key][0]}", class_="view-title")
     parts = [_graph(found, drawing, key, own), _heat(found, key, own), _most_probable(found, key, own)]
     return tag("div", title, *parts, class_="view", data_pairs=key, data_first=is_first)
 
 
-def _graph(found: Gathered, drawing: Drawing, key: str, own: Probabilities) -> Html:
+def _graph(found: Gathered, drawing: Drawing, key: str, own: AveragedMatrix) -> Html:
     pairs = drawn_pairs(own.matrix)
     both = set(pairs)
     edges = []
@@ -95,7 +95,7 @@ def _graph(found: Gathered, drawing: Drawing, key: str, own: Probabilities) -> H
         kind = "edge fading" if p * 100 >= START else "edge fading off"
         edges.append(edge_svg(way, said, class_=kind, data_p=f"{p:.4f}", opacity=f"{fade(p):.2f}", data_a=a, data_b=b))
     label = (
-        f"{KINDS[key][0]} as a graph; each is the fainter the less probable it is. The numbers stand in the heat map."
+        f"{TITLES[key][0]} as a graph; each is the fainter the less probable it is. The numbers stand in the heat map."
     )
     slider = tag(
         "div",
@@ -125,8 +125,8 @@ def drawn_pairs(matrix: Any) -> list[tuple[int, int]]:
     return [(i, j) for _, i, j in sorted(found)[:MOST_DRAWN]]
 
 
-def _heat(found: Gathered, key: str, own: Probabilities) -> Html:
-    name, first, second, thing = KINDS[key]
+def _heat(found: Gathered, key: str, own: AveragedMatrix) -> Html:
+    name, first, second, thing = TITLES[key]
     n = len(found.names)
     head = [tag("th", tag("div", named(other)), scope="col") for other in found.names]
     body = [
@@ -145,7 +145,7 @@ def _heat(found: Gathered, key: str, own: Probabilities) -> Html:
     return joined([paragraph(said, class_="muted said"), scroller(f"Heat map of {key}", table, tabindex=None), readout])
 
 
-def _cell(own: Probabilities, i: int, j: int, n: int) -> Html:
+def _cell(own: AveragedMatrix, i: int, j: int, n: int) -> Html:
     if i == j:
         return tag("td", "", class_="self")
     p = float(own.matrix[i, j])
@@ -154,10 +154,10 @@ def _cell(own: Probabilities, i: int, j: int, n: int) -> Html:
     return tag("td", text, class_=f"h{level}", data_i=i, data_j=j)
 
 
-def _most_probable(found: Gathered, key: str, own: Probabilities) -> Html:
+def _most_probable(found: Gathered, key: str, own: AveragedMatrix) -> Html:
     """The first pairs as a table, with both directions."""
     matrix = own.matrix
-    pairs = drawn_pairs(matrix)[:MOST_LISTED]
+    pairs = drawn_pairs(matrix)[:MOST_ROWS_LISTED]
     head = tag("tr", *(tag("th", text, scope="col") for text in ("From", "To", "Probability", "The other way")))
     body = [
         tag(

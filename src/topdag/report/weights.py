@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from topdag.answers.averages import SLACK
 from topdag.answers.lists import BestList, ClassList
 from topdag.networks.equivalence import EquivalenceClass
-from topdag.report.gathering import Gathered, Missing
+from topdag.report.gathered import Gathered, Missing
 
-MOST_MEMBERS = 5000
+MOST_LOOKED_AT_SINGLY = 5000
 """Members of a class that are looked at one by one."""
-SLACK = 1e-6
-"""Scores are rounded to a grid: shares may add up to a little more than one."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def _members_within(own: EquivalenceClass, max_parents: int | None) -> int | Non
     parents, neighbours = own.key
     if max_parents is None or _most_parents(parents, neighbours) <= max_parents:
         return own.size
-    if own.size > MOST_MEMBERS:
+    if own.size > MOST_LOOKED_AT_SINGLY:
         return None
     return sum(all(mask.bit_count() <= max_parents for mask in member.masks) for member in own.members())
 

@@ -13,13 +13,14 @@ from topdag.answers.results import Answer
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
 from topdag.questions.request import Request
-from topdag.report.gathering import Gathered, gather, note_sums
+from topdag.report.gathered import Gathered
+from topdag.report.gathering import gather, note_sums
 from topdag.scoring.scores import Scores
 
 DEFAULT_K, LARGEST_K = 20, 1000
-Part = Answer | BestList[Any] | NetworkPosteriors | EdgePosteriors | PathPosteriors
+Shown = Answer | BestList[Any] | NetworkPosteriors | EdgePosteriors | PathPosteriors
 PARTS = (Answer, BestList, NetworkPosteriors, EdgePosteriors, PathPosteriors)
-SUFFIXES = (".html", ".htm")
+PAGE_SUFFIXES = (".html", ".htm")
 
 
 def write_report(
@@ -44,7 +45,7 @@ def write_report(
 
     >>> write_report("asia.html", "asia.csv", k=10)
     """
-    if not isinstance(path, str | os.PathLike) or not os.fspath(path).lower().endswith(SUFFIXES):
+    if not isinstance(path, str | os.PathLike) or not os.fspath(path).lower().endswith(PAGE_SUFFIXES):
         raise ScoreError(f"The first argument names the page to write and ends in .html, not {path!r}.")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= LARGEST_K:
         raise ScoreError(f"k must be a whole number from 1 to {LARGEST_K:,}, not {k!r}.")
@@ -77,7 +78,7 @@ def title_of(source: Any) -> str:
     )
 
 
-def _known(parts: list[Part], request: Request | None) -> Gathered:
+def _known(parts: list[Shown], request: Request | None) -> Gathered:
     """What the answers given say, of one and the same table."""
     names = {
         part.network.names if isinstance(part, Answer) and part.network is not None else _names(part) for part in parts
@@ -97,11 +98,11 @@ def _known(parts: list[Part], request: Request | None) -> Gathered:
     return found
 
 
-def _names(part: Part) -> tuple[str, ...]:
+def _names(part: Shown) -> tuple[str, ...]:
     return () if isinstance(part, Answer) else part.names
 
 
-def _about(names: tuple[str, ...], parts: list[Part], request: Request | None) -> Gathered:
+def _about(names: tuple[str, ...], parts: list[Shown], request: Request | None) -> Gathered:
     listed = next((part for part in parts if isinstance(part, BestList)), None)
     answer = next((part for part in parts if isinstance(part, Answer)), None)
     known: Request | Scores | None = request if request is not None else None if listed is None else listed.source

@@ -9,22 +9,15 @@ from collections.abc import Iterator
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats
 from topdag._util.run import Run, shown_bytes
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.kinds.discrete import (
-    BIC,
-    BDe,
-    BDs,
-    CustomScore,
-    ScoreKind,
-    SetScore,
-    coded,
-)
+from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, scatter_of
 from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
-from topdag.search.stores import DenseStore, FamilyStore, Floats, MixedStore, SetStore
+from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
 
 # Summing counts and probabilities out of the full table, for BDe, costs the product of (arity + 1) steps.
 MOST_BDE_STEPS = 2.0**36

@@ -13,9 +13,9 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Marks, Masks
 from topdag._util.bitsets import as_set, bits, is_empty
 from topdag._util.run import Run
 from topdag.errors import ConstraintError
@@ -26,20 +26,11 @@ from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.scoring.walk import FamilyWalk
 from topdag.search.engines import BLOCK_LIMIT, family_bytes, sizes
-from topdag.search.stores import (
-    DenseStore,
-    Families,
-    FamilyStore,
-    ListStore,
-    ParentLimits,
-    SetStore,
-    Store,
-)
+from topdag.search.stores import PART, DenseStore, FamilyStore, ListStore, OwnFamilies, ParentLimits, SetStore, Store
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import FamilyRules
 
-PART = 1 << 20
 FEW_FAMILIES = 50_000
 """Up to so many are listed where there are more than 20 variables: search on lists is faster then."""
 
@@ -62,7 +53,7 @@ def allowed_only(
     if isinstance(store, SetStore) and _can_be_limited(store, task, is_whole=is_whole):
         return replace(store, limits=tuple(_limits(own, x) for x, own in enumerate(rules))), grid
     n = store.n
-    kept: list[Families] = []
+    kept: list[OwnFamilies] = []
     is_longer = False
     for x, own in enumerate(rules):
         masks, values = store.families_between(x, own.must, own.may)
@@ -84,7 +75,7 @@ def allowed_only(
     return _dense(store, kept, run), grid
 
 
-def _needed(task: ScoringTask, x: int, scored: NDArray[np.uint64], grid: int, run: Run) -> Families | None:
+def _needed(task: ScoringTask, x: int, scored: Masks, grid: int, run: Run) -> OwnFamilies | None:
     """Allowed families of x that have no score, with theirs, but for those that one with some of their parents beats by
     more than any question asks for; None when the time is up."""
     kind, n_rows = task.kind, task.table.n_rows
@@ -104,8 +95,8 @@ def _needed(task: ScoringTask, x: int, scored: NDArray[np.uint64], grid: int, ru
 
 
 def _on_one_grid(
-    names: tuple[str, ...], kept: Sequence[Families], grid: int, run: Run, *, are_near: bool = True
-) -> tuple[list[Families], int]:
+    names: tuple[str, ...], kept: Sequence[OwnFamilies], grid: int, run: Run, *, are_near: bool = True
+) -> tuple[list[OwnFamilies], int]:
     """Where families are so far below others that their sums need a coarser grid, all are rounded again; before that
     those go that are in no network near an allowed one, if ``are_near`` are all that count."""
     listed = ListStore.of(names, kept)
@@ -116,7 +107,7 @@ def _on_one_grid(
     return [listed.families_of(x) for x in range(listed.n)], grid
 
 
-def _with_hope(kept: Sequence[Families]) -> list[Families]:
+def _with_hope(kept: Sequence[OwnFamilies]) -> list[OwnFamilies]:
     """Those that leave any network, with the best families for all other variables, in reach of one that is allowed."""
     best = [values.max() for _, values in kept]
     some = _some_network(kept)
@@ -127,7 +118,7 @@ def _with_hope(kept: Sequence[Families]) -> list[Families]:
     ]
 
 
-def _some_network(kept: Sequence[Families]) -> float:
+def _some_network(kept: Sequence[OwnFamilies]) -> float:
     """The score of a network of these families, variables placed by how little they lose; minus infinity: none."""
     placed, losses = 0, [math.inf] * len(kept)
     while placed.bit_count() < len(kept):
@@ -161,7 +152,7 @@ def _limits(own: FamilyRules, x: int) -> ParentLimits:
     return ParentLimits(own.must, own.may & ~(1 << x), own.least, own.most)
 
 
-def _dense(store: DenseStore, kept: Sequence[Families], run: Run) -> FamilyStore:
+def _dense(store: DenseStore, kept: Sequence[OwnFamilies], run: Run) -> FamilyStore:
     n = store.n
     run.require_memory(
         family_bytes(n) + store.n_bytes,
@@ -187,7 +178,7 @@ def score_allowed(task: ScoringTask, run: Run) -> PrunedScores | None:
     whole = score_worth_keeping(task, run, must)
     if whole is None:
         return None
-    kept: list[Families] = []
+    kept: list[OwnFamilies] = []
     for x, own in enumerate(task.rules):
         begun = must[x] if whole.by_layers else 0
         if own.is_closed_above_must and own.must == begun and x not in task.losses:
@@ -211,7 +202,7 @@ def _core_can_begin(task: ScoringTask, x: int) -> bool:
     return own.must == 0 or may_be_in_layers(task, x, own.must)
 
 
-def _joined(whole: PrunedScores, kept: Sequence[Families], keep: Pruning, run: Run) -> PrunedScores:
+def _joined(whole: PrunedScores, kept: Sequence[OwnFamilies], keep: Pruning, run: Run) -> PrunedScores:
     """On one grid: that of the core, or a coarser one where parents that must be score far below."""
     are_near = keep.k is None and keep.epsilon <= HOPELESS_NATS  # the networks that are asked for
     kept, grid = _on_one_grid(whole.store.lists.names, kept, whole.grid, run, are_near=are_near)
@@ -219,7 +210,7 @@ def _joined(whole: PrunedScores, kept: Sequence[Families], keep: Pruning, run: R
     return replace(whole, store=store, grid=grid, kept=store.n_families)
 
 
-def admitted(own: FamilyRules, masks: NDArray[np.uint64]) -> NDArray[np.bool_]:
+def admitted(own: FamilyRules, masks: Masks) -> Marks:
     """Part by part, so that what is made on the way stays small."""
     parts = [own.admit(masks[begin : begin + PART]) for begin in range(0, len(masks), PART)]
     return np.concatenate(parts) if parts else np.zeros(0, bool)

@@ -14,13 +14,12 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.run import Run
+from topdag.scoring.task import TIES_GO_TOO
 from topdag.search.lattice import lattice_of
-from topdag.search.stores import Families, ListStore, Store
-
-TIES_GO_TOO = -1.0
+from topdag.search.stores import ListStore, OwnFamilies, Store
 
 
-def families_for_best(store: Store, x: int) -> Families:
+def families_for_best(store: Store, x: int) -> OwnFamilies:
     """Dominance: a family goes when a proper subset of its parents scores at least as much [Teyssier & Koller 2005].
 
     Keeps every best network that has no superfluous parent, so at least one. For no other question: second-best
@@ -29,7 +28,7 @@ def families_for_best(store: Store, x: int) -> Families:
     return _core.families_worth_keeping(store.core(), x, TIES_GO_TOO)
 
 
-def families_within(store: Store, x: int, epsilon: float) -> Families:
+def families_within(store: Store, x: int, epsilon: float) -> OwnFamilies:
     """Factor-safe: a family goes only when a proper subset of its parents scores more than ``epsilon`` better.
 
     Keeps every network, and every class, within ``epsilon`` = ln(factor) of the best, those exactly on the edge too:
@@ -40,7 +39,7 @@ def families_within(store: Store, x: int, epsilon: float) -> Families:
     return _core.families_worth_keeping(store.core(), x, epsilon)
 
 
-def families_by_better_subsets(store: Store, x: int, k: int) -> Families:
+def families_by_better_subsets(store: Store, x: int, k: int) -> OwnFamilies:
     """Theorem 3: a family goes when k different proper subsets of its parents score strictly more [Chen et al. 2016].
 
     Keeps the k best networks and all that tie with the last of them; also the k best classes, because networks that

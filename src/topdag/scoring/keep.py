@@ -8,8 +8,7 @@ from numbers import Real
 
 from topdag._util.run import is_whole
 from topdag.errors import ScoreError
-from topdag.scoring.dominance import TIES_GO_TOO
-from topdag.scoring.task import Pruning
+from topdag.scoring.task import TIES_GO_TOO, Pruning
 
 MOST_IN_A_LIST = 10**9
 

@@ -17,7 +17,7 @@ from operator import mul
 from topdag._util.bitsets import bits
 
 MARGIN = 1e-7
-MOST_SETS = 5_000
+MOST_SETS_TRIED = 5_000
 NBestParents = Callable[[int, int], int]
 """(variable, mask of those available) -> the number of parents in a best family with parents among these."""
 
@@ -98,7 +98,7 @@ def algorithm_2(
     x: int,
     k: int,
     *,
-    most_sets: int = MOST_SETS,
+    most_sets: int = MOST_SETS_TRIED,
 ) -> float:
     """The most parents of x in the k best networks or classes: Algorithm 1 for all orders at once.
 

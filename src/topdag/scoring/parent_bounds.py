@@ -17,14 +17,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
 from topdag.scoring.kinds.discrete import BIC, ScoreKind
-from topdag.scoring.mdl_theorems import (
-    NBestParents,
-    algorithm_2,
-    corollary_8,
-    cost_bound,
-    theorem_2,
-    theorem_6,
-)
+from topdag.scoring.mdl_theorems import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.scoring.score import score
 from topdag.search.engines import LATTICE_LIMIT
 from topdag.search.family_lists import FamilyLists
@@ -54,7 +47,7 @@ def parent_bounds(table: Any, kind: ScoreKind, keep: Keep, *, threads: int | Non
         raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {kind!r}.")
     kind.require_columns(table)
     keep_epsilon(keep)  # checks it
-    facts = [Facts.of(table, x) for x in range(table.n_variables)]
+    facts = [VariableFacts.of(table, x) for x in range(table.n_variables)]
     bounds = [bound_before_scoring(fact, keep) for fact in facts]
     if isinstance(keep, KBest):
         bounds = _improved_by_algorithm_2(table, facts, bounds, keep.k, threads)
@@ -62,7 +55,7 @@ def parent_bounds(table: Any, kind: ScoreKind, keep: Keep, *, threads: int | Non
 
 
 @dataclass(frozen=True)
-class Facts:
+class VariableFacts:
     """What the rules see of a variable. ``entropy``: nats per row; ``others``: the arities of its possible parents."""
 
     n_rows: int
@@ -72,7 +65,7 @@ class Facts:
     takes_part: bool
 
     @classmethod
-    def of(cls, table: Table, x: int) -> Facts:
+    def of(cls, table: Table, x: int) -> VariableFacts:
         arities = table.arities.tolist()
         others = tuple(a for v, a in enumerate(arities) if v != x and (table.keep_constant or a > 1))
         shares = np.bincount(table.codes[x], weights=table.weights) / table.n_rows
@@ -88,7 +81,7 @@ class Facts:
         return ParentBound(int(limit), rule) if limit < len(self.others) else ParentBound(len(self.others), "none")
 
 
-def bound_before_scoring(fact: Facts, keep: Keep) -> ParentBound:
+def bound_before_scoring(fact: VariableFacts, keep: Keep) -> ParentBound:
     """The least bound of the rules that need no scores."""
     if not fact.takes_part:
         return ParentBound(0, "constant")
@@ -100,7 +93,7 @@ def bound_before_scoring(fact: Facts, keep: Keep) -> ParentBound:
     return fact.bound(limit if keep == "best" else limit + fact.n_constant, rule)
 
 
-def _rules(fact: Facts, keep: Keep) -> list[tuple[float, str]]:
+def _rules(fact: VariableFacts, keep: Keep) -> list[tuple[float, str]]:
     """Bounds on the number of parents with two states or more."""
     n_rows, k = fact.n_rows, keep.k if isinstance(keep, KBest) else 1
     epsilon = keep_epsilon(keep) if isinstance(keep, Within) else 0.0
@@ -112,7 +105,7 @@ def _rules(fact: Facts, keep: Keep) -> list[tuple[float, str]]:
 
 
 def _improved_by_algorithm_2(
-    table: Table, facts: Sequence[Facts], bounds: list[ParentBound], k: int, threads: int | None
+    table: Table, facts: Sequence[VariableFacts], bounds: list[ParentBound], k: int, threads: int | None
 ) -> list[ParentBound]:
     """What Algorithm 2 finds is never below d of the empty set, so some bounds it cannot improve."""
     columns = [x for x, fact in enumerate(facts) if fact.takes_part]

@@ -18,9 +18,7 @@ from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import round_store
 from topdag.scoring.task import NO_LOSSES
 from topdag.search.engines import family_bytes, set_bytes
-from topdag.search.stores import (
-    Store,
-)
+from topdag.search.stores import Store
 
 if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints

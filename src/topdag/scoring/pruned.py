@@ -9,37 +9,29 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
-from topdag._util.bitsets import Sets, bits, set_array
+from topdag._util.arrays import Floats
+from topdag._util.bitsets import MOST_VARIABLES, Sets, bits, set_array
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.kinds.discrete import (
-    AIC,
-    BIC,
-    BDeu,
-    ScoreKind,
-    SetScore,
-    coded,
-)
+from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
-MOST_VARIABLES = 128
 MOST_WALKED = 64
 """Beyond so many variables all sets of a size are counted, layer by layer."""
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
-RULES = ("max_parents", "penalty", "entropy", "cells", "atoms")
+CUTTING_RULES = ("max_parents", "penalty", "entropy", "cells", "atoms")
 """What can cut parent sets with all their supersets, in the core's order
 (docs/explanation/order_search_and_pruning.md)."""
 
-ALL_RULES = (1 << len(RULES)) - 1
+ALL_RULES = (1 << len(CUTTING_RULES)) - 1
 
 COUNTED = 0.6
 """The part of what is held that the core counts: its lists keep room to grow."""
@@ -76,8 +68,6 @@ def score_pruned(
     ``PrunedScores.by_layers`` says, if ``may_be_in_layers``.
     """
     n, keep = task.n, task.keep
-    if n > MOST_VARIABLES:
-        raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
     if n > MOST_WALKED and keep.k is not None:
         raise TooLarge(f"{n} variables: families for the k best networks are found among up to {MOST_WALKED}.")
     require_rule(task.kind, n, task.max_parents)
@@ -105,7 +95,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        _raise_too_large(found.memory_needed / COUNTED, n, run)
+        advice = "Give max_parents, a smaller factor or fewer columns."
+        raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
 
@@ -140,7 +131,7 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
 
 def grid_scores(
     view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
-) -> tuple[int, NDArray[np.float64]]:
+) -> tuple[int, Floats]:
     """The grid's exponent, and the scores of sets on the grid of this question."""
     find = _core.grid_scores if sets.ndim == 1 else _core.wide_grid_scores
     return find(view, question, formula, np.ascontiguousarray(sets))
@@ -158,8 +149,7 @@ def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
         )
 
 
-def _raise_too_large(needed: float, n: int, run: Run) -> None:
-    advice = "Give max_parents, a smaller factor or fewer columns."
+def raise_too_large(needed: float, n: int, run: Run, advice: str) -> None:
     run.require_memory(needed, f"Scoring the parent sets of {n} variables", advice)
     raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {advice}")
 
@@ -177,7 +167,7 @@ def _pruned_scores(
         found.limit,
         found.n_scored,
         found.n_sets,
-        MappingProxyType(dict(zip(RULES, found.n_cut, strict=True))),
+        MappingProxyType(dict(zip(CUTTING_RULES, found.n_cut, strict=True))),
         lists.n_families,
         by_layers,
     )

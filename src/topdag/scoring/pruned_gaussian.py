@@ -8,16 +8,14 @@ from types import MappingProxyType
 import numpy as np
 
 from topdag import _core
-from topdag._util.run import Run, shown_bytes
-from topdag.errors import ScoreError, TooLarge
+from topdag._util.run import Run
+from topdag.errors import ScoreError
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
-from topdag.scoring.pruned import MOST_VARIABLES, PrunedScores, require_rule, score_pruned
+from topdag.scoring.pruned import PrunedScores, raise_too_large, require_rule, score_pruned
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
-
-ADVICE = "Give max_parents, such as max_parents=3, or fewer columns."
 
 
 def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -> PrunedScores | None:
@@ -26,8 +24,6 @@ def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -
     if not isinstance(kind, GaussianScore):
         return score_pruned(task, run, must=must)
     n = task.n
-    if n > MOST_VARIABLES:
-        raise TooLarge(f"{n} variables: at most {MOST_VARIABLES}. Leave out {n - MOST_VARIABLES} columns.")
     require_rule(kind, n, task.max_parents)
     score = kind.scored_by(table, columns)
     if len(score.parts) > 1:
@@ -54,7 +50,7 @@ def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -
     if found.degenerate:
         raise kind.degenerate(table, [v for i, v in enumerate(columns) if found.degenerate >> i & 1])
     if found.memory_needed:
-        _raise_too_large(found.memory_needed, n, run)
+        raise_too_large(found.memory_needed, n, run, "Give max_parents, such as max_parents=3, or fewer columns.")
     return _listed(found, task.names, only_best=task.keep == Pruning())
 
 
@@ -62,11 +58,6 @@ def _slack(formula: _core.MinorFormula, scatter: _core.Scatter, n: int) -> float
     """Far more than rounding to the grid can move a local score."""
     alone = [formula.constants[1] + formula.factors[1] * scatter.log_determinant([v]) for v in range(n)]
     return 1e-6 + 1e-11 * n * float(np.abs(alone).sum())
-
-
-def _raise_too_large(needed: float, n: int, run: Run) -> None:
-    run.require_memory(needed, f"Scoring the parent sets of {n} variables", ADVICE)
-    raise TooLarge(f"Scoring the parent sets of {n} variables needs {shown_bytes(needed)} or more. {ADVICE}")
 
 
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...], *, only_best: bool) -> PrunedScores:

@@ -12,7 +12,6 @@ from topdag import _core
 from topdag.errors import ScoreError
 from topdag.search.stores import Store
 
-PART = 1 << 20
 HOPELESS_NATS = 1000.0
 """Families further below an allowed one with fewer parents are left out where BIC or AIC would spoil the grid."""
 

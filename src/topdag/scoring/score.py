@@ -24,7 +24,7 @@ from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store
 from topdag.scoring.scores import Scores, cutoff_of
-from topdag.scoring.task import ScoringTask
+from topdag.scoring.task import ScoringTask, compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, set_bytes
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore, MixedStore, SetStore, Store
@@ -99,7 +99,8 @@ def score_within(
     by_lists = form.engine is Engine.SEARCH
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
-    found = score_them(table, columns, kind, max_parents, purpose, known, run)
+    task = ScoringTask(table, columns, kind.unconstrained, max_parents, losses=losses_of(table, columns, kind))
+    found = score_them(task, purpose, known, run)
     if found is None:
         return None
     return Scores(
@@ -119,11 +120,6 @@ def score_within(
         compiled=known,
         left_out=found.left_out,
     )
-
-
-def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
-    """None when nothing is known."""
-    return constraints.compiled(table.names, columns) if constraints else None
 
 
 def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> None:
@@ -146,69 +142,47 @@ class _Scored:
     notes: tuple[str, ...] = ()
 
 
-def _score_lists(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Keep,
-    known: CompiledConstraints | None,
-    run: Run,
-) -> _Scored | None:
-    losses = losses_of(table, columns, kind)
-    base, pruning = kind.unconstrained, pruning_for(keep)
-    task = ScoringTask(table, columns, base, max_parents, pruning, losses=losses)
-    if known is None and not losses:
+def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _Scored | None:
+    task = replace(task, keep=pruning_for(keep))
+    if known is None and not task.losses:
         pruned = score_worth_keeping(task, run)
     elif known is None:
         from topdag.knowledge.compiled import free_rules
 
         pruned = score_allowed(replace(task, rules=free_rules(task.names)), run)
     else:
-        limit = known.limit_on_parents(max_parents)
-        pruned = score_allowed(replace(task, max_parents=limit, rules=known.families), run)
+        pruned = score_allowed(task.under(known), run)
     return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
 
 
-def _score_all_sets(
-    table: Table,
-    columns: tuple[int, ...],
-    kind: ScoreKind,
-    max_parents: int | None,
-    keep: Keep,
-    known: CompiledConstraints | None,
-    run: Run,
-) -> _Scored | None:
-    if not columns:
+def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _Scored | None:
+    if not task.n:
         return _Scored(SetStore(0, np.zeros(1), ()), 40)
-    limit = len(columns) if max_parents is None else min(max_parents, len(columns))
+    task = replace(task, max_parents=min(task.most_parents, task.n))
     if known is not None:
-        limit = known.limit_on_parents(limit) or 0
-    filled = fill_store(table, columns, kind.unconstrained, limit, run)
+        task = task.under(known)
+    limit = task.max_parents or 0
+    filled = fill_store(task.table, task.columns, task.kind, limit, run)
     if filled is None:
         return None
     grid = round_store(filled, run.threads)
-    losses = losses_of(table, columns, kind)
-    left_out = (known is not None or bool(losses)) and cutoff_of(filled, limit) < math.inf
+    left_out = (known is not None or bool(task.losses)) and cutoff_of(filled, limit) < math.inf
     notes: tuple[str, ...] = ()
     if isinstance(filled, MixedStore):
         left_out = filled.hopeless > 0
         notes = (note_on_degenerate(filled),) if filled.degenerate else ()
     allowed: Store = filled
     if known is not None:
-        task = ScoringTask(table, columns, kind.unconstrained, limit, rules=known.families)
         found = allowed_only(filled, task, grid, run, is_whole=not left_out)
         if found is None:
             return None
         allowed, grid = found
-    if losses:
-        lessened = less_losses(allowed, losses, run)
+    if task.losses:
+        lessened = less_losses(allowed, task.losses, run)
         if lessened is None:
             return None
         allowed, grid = lessened
-    store: Store | None = allowed
-    if keep != "all":
-        store = _pruned(allowed, tuple(table.names[v] for v in columns), kind, keep, grid, run)
+    store = allowed if keep == "all" else _pruned(allowed, task, keep, grid, run)
     return None if store is None else _Scored(store, grid, left_out=left_out, notes=notes)
 
 
@@ -239,11 +213,6 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
 
 
-def scored_columns(table: Table) -> tuple[int, ...]:
-    """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
-    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
-
-
 def check_kind(kind: object) -> None:
     if not isinstance(kind, ScoreKind):
         meant = KINDS_BY_NAME.get(kind.lower()) if isinstance(kind, str) else kind
@@ -269,14 +238,16 @@ def check_max_parents(max_parents: int | None) -> None:
         raise ScoreError(f"max_parents must be a whole number from 0 on, or None, not {max_parents!r}.")
 
 
-def _pruned(store: Store, names: tuple[str, ...], kind: ScoreKind, keep: Keep, grid: int, run: Run) -> Store | None:
+def _pruned(store: Store, task: ScoringTask, keep: Keep, grid: int, run: Run) -> Store | None:
     """What the question needs; None when the time is up."""
     if isinstance(keep, KBest):
         slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
-        equivalent = kind.score_equivalent
-        return store_for_k_best(store, names, keep.k, run, of_classes=equivalent, slack=slack, furthest=HOPELESS_NATS)
+        of_classes = task.kind.score_equivalent and not task.losses
+        return store_for_k_best(
+            store, task.names, keep.k, run, of_classes=of_classes, slack=slack, furthest=HOPELESS_NATS
+        )
     held = store.n_bytes
     needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
     run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
     core, epsilon = store.core(), keep_epsilon(keep)
-    return ListStore.of(names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])
+    return ListStore.of(task.names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from topdag.data.table import Table
-from topdag.scoring.kinds.discrete import ScoreKind
-
 if TYPE_CHECKING:
-    from topdag.knowledge.compiled import FamilyRules
+    from topdag.data.table import Table
+    from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
+    from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.kinds.discrete import ScoreKind
     from topdag.scoring.probability_losses import ChildLosses
 
+TIES_GO_TOO = -1.0
 NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 
 
@@ -21,12 +22,12 @@ NO_LOSSES: Mapping[int, ChildLosses] = MappingProxyType({})
 class Pruning:
     """Which families stay.
 
-    ``epsilon``: all but those that a proper subset of their parents beats by more than so many nats; -1.0: by
+    ``epsilon``: all but those that a proper subset of their parents beats by more than so many nats; TIES_GO_TOO: by
     anything, ties included, which is enough for one best network. ``k``: all but those that at least k different
     proper subsets beat strictly, which is enough for the k best networks; ``epsilon`` then does not matter.
     """
 
-    epsilon: float = -1.0
+    epsilon: float = TIES_GO_TOO
     k: int | None = None
 
 
@@ -42,6 +43,10 @@ class ScoringTask:
     keep: Pruning = Pruning()
     rules: tuple[FamilyRules, ...] = ()
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
+
+    def under(self, known: CompiledConstraints) -> ScoringTask:
+        """The same, of the families that constraints allow."""
+        return replace(self, max_parents=known.limit_on_parents(self.max_parents), rules=known.families)
 
     @property
     def n(self) -> int:
@@ -59,3 +64,13 @@ class ScoringTask:
     def most_parents(self) -> int:
         """The limit, or what there is."""
         return self.n if self.max_parents is None else self.max_parents
+
+
+def scored_columns(table: Table) -> tuple[int, ...]:
+    """Columns with one state can neither gain nor give anything, so they are left isolated unless asked for."""
+    return tuple(v for v in range(table.n_variables) if table.keep_constant or table.arities[v] != 1)
+
+
+def compiled_for(table: Table, columns: tuple[int, ...], constraints: Constraints | None) -> CompiledConstraints | None:
+    """None when nothing is known."""
+    return constraints.compiled(table.names, columns) if constraints else None

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Integers, Marks
 from topdag._util.bitsets import (
     Sets,
     as_set,
@@ -37,7 +37,7 @@ from topdag.scoring.task import ScoringTask
 if TYPE_CHECKING:
     pass
 
-Values = NDArray[np.float64]
+Values = Floats
 
 MOST_SETS = 5_000_000
 """So many parent sets of one variable are scored at most."""
@@ -123,7 +123,7 @@ class FamilyWalk:
         stay = ~self._beaten(candidates, self._most_beyond(candidates) + slack, below)
         return candidates[stay], below[stay]
 
-    def _may_grow(self, level: Sets, best: Values, slack: float) -> NDArray[np.bool_]:
+    def _may_grow(self, level: Sets, best: Values, slack: float) -> Marks:
         """Which sets get more parents: not those that with any other cost more than they can explain."""
         if self.keep.k is not None:
             return np.ones(len(level), bool)
@@ -206,14 +206,14 @@ class FamilyWalk:
                 "max_parents, such as max_parents=3, or allowed_parents of it."
             )
 
-    def _beaten(self, sets: Sets, scores: Values, below: Values) -> NDArray[np.bool_]:
+    def _beaten(self, sets: Sets, scores: Values, below: Values) -> Marks:
         """Which families with such scores can go for the sake of allowed ones with fewer parents."""
         if self.keep.k is None:
             return below >= scores if self.keep.epsilon < 0 else below > scores + self.keep.epsilon
         better = [np.count_nonzero(self._kept_below(own) > value) for own, value in zip(sets, scores, strict=True)]
         return np.array(better, dtype=int) >= self.keep.k
 
-    def _less_losses(self, sets: Sets, scores: Values, needed: NDArray[np.bool_]) -> Values:
+    def _less_losses(self, sets: Sets, scores: Values, needed: Marks) -> Values:
         """The score without constraints is the most a family can reach, so only those that it leaves are optimised; the
         others count as scoring nothing, which is safe since something smaller beats them."""
         assert self.losses is not None
@@ -241,7 +241,7 @@ class FamilyWalk:
         return grid_scores(self.view, self.question, formula, sets)
 
 
-def _distinct(columns: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _distinct(columns: Sequence[Integers]) -> Integers:
     """The states that these columns take together, as numbers."""
     numbers = columns[0]
     for column in columns[1:]:

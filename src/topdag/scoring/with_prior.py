@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Masks
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior
@@ -57,9 +57,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
 
 
-def _require_nothing_lifted(
-    scores: Scores, prior: Prior, x: int, own: NDArray[np.float64], weights: NDArray[np.float64]
-) -> None:
+def _require_nothing_lifted(scores: Scores, prior: Prior, x: int, own: Floats, weights: Floats) -> None:
     """Families left out score less by the cut-off than no parents, or where there must be some, than the best that is
     held and has some of their parents; the prior must not make up for that.
 
@@ -84,7 +82,7 @@ def _require_nothing_lifted(
         )
 
 
-def _best_of_subsets(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def _best_of_subsets(values: Floats) -> Floats:
     """By set of parents the most that it or a subset has."""
     best = values.copy()
     for bit in range(len(values).bit_length() - 1):
@@ -128,13 +126,13 @@ def _places_in(scores: Scores, columns: Sequence[int]) -> list[int]:
     return [columns.index(v) for v in scores.columns]
 
 
-def among_scored(parents: NDArray[np.uint64], columns: Sequence[int], scores: Scores) -> NDArray[np.uint64]:
+def among_scored(parents: Masks, columns: Sequence[int], scores: Scores) -> Masks:
     """Networks on these columns, a row of masks each, as networks on the scored ones, which have all the edges."""
     place = _places_in(scores, columns)
     return _moved(parents[:, place], place, range(len(place)))
 
 
-def _moved(masks: NDArray[np.uint64], begin: Sequence[int], end: Sequence[int]) -> NDArray[np.uint64]:
+def _moved(masks: Masks, begin: Sequence[int], end: Sequence[int]) -> Masks:
     """Each bit of ``begin`` at its place in ``end``."""
     found = np.zeros_like(masks)
     for one, other in zip(begin, end, strict=True):

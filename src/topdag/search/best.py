@@ -20,10 +20,10 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.search.branch_and_cut import prove_best
 from topdag.search.checkpoints import Checkpoint, State
-from topdag.search.components import Part, parts_of
+from topdag.search.components import Component, parts_of
 from topdag.search.costs import Families
 from topdag.search.cycles import branch_on_cycles
-from topdag.search.engines import ON_LISTS, Engine, OrderBound
+from topdag.search.engines import ON_LISTS, SHARE_OF_MEMORY, Engine, OrderBound
 from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
 from topdag.search.order_search import OrderSearch, cluster_bound, pattern_bound, search_orders
@@ -32,8 +32,7 @@ from topdag.search.stores import ListStore, Store
 
 FIRST_SETS = 20_000
 """Sets that order search may meet before branch and cut gets its turn: where it wins, it needs few."""
-BYTES_PER_SET = 60
-SHARE_OF_MEMORY = 0.6
+BYTES_PER_SET_OF_ORDERS = 60
 
 
 @dataclass
@@ -122,7 +121,7 @@ def best_score_of(store: ListStore) -> float:
     return standing.known.best_score - standing.known.cost
 
 
-def _search_parts(standing: Standing, parts: Sequence[Part], run: Run, engine: Engine, bound: OrderBound) -> bool:
+def _search_parts(standing: Standing, parts: Sequence[Component], run: Run, engine: Engine, bound: OrderBound) -> bool:
     """One after another; the cost of the best network is the sum of theirs."""
     store, known = standing.store, standing.known
     known.climb()
@@ -209,7 +208,11 @@ def _by_orders(standing: Standing, root: Relaxation, run: Run, most_sets: int | 
     known = standing.known
     candidates, shift = kept_candidates(standing.store, root, known.cost)
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
-    memory = None if most_sets is None else min(most_sets * BYTES_PER_SET, int(SHARE_OF_MEMORY * run.allowed_memory))
+    memory = (
+        None
+        if most_sets is None
+        else min(most_sets * BYTES_PER_SET_OF_ORDERS, int(SHARE_OF_MEMORY * run.allowed_memory))
+    )
     found = search_orders(candidates, bound, run, upper=known.cost - shift, memory=memory)
     if most_sets is None:
         standing.limit = found.limit or standing.limit

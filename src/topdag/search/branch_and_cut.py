@@ -13,13 +13,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import masks_in, members_of
 from topdag._util.run import Run, available_memory
-from topdag.search.costs import Families, Marks, Masks, Whole
+from topdag.search.costs import Families
 from topdag.search.linear_program import Decisions, Program, Rows, Solution
-from topdag.search.open_nodes import OpenParts, Part
+from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.relaxation import (
     CUTS_A_ROUND,
     LEAST_VIOLATION,
@@ -30,16 +30,16 @@ from topdag.search.relaxation import (
     known_from,
     solve_root,
 )
-from topdag.search.stores import Floats, ListStore
+from topdag.search.stores import ListStore
 
 LEAST_GAIN = 0.01  # a part is split when a round gains less than this share of its gap,
 FIRST_PATIENCE = 20  # the first when so many rounds do
-SEARCH_STEPS = 2_000
+STEPS_AT_A_NODE = 2_000
 LEAST_DIFFERENCE = 1e-3
 SLACK_SOLVES = 10  # a cut that has been slack for so many solutions is dropped
 NEARLY_WHOLE = 0.999
 PART_BYTES = 400  # an open part besides its marks
-FIRST_FAMILIES = 1_000  # which the program begins with
+FIRST_COLUMNS = 1_000  # which the program begins with
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def prove_best(
     return BranchResult(finished, masks, cost, known.bound, search.parts, search.cuts, search.rounds, root)
 
 
-class _Stopped(Exception):
+class _OutOfTime(Exception):
     """The clock ran out."""
 
 
@@ -121,12 +121,12 @@ class PartSearch:
         self.root_bounds = root.family_bounds[may_improve]
         self.root = root
         self.parts, self.cuts, self.rounds = 0, root.cuts, root.rounds
-        self._open: list[Part] = []  # a heap
+        self._open: list[Node] = []  # a heap
         if resumed is not None:
             self._open, self.parts = list(resumed.parts), resumed.n_parts
             heapq.heapify(self._open)
         self._is_resumed = resumed is not None
-        self._newest: list[Part] = []  # a stack, used when the heap is full
+        self._newest: list[Node] = []  # a stack, used when the heap is full
         self.dives = False
         self._most_open = _most_open(run, self.families.size)
         self._has_parent = members_of(self.families.parents, self.families.n)
@@ -148,7 +148,7 @@ class PartSearch:
                 )
                 if on_split is not None:
                     on_split(self.standing)
-        except _Stopped:
+        except _OutOfTime:
             return False
         return True
 
@@ -158,21 +158,21 @@ class PartSearch:
     def _begin(self) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
         self.program.add_cuts(self.root.clusters, self.root.rows)
-        promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_FAMILIES]
+        promising = np.argsort(self.root_bounds, kind="stable")[:FIRST_COLUMNS]
         self.program.admit(np.isin(np.arange(self.families.size), promising))
 
-    def _next_part(self) -> Part:
+    def _next_part(self) -> Node:
         """The part with the least bound; when memory is short the newest, so that few are open."""
         self.known.raise_bound(min(part.bound for part in [*self._open[:1], *self._newest]))
         return self._newest.pop() if self._newest else heapq.heappop(self._open)
 
-    def _keep(self, part: Part) -> None:
+    def _keep(self, part: Node) -> None:
         if len(self._open) < self._most_open and not self.dives:
             heapq.heappush(self._open, part)
         else:
             self._newest.append(part)
 
-    def _split(self, part: Part) -> None:
+    def _split(self, part: Node) -> None:
         if part.bound > self.known.cutoff:
             return
         allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
@@ -185,7 +185,7 @@ class PartSearch:
         self._open_part(allowed & (with_edge | ~is_child), part.bound, part.decisions)
         self._open_part(allowed & ~with_edge, part.bound, part.decisions)
 
-    def _decide(self, part: Part, allowed: Marks, question: tuple[int, int]) -> None:
+    def _decide(self, part: Node, allowed: Marks, question: tuple[int, int]) -> None:
         assert self.rows is not None
         for answer in (True, False):
             decisions = (*part.decisions, (*question, answer))
@@ -228,7 +228,7 @@ class PartSearch:
         question = None if rows is None else rows.to_decide(self.families, solution.weights)
         if self.parts == 1 and rows is None:
             self._dive(allowed.copy())
-        self._keep(Part(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
+        self._keep(Node(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
 
     def _offer(self, allowed: Marks) -> None:
         """One family for each variable: a network, unless they make a cycle that no cut has ruled out yet."""
@@ -283,7 +283,7 @@ class PartSearch:
         self.program.allow(allowed)
         solution = self.program.solve(self.limits)
         if solution is None or self.limits.is_over:
-            raise _Stopped
+            raise _OutOfTime
         self.rounds += 1
         return solution
 
@@ -310,9 +310,9 @@ class PartSearch:
         self.cuts += added
         return added > 0
 
-    def _broken_clusters(self, solution: Solution) -> tuple[Masks, Whole]:
+    def _broken_clusters(self, solution: Solution) -> tuple[Masks, Integers]:
         """Members and k of clusters that the weights violate."""
-        return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, SEARCH_STEPS)
+        return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, STEPS_AT_A_NODE)
 
     def _edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
         """The edge that is undecided and matters most; None when each variable has one family.
@@ -329,7 +329,7 @@ class PartSearch:
         child, parent = divmod(int(np.argmax(merit)), self.families.n)
         return (parent, child) if is_open.any() else None
 
-    def _cheapest(self, costs: Floats, marks: NDArray[np.bool_]) -> Floats:
+    def _cheapest(self, costs: Floats, marks: Marks) -> Floats:
         """By child and parent: the least cost of the families marked."""
         least: Floats = np.minimum.reduceat(np.where(marks, costs[:, np.newaxis], np.inf), self.families.offsets[:-1])
         return least

@@ -27,10 +27,10 @@ from topdag.search.relaxation import Incumbent, Relaxation, cost_in, gives_its_b
 from topdag.search.stores import ListStore
 
 FORMAT, VERSION = "topdag-checkpoint", 2
-LONGEST_LINE = 100
+LONGEST_HEAD = 100
 SECONDS_BETWEEN = 5.0
 ANEW = "delete the file to begin anew"
-KINDS = {  # of array: what numbers, how many axes
+ARRAYS = {  # of array: what numbers, how many axes
     "members": (np.uint64, None),
     "ks": (np.int64, 1),
     "multipliers": (np.float64, 1),
@@ -58,7 +58,7 @@ class State:
     parts: OpenParts | None
 
 
-class _Wrong(Exception):
+class _Refused(Exception):
     """Why the file is refused; what to do is added by who reads it."""
 
 
@@ -84,7 +84,7 @@ class Checkpoint:
         """None when there is no such file yet."""
         try:
             with open(self.path, "rb") as file:
-                first, scores, digest = (file.readline(LONGEST_LINE) for _ in range(3))
+                first, scores, digest = (file.readline(LONGEST_HEAD) for _ in range(3))
                 self._require_mine(first, scores)
                 packed = file.read()
         except FileNotFoundError:
@@ -95,7 +95,7 @@ class Checkpoint:
             raise FileError(f"{self.path}: this checkpoint is damaged; {ANEW}.")
         try:
             return _state_of(_arrays_in(packed), self.store)
-        except _Wrong as wrong:
+        except _Refused as wrong:
             raise FileError(f"{self.path}: this checkpoint claims what is not so: {wrong}; {ANEW}.") from None
 
     def _require_mine(self, first: bytes, scores: bytes) -> None:
@@ -161,13 +161,13 @@ def _arrays_in(packed: bytes) -> dict[str, NDArray[Any]]:
         with np.load(io.BytesIO(packed), allow_pickle=False) as file:
             arrays = {name: file[name] for name in file.files}
     except Exception as error:  # there is no end to what the readers of zip and npy raise
-        raise _Wrong(f"that arrays follow ({error})") from None
-    kinds = KINDS | KINDS_OF_PARTS if KINDS_OF_PARTS.keys() & arrays.keys() else KINDS
+        raise _Refused(f"that arrays follow ({error})") from None
+    kinds = ARRAYS | KINDS_OF_PARTS if KINDS_OF_PARTS.keys() & arrays.keys() else ARRAYS
     if arrays.keys() != kinds.keys():
-        raise _Wrong(f"that its arrays are those of a search ({', '.join(arrays)})")
+        raise _Refused(f"that its arrays are those of a search ({', '.join(arrays)})")
     for name, (numbers, n_axes) in kinds.items():
         if arrays[name].dtype != numbers or arrays[name].ndim != (n_axes or arrays[name].ndim):
-            raise _Wrong(f"that its {name} are of the right kind")
+            raise _Refused(f"that its {name} are of the right kind")
     return arrays
 
 
@@ -188,7 +188,7 @@ def _state_of(arrays: dict[str, NDArray[Any]], store: ListStore) -> State:
     )
     _require_network(incumbent, root, store)
     if not 0.0 <= root.bound <= bound <= cost <= threshold < math.inf or not gives_its_bound(root, store):
-        raise _Wrong("a bound")
+        raise _Refused("a bound")
     own = {name.removeprefix("part_"): value for name, value in arrays.items() if name.startswith("part_")}
     parts = OpenParts.from_arrays(own, store.n_families) if own else None
     if parts is not None:
@@ -217,7 +217,7 @@ def _require_shapes(arrays: dict[str, NDArray[Any]], store: ListStore) -> None:
         }
     for name, shape in expected.items():
         if arrays[name].shape != shape:
-            raise _Wrong(f"that its {name} have the size {arrays[name].shape}")
+            raise _Refused(f"that its {name} have the size {arrays[name].shape}")
 
 
 def _require_network(incumbent: Incumbent, root: Relaxation, store: ListStore) -> None:
@@ -225,9 +225,9 @@ def _require_network(incumbent: Incumbent, root: Relaxation, store: ListStore) -
     places = [store.find(x, mask) for x, mask in enumerate(incumbent.masks)]
     listed = [place for place in places if place is not None]
     if len(listed) < store.n or not _is_acyclic(incumbent.masks):
-        raise _Wrong("a network")
+        raise _Refused("a network")
     if incumbent.cost != cost_in(store, listed) or not (root.family_bounds[listed] <= incumbent.cost).all():
-        raise _Wrong("the cost of its network")
+        raise _Refused("the cost of its network")
 
 
 def _is_acyclic(masks: Iterable[int]) -> bool:
@@ -247,8 +247,8 @@ def _require_parts(parts: OpenParts, root: Relaxation, store: ListStore) -> None
     left, gone = root.family_bounds[parts.kept], root.family_bounds[~parts.kept]
     n_left = np.add.reduceat(parts.kept.astype(np.int64), store.lists.offsets[:-1])
     if not n_left.all() or not left.max() < gone.min(initial=math.inf):
-        raise _Wrong("the families left")
+        raise _Refused("the families left")
     for part in parts.parts:
         is_edge = part.edge[0] != part.edge[1] and all(0 <= x < store.n for x in part.edge)
         if not is_edge or not 1 <= part.number <= parts.n_parts or not root.bound <= part.bound < math.inf:
-            raise _Wrong(f"the open part {part.number}")
+            raise _Refused(f"the open part {part.number}")

@@ -9,16 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import NARROW
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import Candidates, Floats, ListStore
+from topdag.search.stores import Candidates, ListStore
 
 
 @dataclass(frozen=True)
-class Part:
+class Component:
     """One component: its variables in column order, and their families with what comes before left out.
 
     ``before``: all that come before, as a mask, who are always there as parents. ``masks`` number parents by their
@@ -28,8 +28,8 @@ class Part:
 
     variables: tuple[int, ...]
     before: int
-    offsets: NDArray[np.int64]
-    masks: NDArray[np.uint64]
+    offsets: Integers
+    masks: Masks
     scores: Floats
 
     @property
@@ -51,7 +51,7 @@ class Part:
         return self.before | sum(1 << v for place, v in enumerate(self.variables) if mask >> place & 1)
 
 
-def parts_of(candidates: Candidates) -> list[Part]:
+def parts_of(candidates: Candidates) -> list[Component]:
     """The components, in an order in which they can be placed."""
     parts = []
     for variables, before in _core.components(candidates):
@@ -59,5 +59,5 @@ def parts_of(candidates: Candidates) -> list[Part]:
         offsets, masks, scores = _core.component_families(candidates, variables, before)
         if masks.ndim == 2 and len(columns) <= NARROW:
             masks = np.ascontiguousarray(masks[:, 0])
-        parts.append(Part(columns, before, offsets, masks, scores))
+        parts.append(Component(columns, before, offsets, masks, scores))
     return parts

@@ -6,17 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import set_array
-from topdag.search.stores import Candidates, Floats, ListStore, common_step
+from topdag.search.stores import Candidates, ListStore, common_step
 
-Marks = NDArray[np.bool_]
-Masks = NDArray[np.uint64]
-Whole = NDArray[np.int64]
+SEED = 1
+"""Orders that searches begin with are drawn alike every time."""
 Cuts = _core.Cuts | _core.WideCuts
 
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
@@ -27,7 +27,7 @@ class Families:
     """Listed families as costs, by variable, in the order of the list they come from."""
 
     n: int
-    offsets: Whole
+    offsets: Integers
     parents: Masks
     costs: Floats
     exponent: int  # costs are multiples of 2**-exponent, and so are multipliers
@@ -41,7 +41,7 @@ class Families:
         return cls.build(offsets, store.parents, costs, exponent)
 
     @classmethod
-    def build(cls, offsets: Whole, parents: Masks, costs: Floats, exponent: int) -> Families:
+    def build(cls, offsets: Integers, parents: Masks, costs: Floats, exponent: int) -> Families:
         kind = _core.ClusterFamilies if parents.ndim == 1 else _core.WideClusterFamilies
         return cls(len(offsets) - 1, offsets, parents, costs, exponent, kind(offsets, parents))
 
@@ -55,8 +55,13 @@ class Families:
         return len(self.costs)
 
     @cached_property
-    def owners(self) -> Whole:
+    def owners(self) -> Integers:
         return np.repeat(np.arange(self.n), np.diff(self.offsets))
+
+    @property
+    def spans(self) -> list[tuple[int, int]]:
+        """Of each variable where its families begin and end."""
+        return list(pairwise(self.offsets.tolist()))
 
     def places(self, masks: Sequence[int]) -> Marks:
         """Marks the families of a network."""

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
+from topdag.search.costs import SEED
+from topdag.search.engines import SHARE_OF_MEMORY
 from topdag.search.stores import ListStore
 
 ORDERS = 1_000
 """Random orders that give the first network, which local search then improves."""
-CLIMBS = 30
-SEED = 1
-SHARE_OF_MEMORY = 0.6
+FIRST_CLIMBS = 30
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ def first_network(
     """
     candidates, limits = store.candidates, (run.seconds_left, run.tick)
     if rules is not None:
-        cost, parents = _core.sample_satisfying(candidates, rules, ORDERS, CLIMBS, SEED, *limits)
+        cost, parents = _core.sample_satisfying(candidates, rules, ORDERS, FIRST_CLIMBS, SEED, *limits)
         return None if cost == math.inf else (cost, tuple(parents))
     sampled = _core.sample_orders(candidates, ORDERS, SEED, True, *limits)
     if sampled[0] == math.inf:
         return None
-    climbed = _core.climb_orders(candidates, CLIMBS, SEED, *limits)
+    climbed = _core.climb_orders(candidates, FIRST_CLIMBS, SEED, *limits)
     cost, parents = min(sampled, climbed, key=lambda network: network[0])
     return cost, tuple(parents)
 

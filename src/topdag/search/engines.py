@@ -19,6 +19,8 @@ BLOCK_LIMIT = 30
 """Above this many variables two numbers for each set pass 24 GB."""
 SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
+SHARE_OF_MEMORY = 0.6
+"""Of what may be used, for what a search keeps."""
 WIDE_LIMIT = 128
 """The best network of listed families is searched for among up to so many."""
 

@@ -13,17 +13,10 @@ from dataclasses import dataclass
 from itertools import count
 
 import numpy as np
-import numpy.typing as npt
 
-from topdag._util.bitsets import bits, masks_in
+from topdag._util.arrays import Floats, Integers, Marks, Masks
+from topdag._util.bitsets import MOST_VARIABLES, bits, masks_in
 from topdag.errors import FileError, ScoreError
-
-MAX_VARIABLES = 128
-
-Integers = npt.NDArray[np.int64]
-Masks = npt.NDArray[np.uint64]
-Floats = npt.NDArray[np.float64]
-Marks = npt.NDArray[np.bool_]
 
 _REVERSED_BYTE = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], dtype=np.uint8)
 
@@ -177,8 +170,8 @@ class NamedFamilies:
 
 
 def check_names(names: Sequence[str]) -> None:
-    if not 1 <= len(names) <= MAX_VARIABLES:
-        raise FileError(f"{len(names)} variables; family lists hold from 1 to {MAX_VARIABLES}")
+    if not 1 <= len(names) <= MOST_VARIABLES:
+        raise FileError(f"{len(names)} variables; family lists hold from 1 to {MOST_VARIABLES}")
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise FileError(f"two variables are called {twice[0]!r}; rename one")

@@ -12,10 +12,10 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
+from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import set_array
 from topdag._util.run import Run
-from topdag.search.costs import Cuts, Families, Marks, Masks, Whole
-from topdag.search.stores import Floats
+from topdag.search.costs import Cuts, Families
 
 HALVES_A_ROUND = 50
 LEAST_HALF_VIOLATION = 0.05  # of a half at most
@@ -98,21 +98,21 @@ class Program:
         self._scopes: list[frozenset[Decision]] = []  # by cut: what must be decided for it to hold
         self._scope: frozenset[Decision] = frozenset()
         self._holds: Marks = np.zeros(0, dtype=np.bool_)  # by cut: whether it does where the program is now
-        self._slack_rounds: Whole = np.zeros(0, dtype=np.int64)
+        self._slack_rounds: Integers = np.zeros(0, dtype=np.int64)
         self._infinity = highspy.kHighsInf
         self._optimal = highspy.HighsModelStatus.kOptimal
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for option, value in SOLVER_OPTIONS.items():
             self._solver.setOptionValue(option, value)
         n, size = families.n, families.size
-        self._columns: Whole = np.zeros(0, dtype=np.int64)  # the family of each column after the stopgaps
+        self._columns: Integers = np.zeros(0, dtype=np.int64)  # the family of each column after the stopgaps
         self._column_of = np.concatenate([np.full(size, -1), np.arange(n)])  # of families, then of stopgaps
         self._open = np.ones(size, dtype=np.bool_)
         ones, nothing = np.ones(n), np.zeros(0, dtype=np.int32)
         self._solver.addRows(n, ones, ones, 0, np.zeros(n, dtype=np.int32), nothing, np.zeros(0))
         self._add_columns(np.full(n, stopgap_cost), np.arange(n), np.arange(n), ones)
 
-    def _add_columns(self, costs: Floats, starts: Whole, rows: Whole, values: Floats) -> None:
+    def _add_columns(self, costs: Floats, starts: Integers, rows: Integers, values: Floats) -> None:
         size, bounds = len(costs), (np.zeros(len(costs)), np.full(len(costs), self._infinity))
         self._solver.addCols(size, costs, *bounds, len(rows), starts.astype(np.int32), rows.astype(np.int32), values)
 
@@ -151,11 +151,11 @@ class Program:
         strongest = places[np.argsort(-gain[places], kind="stable")[:MOST_ADMITTED]]
         return self.admit(np.isin(np.arange(self.families.size), strongest))
 
-    def _close(self, columns: Whole) -> None:
+    def _close(self, columns: Integers) -> None:
         zeros = np.zeros(len(columns))
         self._solver.changeColsBounds(len(columns), columns.astype(np.int32), zeros, zeros)
 
-    def add_clusters(self, members: Masks, ks: Whole) -> int:
+    def add_clusters(self, members: Masks, ks: Integers) -> int:
         self.cuts.add_clusters(members, ks)
         return self._add_rows()
 

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag.search.costs import Marks
+from topdag._util.arrays import Marks
 from topdag.search.linear_program import Decisions
 
 
 @dataclass(frozen=True, order=True)
-class Part:
+class Node:
     """A node of the search: networks of allowed families, none better and below ``bound``; ``edge`` splits it, or
     ``question``: whether one variable is an ancestor of another, as others are by ``decisions``."""
 
@@ -31,7 +31,7 @@ class OpenParts:
     """Where a search stands: the parts still open, and the families of the store that any of them may allow."""
 
     kept: Marks
-    parts: tuple[Part, ...]
+    parts: tuple[Node, ...]
     n_parts: int  # solved so far
 
     def arrays(self) -> dict[str, NDArray[Any]]:
@@ -50,5 +50,5 @@ class OpenParts:
         kept = np.unpackbits(arrays["kept"], count=n_families).view(np.bool_)
         *numbers, n_parts = arrays["numbers"].tolist()
         rows = zip(arrays["bounds"].tolist(), numbers, arrays["allowed"], arrays["edges"].tolist(), strict=True)
-        parts = [Part(bound, number, row.tobytes(), (parent, child)) for bound, number, row, (parent, child) in rows]
+        parts = [Node(bound, number, row.tobytes(), (parent, child)) for bound, number, row, (parent, child) in rows]
         return cls(kept, tuple(parts), n_parts)

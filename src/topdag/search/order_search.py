@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.search.engines import OrderBound
-from topdag.search.stores import Floats
 
 SHARE_OF_FREE_MEMORY = 0.8
 LARGEST_GROUP = 15

@@ -16,24 +16,18 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topdag import _core
+from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import NARROW, masks_in
 from topdag._util.run import Run
-from topdag.search.costs import (
-    Families,
-    Marks,
-    candidates_of,
-    costs_of,
-    network_near,
-)
+from topdag.search.costs import SEED, Families, candidates_of, costs_of, network_near
 from topdag.search.linear_program import Program, Row, Rows, Solution, cuts_of
-from topdag.search.stores import Floats, ListStore, common_step
+from topdag.search.stores import ListStore, common_step
 
 CLIMBS = 1_000
 FEWEST_CLIMBS = 100
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
 CLIMBING_WORK = 100_000_000  # climbs times families, at most: some seconds, so that a bound comes soon
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
-SEED = 1
 MOST_K = 3
 CUTS_A_ROUND = 200
 LEAST_VIOLATION = 1e-4

@@ -14,15 +14,14 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import NARROW, equals, set_array, sort_keys
 from topdag.errors import ScoreError
 from topdag.search.family_lists import FamilyLists
 
-Floats = NDArray[np.float64]
-Families = tuple[NDArray[np.uint64], Floats]
+OwnFamilies = tuple[Masks, Floats]
 """Of one variable: parent sets, and local scores on the grid."""
 PART = 1 << 20
 Candidates = _core.Candidates | _core.WideCandidates
@@ -71,7 +70,7 @@ class Store(ABC):
         return math.fsum(self.value(x, mask) for x, mask in enumerate(masks))
 
     @abstractmethod
-    def families_of(self, x: int) -> Families:
+    def families_of(self, x: int) -> OwnFamilies:
         """All allowed families of x: parent masks by growing bits, and local scores on the grid."""
 
     @abstractmethod
@@ -79,7 +78,7 @@ class Store(ABC):
         """The local scores of x piece by piece, minus infinity for what is not allowed."""
 
     @abstractmethod
-    def with_families(self, own: Mapping[int, Families]) -> Store:
+    def with_families(self, own: Mapping[int, OwnFamilies]) -> Store:
         """The same, but with these families for some variables."""
 
     @property
@@ -111,12 +110,12 @@ class DenseStore(Store):
     is_listed = False
 
     @abstractmethod
-    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats: ...
+    def values(self, x: int, masks: Masks) -> Floats: ...
 
-    def families_of(self, x: int) -> Families:
+    def families_of(self, x: int) -> OwnFamilies:
         return _core.families_worth_keeping(self.core(), x, math.inf)
 
-    def families_between(self, x: int, must: int, may: int) -> Families:
+    def families_between(self, x: int, must: int, may: int) -> OwnFamilies:
         """Of the allowed families of x those with all parents of ``must`` and none outside ``may``, likewise."""
         masks = np.array([must], dtype=np.uint64)
         for v in range(self.n):
@@ -129,10 +128,10 @@ class DenseStore(Store):
     def pieces_of(self, x: int) -> Iterator[Floats]:
         low = np.uint64((1 << x) - 1)
         for begin in range(0, 1 << self.n - 1, PART):
-            slots: NDArray[np.uint64] = np.arange(begin, min(begin + PART, 1 << self.n - 1), dtype=np.uint64)
+            slots: Masks = np.arange(begin, min(begin + PART, 1 << self.n - 1), dtype=np.uint64)
             yield self.values(x, slots & low | (slots & ~low) << np.uint64(1))
 
-    def with_families(self, own: Mapping[int, Families]) -> FamilyStore:
+    def with_families(self, own: Mapping[int, OwnFamilies]) -> FamilyStore:
         return FamilyStore.of(self.n, (own.get(x) or self.families_of(x) for x in range(self.n)))
 
     @property
@@ -161,7 +160,7 @@ class SetStore(DenseStore):
         below = self.below[x]
         return joint if joint == -math.inf else joint - float((self.joint if below is None else below)[mask])
 
-    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+    def values(self, x: int, masks: Masks) -> Floats:
         """Whatever the limits."""
         below = self.below[x]
         found: Floats = self.joint[masks | np.uint64(1 << x)]
@@ -201,17 +200,17 @@ class FamilyStore(DenseStore):
     families: Floats
 
     @classmethod
-    def of(cls, n: int, families: Iterable[Families]) -> FamilyStore:
+    def of(cls, n: int, families: Iterable[OwnFamilies]) -> FamilyStore:
         """Of just these families, one entry for each variable."""
         made = cls(n, np.full(n << n - 1, -math.inf))
         for x, own in enumerate(families):
             made._put(x, own)
         return made
 
-    def _put(self, x: int, own: Families) -> None:
+    def _put(self, x: int, own: OwnFamilies) -> None:
         self.families[(x << self.n - 1) + slots_of(own[0], x)] = own[1]
 
-    def with_families(self, own: Mapping[int, Families]) -> FamilyStore:
+    def with_families(self, own: Mapping[int, OwnFamilies]) -> FamilyStore:
         made = FamilyStore(self.n, self.families.copy())
         for x, families in own.items():
             made.families[x << self.n - 1 : (x + 1) << self.n - 1] = -math.inf
@@ -225,7 +224,7 @@ class FamilyStore(DenseStore):
         low = (1 << x) - 1
         return float(self.families[(x << (self.n - 1)) + (mask & low | mask >> 1 & ~low)])
 
-    def values(self, x: int, masks: NDArray[np.uint64]) -> Floats:
+    def values(self, x: int, masks: Masks) -> Floats:
         return self.families[(x << (self.n - 1)) + slots_of(masks, x)]
 
     @property
@@ -256,7 +255,7 @@ class ListStore(Store):
     is_listed = True
 
     @classmethod
-    def of(cls, names: Sequence[str], families: Iterable[Families]) -> ListStore:
+    def of(cls, names: Sequence[str], families: Iterable[OwnFamilies]) -> ListStore:
         """Of just these families, one entry for each variable; ``rounded`` can still be rounded in place."""
         own = list(families)
         masks, scores = (np.concatenate(parts) for parts in zip(*own, strict=True))
@@ -287,7 +286,7 @@ class ListStore(Store):
     def listed(self) -> ListStore:
         return self
 
-    def families_of(self, x: int) -> Families:
+    def families_of(self, x: int) -> OwnFamilies:
         begin, end = self.lists.offsets[x : x + 2]
         masks = sets_in(self.lists.masks[begin:end])
         order = np.lexsort(sort_keys(masks))
@@ -296,7 +295,7 @@ class ListStore(Store):
     def pieces_of(self, x: int) -> Iterator[Floats]:
         yield self.rounded[slice(*self.lists.offsets[x : x + 2])]
 
-    def with_families(self, own: Mapping[int, Families]) -> ListStore:
+    def with_families(self, own: Mapping[int, OwnFamilies]) -> ListStore:
         return ListStore.of(self.lists.names, (own.get(x) or self.families_of(x) for x in range(self.n)))
 
     def with_only(self, x: int, mask: int, score: float) -> ListStore:
@@ -304,7 +303,7 @@ class ListStore(Store):
         return self.with_families({x: (set_array([mask], self.n), np.array([score]))})
 
     @property
-    def parents(self) -> NDArray[np.uint64]:
+    def parents(self) -> Masks:
         """The parent sets as an array of the core's kind."""
         return sets_in(self.lists.masks)
 
@@ -364,18 +363,18 @@ def common_step(values: Floats) -> float:
     return float(np.ldexp((whole & -whole).astype(np.float64), exponents - 53).min(initial=1.0))
 
 
-def candidates_from(n: int, offsets: NDArray[np.int64], parents: NDArray[np.uint64], scores: Floats) -> Candidates:
+def candidates_from(n: int, offsets: Integers, parents: Masks, scores: Floats) -> Candidates:
     """Families as costs, whatever their number of variables."""
     kind = _core.Candidates if n <= NARROW else _core.WideCandidates
     return kind(n, offsets, parents, scores)
 
 
-def sets_in(rows: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def sets_in(rows: Masks) -> Masks:
     """Rows of words, as lists have them, as an array of the core's kind."""
     return np.ascontiguousarray(rows[:, 0] if rows.shape[1] == 1 else rows)
 
 
-def rows_of(sets: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def rows_of(sets: Masks) -> Masks:
     """The other way round."""
     return sets.reshape(len(sets), sets.ndim)
 
@@ -385,7 +384,7 @@ def _parts(values: Floats) -> Iterator[Floats]:
     return (values[begin : begin + PART] for begin in range(0, len(values), PART))
 
 
-def slots_of(masks: NDArray[np.uint64], x: int) -> NDArray[np.int64]:
+def slots_of(masks: Masks, x: int) -> Integers:
     """Sets without x as numbers with its bit left out."""
     low = np.uint64((1 << x) - 1)
     return ((masks & low) | (masks >> np.uint64(1) & ~low)).astype(np.int64)

@@ -34,7 +34,7 @@ costs:
 example:
   topdag best asia.csv --json best.json && topdag check best.json asia.csv"""
 
-FORMATS = ("topdag-answer", "topdag-network")
+CHECKED_FORMATS = ("topdag-answer", "topdag-network")
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -47,7 +47,7 @@ def add_options(parser: ArgumentParser) -> None:
 def check_answer(args: Namespace) -> Exit:
     require_order(args.answer, args.file, COMMAND.usage)
     content = read_json(args.answer)
-    if content.get("format") not in FORMATS:
+    if content.get("format") not in CHECKED_FORMATS:
         raise FileError(f"{args.answer}: this is neither an answer nor a network that topdag wrote")
     kind = _kind(args, content)
     table = table_from(args, kind)

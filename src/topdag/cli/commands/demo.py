@@ -39,7 +39,7 @@ WHY_NOT_THE_SAME = """\
 The data need not recover that network. The best network is the one that scores most on these rows:
 rare states leave little trace in few rows, and where two networks state the same independences they
 score the same, so that the direction of such an edge is undetermined."""
-NEXT = """\
+TRY_NEXT = """\
 Try next:
   topdag demo --rows 20000            more rows: does the answer come closer?
   topdag demo --csv asia.csv          write the table, then
@@ -63,7 +63,7 @@ def show_demo(args: Namespace) -> Exit:
     say(answer_text(answer, None))
     if answer.network is not None:
         say("\n" + comparison(answer.network, example_network().network))
-    say("\n" + NEXT)
+    say("\n" + TRY_NEXT)
     return code
 
 

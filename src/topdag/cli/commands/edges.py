@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.cli.command import Command, Exit
-from topdag.questions.sums import Wanted, edge_posteriors
+from topdag.questions.sums import Purpose, edge_posteriors
 
 PAGE = f"""\
 Prints how probable each edge is given the data, most probable first: the share of all networks,
@@ -34,7 +34,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def print_edges(args: Namespace) -> Exit:
-    return print_pairs(args, edge_posteriors, Wanted())
+    return print_pairs(args, edge_posteriors, Purpose())
 
 
 COMMAND = Command(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from topdag.cli.command import Command, Exit
-from topdag.cli.list_options import ABOUT_FILES, ABOUT_LISTS, add_rest, add_what, list_costs
+from topdag.cli.list_options import ABOUT_LISTED_FILES, ABOUT_LISTS, add_rest, add_what, list_costs
 from topdag.cli.list_runs import answer_list
 from topdag.cli.list_text import ListRequest
 from topdag.cli.values import whole
@@ -18,7 +18,7 @@ With few rows many networks fit nearly as well as the best one, and the data alo
 With --classes it lists equivalence classes: all networks of a class state the same independences
 and score the same, so a list of classes reaches further than one of as many networks.
 
-{ABOUT_FILES}
+{ABOUT_LISTED_FILES}
 
 {ABOUT_LISTS}
 

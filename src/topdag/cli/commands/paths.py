@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.cli.command import Command, Exit
-from topdag.questions.sums import Wanted, path_posteriors
+from topdag.questions.sums import Purpose, path_posteriors
 
 PAGE = f"""\
 Prints how probable it is, given the data, that one variable is an ancestor of another, most
@@ -32,7 +32,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def print_paths(args: Namespace) -> Exit:
-    return print_pairs(args, path_posteriors, Wanted(paths=True))
+    return print_pairs(args, path_posteriors, Purpose(paths=True))
 
 
 COMMAND = Command(

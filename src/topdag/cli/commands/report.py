@@ -30,8 +30,9 @@ from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.questions.request import Request
-from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
-from topdag.report.write import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
+from topdag.report.gathered import Gathered, Missing
+from topdag.report.gathering import MOST_TO_SUM, gather
+from topdag.report.write import DEFAULT_K, LARGEST_K, PAGE_SUFFIXES, title_of, write_page
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
 DEFAULT_PAGE = "report.html"
@@ -105,8 +106,8 @@ def make_report(args: Namespace) -> Exit:
 
 
 def _target(args: Namespace) -> Path:
-    if not args.output.lower().endswith(SUFFIXES):
-        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(SUFFIXES)}")
+    if not args.output.lower().endswith(PAGE_SUFFIXES):
+        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(PAGE_SUFFIXES)}")
     return writable(args.output, inputs=(args.file,))
 
 

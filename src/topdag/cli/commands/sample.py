@@ -41,8 +41,8 @@ from topdag.questions.request import Request
 from topdag.questions.sampling import MOST_SEEDS, sample_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 
-SUFFIXES = (".csv", ".json")
-SHOWN = 20
+SAMPLE_SUFFIXES = (".csv", ".json")
+SAMPLES_SHOWN = 20
 
 PAGE = """\
 Draws N networks from the posterior, independent of each other, each with exactly its probability,
@@ -84,8 +84,10 @@ def add_options(parser: ArgumentParser) -> None:
     add_reading(parser)
     add_limits(parser, with_time=False)
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="OUT", help=f"write the networks: {' or '.join(SUFFIXES)}")
-    group.add_argument("--show", type=whole(0), default=SHOWN, metavar="E", help=f"edges to print; default {SHOWN}")
+    group.add_argument("-o", "--output", metavar="OUT", help=f"write the networks: {' or '.join(SAMPLE_SUFFIXES)}")
+    group.add_argument(
+        "--show", type=whole(0), default=SAMPLES_SHOWN, metavar="E", help=f"edges to print; default {SAMPLES_SHOWN}"
+    )
     group.add_argument("--json", action="store_true", help="print the edges as JSON instead of the text")
     group.add_argument("--quiet", action="store_true", help="print edges, nothing else")
 
@@ -112,8 +114,8 @@ def sample(args: Namespace) -> Exit:
 def _target(args: Namespace) -> Path | None:
     if args.output is None:
         return None
-    if not args.output.lower().endswith(SUFFIXES):
-        raise UsageError(f"-o {args.output}: the name must end in {' or '.join(SUFFIXES)}")
+    if not args.output.lower().endswith(SAMPLE_SUFFIXES):
+        raise UsageError(f"-o {args.output}: the name must end in {' or '.join(SAMPLE_SUFFIXES)}")
     return writable(args.output, inputs=(args.file,))
 
 

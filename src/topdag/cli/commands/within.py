@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.list_options import (
-    ABOUT_FILES,
+    ABOUT_LISTED_FILES,
     ABOUT_LISTS,
     add_rest,
     add_what,
@@ -28,7 +28,7 @@ With --classes it lists equivalence classes: all networks of a class state the s
 and score the same. With --count it only counts, however many there are, and stores none; when
 --time-limit comes first, or Ctrl-C, it says how many there are at least.
 
-{ABOUT_FILES}
+{ABOUT_LISTED_FILES}
 
 {ABOUT_LISTS}
 

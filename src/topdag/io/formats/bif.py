@@ -13,24 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from topdag._util.arrays import Floats
 from topdag.errors import FileError
-from topdag.io.formats.parts import (
-    ReadVariable,
-    Variables,
-    by_name,
-    configurations,
-    declared,
-    shape_of,
-)
-from topdag.io.formats.scanner import (
-    QUOTED,
-    TextScanner,
-    joined_numbers,
-    numbers_in,
-    quoted,
-    unquoted,
-)
-from topdag.networks.fitted import MOST_CELLS, FittedNetwork, Probabilities
+from topdag.io.formats.parts import ReadVariable, Variables, by_name, configurations, declared, shape_of
+from topdag.io.formats.scanner import QUOTED, TextScanner, joined_numbers, numbers_in, quoted, unquoted
+from topdag.networks.fitted import MOST_CELLS, FittedNetwork
 from topdag.networks.plain_names import KEYWORDS_OF_BIF
 from topdag.networks.state_words import kinds_of, words_of
 
@@ -43,7 +30,7 @@ TYPE = re.compile(r"(type)\b|(property)\b")
 PROPERTY_WORD = re.compile(r"property\b")
 COUNT = re.compile(r"discrete\s*\[\s*(\d{1,9})\s*\]\s*\{")
 PROPERTY = re.compile(rf'(?:{QUOTED}|[^;"])*;', re.DOTALL)
-KINDS = re.compile(r"topdag_kinds\s*=\s*(\w+)\s*;")
+KINDS_COMMENT = re.compile(r"topdag_kinds\s*=\s*(\w+)\s*;")
 NUMBERS = re.compile(r"([^;]*);")
 OPEN, CLOSE = re.compile(r"\{"), re.compile(r"\}")
 OPEN_ROUND, CLOSE_ROUND = re.compile(r"\("), re.compile(r"\)")
@@ -93,9 +80,9 @@ class _Probabilities:
     line: int
     own: list[str]
     parents: Groups
-    table: Probabilities | None = None
-    default: Probabilities | None = None
-    rows: list[tuple[int, Groups, Probabilities]] = field(default_factory=list)
+    table: Floats | None = None
+    default: Floats | None = None
+    rows: list[tuple[int, Groups, Floats]] = field(default_factory=list)
 
 
 def read_bif_text(text: str) -> dict[str, ReadVariable]:
@@ -146,7 +133,7 @@ def _variable(scanner: TextScanner) -> ReadVariable:
     while not scanner.take(CLOSE):
         if scanner.expect(TYPE, f"'type discrete [ n ] {{ ... }};', a property or '}}' of variable {made.name!r}")[1]:
             made.words = _states(scanner, made.name)
-        elif kinds := KINDS.fullmatch(scanner.expect(PROPERTY, "';' at the end of a property")[0]):
+        elif kinds := KINDS_COMMENT.fullmatch(scanner.expect(PROPERTY, "';' at the end of a property")[0]):
             made.kinds = kinds[1]
     if not made.words:
         raise FileError(f"line {made.line}: {made.name!r} has no states; add 'type discrete [ n ] {{ ... }};'")
@@ -230,7 +217,7 @@ def _declared_names(group: list[str], variables: Variables, line: int) -> list[s
     return [declared(name, variables, line).name for name in group]
 
 
-def _filled(block: _Probabilities, variable: ReadVariable, variables: Variables) -> Probabilities:
+def _filled(block: _Probabilities, variable: ReadVariable, variables: Variables) -> Floats:
     *shape, own = shape_of(variable, variables)
     if math.prod(shape) * own > MOST_CELLS:
         raise FileError(
@@ -259,7 +246,7 @@ def _filled(block: _Probabilities, variable: ReadVariable, variables: Variables)
     return table.ravel()
 
 
-def _row(numbers: Probabilities, own: int, variable: ReadVariable, line: int) -> Probabilities:
+def _row(numbers: Floats, own: int, variable: ReadVariable, line: int) -> Floats:
     if numbers.size != own:
         raise FileError(f"line {line}: {numbers.size} probabilities, but {variable.name!r} has {own} states")
     return numbers

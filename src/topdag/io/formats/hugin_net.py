@@ -10,22 +10,15 @@ from collections.abc import Mapping
 
 from topdag.errors import FileError, NetworkError
 from topdag.io.formats.parts import ReadVariable, by_name, declared
-from topdag.io.formats.scanner import (
-    QUOTED,
-    TextScanner,
-    joined_numbers,
-    numbers_in,
-    quoted,
-    unquoted,
-)
+from topdag.io.formats.scanner import QUOTED, TextScanner, joined_numbers, numbers_in, quoted, unquoted
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.plain_names import IDENTIFIER
 from topdag.networks.state_words import kinds_of, words_of
 
 COMMENT = re.compile(rf"({QUOTED})|%[^\n]*", re.DOTALL)
-BLOCK = re.compile(r"(net)\b|(?:discrete\s+)?(node)\b|(potential)\b")
+HUGIN_BLOCK = re.compile(r"(net)\b|(?:discrete\s+)?(node)\b|(potential)\b")
 OPEN, CLOSE = re.compile(r"\{"), re.compile(r"\}")
-ITEM = re.compile(rf'{QUOTED}|[^\s"{{}}()=;|,]+')
+HUGIN_ITEM = re.compile(rf'{QUOTED}|[^\s"{{}}()=;|,]+')
 # What is taken is not given back (++, *+): else a bracket that is not closed takes time like the cube of the length.
 ATTRIBUTE = re.compile(rf'(\w++)\s*+=\s*+((?:{QUOTED}|[^;"])*+);', re.DOTALL)
 FAMILY = re.compile(r"\(\s*+([^\s|()]++)\s*+\|?([^()]*+)\)")
@@ -74,7 +67,7 @@ def read_net_text(text: str) -> dict[str, ReadVariable]:
     potentials: list[tuple[int, str, list[str], Mapping[str, str]]] = []
     while not scanner.is_at_end:
         line = scanner.line
-        found = scanner.expect(BLOCK, "net, node or potential (other kinds of nodes are not read)")
+        found = scanner.expect(HUGIN_BLOCK, "net, node or potential (other kinds of nodes are not read)")
         if found[1]:
             _attributes(scanner)
         elif found[2]:
@@ -102,9 +95,9 @@ def _attributes(scanner: TextScanner) -> dict[str, str]:
 
 
 def _variable(scanner: TextScanner) -> ReadVariable:
-    line, name = scanner.line, unquoted(scanner.expect(ITEM, "the name of a node")[0])
+    line, name = scanner.line, unquoted(scanner.expect(HUGIN_ITEM, "the name of a node")[0])
     attributes = _attributes(scanner)
-    words = [unquoted(word) for word in ITEM.findall(attributes.get("states", ""))]
+    words = [unquoted(word) for word in HUGIN_ITEM.findall(attributes.get("states", ""))]
     if not words:
         raise FileError(f'line {line}: node {name!r} has no states; add states = ("yes" "no");')
     return ReadVariable(name, line, words, unquoted(attributes.get("topdag_kinds", "")))

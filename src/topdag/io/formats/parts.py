@@ -9,14 +9,15 @@ from itertools import product
 
 import numpy as np
 
+from topdag._util.arrays import Floats
 from topdag._util.messages import plural
 from topdag.errors import FileError, NetworkError
 from topdag.networks.checks import require_known
-from topdag.networks.fitted import SUM_TOLERANCE, FittedNetwork, Probabilities
+from topdag.networks.fitted import SUM_TOLERANCE, FittedNetwork
 from topdag.networks.network import Network
 from topdag.networks.state_words import states_of
 
-ROUNDING = 1e-3
+DECIMALS_CUT_SHORT = 1e-3
 """Rows of decimals cut short sum to nearly 1; those within this are divided by their sum."""
 
 
@@ -30,7 +31,7 @@ class ReadVariable:
     words: Sequence[str] = ()
     kinds: str = ""
     parents: Sequence[str] = ()
-    numbers: Probabilities | None = field(default=None, repr=False)
+    numbers: Floats | None = field(default=None, repr=False)
     table_line: int = 0
 
 
@@ -71,7 +72,7 @@ def shape_of(variable: ReadVariable, variables: Variables) -> tuple[int, ...]:
     return tuple(len(variables[name].words) for name in (*variable.parents, variable.name))
 
 
-def _table_of(variable: ReadVariable, variables: Variables, network: Network) -> Probabilities:
+def _table_of(variable: ReadVariable, variables: Variables, network: Network) -> Floats:
     if variable.numbers is None:
         raise FileError(
             f"line {variable.line}: {variable.name!r} has no probabilities; read_network reads the structure alone"
@@ -88,10 +89,10 @@ def _table_of(variable: ReadVariable, variables: Variables, network: Network) ->
     return table.transpose([*order, len(order)])
 
 
-def _summing_to_one(variable: ReadVariable, table: Probabilities, variables: Variables) -> Probabilities:
+def _summing_to_one(variable: ReadVariable, table: Floats, variables: Variables) -> Floats:
     sums = table.sum(axis=-1, keepdims=True)
     off = np.abs(sums - 1)
-    wrong = ~(off <= ROUNDING)[..., 0] | ~(table >= 0).all(axis=-1)
+    wrong = ~(off <= DECIMALS_CUT_SHORT)[..., 0] | ~(table >= 0).all(axis=-1)
     if wrong.any():
         case = tuple(np.argwhere(wrong)[0])
         words = zip(variable.parents, case, strict=True)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from topdag._util.arrays import Floats
 from topdag.errors import FileError
-from topdag.networks.fitted import Probabilities
 
 QUOTED = r'"(?:[^"\\]|\\.)*"'
 ESCAPES = {"n": "\n", "r": "\r", "t": "\t"}
@@ -62,7 +62,7 @@ class TextScanner:
         return repr(self.text[self.place : self.place + SHOWN].split("\n")[0])
 
 
-def numbers_in(text: str, line: int) -> Probabilities:
+def numbers_in(text: str, line: int) -> Floats:
     """The numbers of a text, which commas or blanks separate."""
     words = text.replace(",", " ").split()
     try:

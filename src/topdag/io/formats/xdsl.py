@@ -10,7 +10,7 @@ from topdag.io.formats.xml_tree import Element, xml_attribute, xml_element, xml_
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.state_words import words_of
 
-HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<smile version="1.0" id="network">\n  <nodes>'
+XDSL_HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n<smile version="1.0" id="network">\n  <nodes>'
 MIDDLE = '  </nodes>\n  <extensions>\n    <genie version="1.0" app="topdag" name="network">'
 END = "    </genie>\n  </extensions>\n</smile>\n"
 NOT_READ = ("DECISION", "UTILITY", "MAU", "EQUATION", "NOISYMAX", "NOISYADDER", "DETERMINISTIC")
@@ -19,7 +19,7 @@ NOT_READ = ("DECISION", "UTILITY", "MAU", "EQUATION", "NOISYMAX", "NOISYADDER", 
 def xdsl_text(fitted: FittedNetwork) -> str:
     ordered = fitted.network.order  # a node may only name parents that stand before it
     shown = [_shown_node(place, name) for place, name in enumerate(fitted.names)]
-    return "\n".join([HEAD, *(_node(name, fitted) for name in ordered), MIDDLE, *shown, END])
+    return "\n".join([XDSL_HEAD, *(_node(name, fitted) for name in ordered), MIDDLE, *shown, END])
 
 
 def _node(name: str, fitted: FittedNetwork) -> str:

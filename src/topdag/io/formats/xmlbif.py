@@ -13,13 +13,13 @@ from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 from topdag.networks.state_words import kinds_of, words_of
 
-HEAD = """\
+XMLBIF_HEAD = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <BIF VERSION="0.3">
 <NETWORK>
 <NAME>unknown</NAME>
 """
-KINDS = "topdag_kinds = "
+KINDS_BEGIN = "topdag_kinds = "
 
 
 def xmlbif_text(written: Network | FittedNetwork) -> str:
@@ -27,7 +27,7 @@ def xmlbif_text(written: Network | FittedNetwork) -> str:
     network = written.network if isinstance(written, FittedNetwork) else written
     variables = [_variable_lines(name, fitted) for name in network.names]
     definitions = [_definition_lines(name, network, fitted) for name in network.names]
-    return "\n".join([HEAD.rstrip(), *variables, *definitions, "</NETWORK>", "</BIF>", ""])
+    return "\n".join([XMLBIF_HEAD.rstrip(), *variables, *definitions, "</NETWORK>", "</BIF>", ""])
 
 
 def _variable_lines(name: str, fitted: FittedNetwork | None) -> str:
@@ -35,7 +35,7 @@ def _variable_lines(name: str, fitted: FittedNetwork | None) -> str:
     if fitted is not None:
         lines += [xml_element("OUTCOME", word) for word in words_of(name, fitted.states[name])]
         if kinds := kinds_of(name, fitted.states[name]):
-            lines.append(xml_element("PROPERTY", KINDS + kinds))
+            lines.append(xml_element("PROPERTY", KINDS_BEGIN + kinds))
     return "\n".join(['<VARIABLE TYPE="nature">', *(f"  {line}" for line in lines), "</VARIABLE>"])
 
 
@@ -65,5 +65,7 @@ def read_xmlbif(content: bytes) -> dict[str, ReadVariable]:
 
 def _variable(element: Element) -> ReadVariable:
     words = [outcome.text for outcome in element.all("OUTCOME", "VALUE")]
-    said = [found.text.removeprefix(KINDS) for found in element.all("PROPERTY") if found.text.startswith(KINDS)]
+    said = [
+        found.text.removeprefix(KINDS_BEGIN) for found in element.all("PROPERTY") if found.text.startswith(KINDS_BEGIN)
+    ]
     return ReadVariable(element.only("NAME").text, element.line, words, said[0] if said else "")

@@ -16,7 +16,7 @@ GAP_OF_LONERS = 32.0
 WIDE = 900.0
 """Rows of boxes without edges are no wider than this, or than the rest."""
 
-Edge = tuple[int, int]
+Arrow = tuple[int, int]
 Size = tuple[float, float]
 
 
@@ -54,12 +54,12 @@ class Layout:
     boxes: tuple[Box, ...]
     rows: tuple[tuple[int, ...], ...]
     row_of: tuple[int, ...]
-    bends: dict[Edge, dict[int, float]]
+    bends: dict[Arrow, dict[int, float]]
     width: float
     height: float
 
 
-def layered(sizes: Sequence[Size], edges: Iterable[Edge]) -> Layout:
+def layered(sizes: Sequence[Size], edges: Iterable[Arrow]) -> Layout:
     """A layout for boxes of these sizes at least, joined by edges (parent, child) that make no circle.
 
     The boxes of a row are as high as the highest; those without edges stand in rows of their own at the bottom.
@@ -72,7 +72,7 @@ def layered(sizes: Sequence[Size], edges: Iterable[Edge]) -> Layout:
     return grid.layout(sizes, [v for v in range(len(sizes)) if v not in set(joined)])
 
 
-def _rows_of(joined: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
+def _rows_of(joined: Sequence[int], edges: Sequence[Arrow]) -> dict[int, int]:
     """Below all parents; who has more children than parents moves down towards them."""
     parents: dict[int, list[int]] = {v: [] for v in joined}
     children: dict[int, list[int]] = {v: [] for v in joined}
@@ -96,7 +96,7 @@ def _rows_of(joined: Sequence[int], edges: Sequence[Edge]) -> dict[int, int]:
 class _Grid:
     """Slots in rows, joined between neighbouring rows only. A slot is a box, or where a longer edge passes a row."""
 
-    def __init__(self, n: int, rows: list[list[int]], links: list[Edge], passed: dict[Edge, list[int]]) -> None:
+    def __init__(self, n: int, rows: list[list[int]], links: list[Arrow], passed: dict[Arrow, list[int]]) -> None:
         self.n, self.rows, self.links, self.passed = n, rows, links, passed
         self.row_of = {slot: r for r, row in enumerate(rows) for slot in row}
         self.above: dict[int, list[int]] = {slot: [] for slot in self.row_of}
@@ -108,7 +108,7 @@ class _Grid:
         self.y: list[float] = []
 
     @classmethod
-    def of(cls, n: int, edges: Sequence[Edge], row: dict[int, int]) -> _Grid:
+    def of(cls, n: int, edges: Sequence[Arrow], row: dict[int, int]) -> _Grid:
         rows: list[list[int]] = [[] for _ in range(1 + max(row.values(), default=-1))]
         for v, r in row.items():
             rows[r].append(v)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from topdag.networks.drawing.svg import LINE_HEIGHT, Drawing, Edge, shown
+from topdag.networks.drawing.layout import Arrow
+from topdag.networks.drawing.svg import LINE_HEIGHT, Drawing, shown
 
 PIXELS_PER_INCH = 100.0
 INK, LINE, FILL, ACCENT = "#1d2430", "#5b6472", "#f6f8fb", "#1f4e8c"
@@ -27,7 +28,11 @@ def pyplot() -> Any:
 
 
 def plot_graph(
-    names: Sequence[str], directed: Iterable[Edge], undirected: Iterable[Edge], member: Iterable[Edge], axes: Any = None
+    names: Sequence[str],
+    directed: Iterable[Arrow],
+    undirected: Iterable[Arrow],
+    member: Iterable[Arrow],
+    axes: Any = None,
 ) -> Any:
     """Draws a network or class as ``drawing.graph_svg`` does, and returns the axes."""
     plt = pyplot()
@@ -48,7 +53,7 @@ def plot_graph(
     return axes
 
 
-def _draw_edge(axes: Any, drawing: Drawing, edge: Edge, *, arrow: bool) -> None:
+def _draw_edge(axes: Any, drawing: Drawing, edge: Arrow, *, arrow: bool) -> None:
     from matplotlib.patches import PathPatch, Polygon
     from matplotlib.path import Path
 

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from topdag.networks.drawing.layout import Box, Layout, layered
+from topdag.networks.drawing.layout import Arrow, Box, Layout, layered
 from topdag.networks.drawing.routes import Point, Route, route
 
 FONT_SIZE, LINE_HEIGHT = 13.0, 16.0
@@ -16,13 +16,11 @@ LONGEST_LINE, MOST_LINES = 18, 2
 """Characters of a line, and lines of a box; what is longer is cut, and the whole name is shown on hover."""
 MARGIN, ROOM_BELOW = 12.0, 26.0
 NARROW, WIDE = "iljtfrI.,:;'|!()[]{} ", "mwMWQO@%&"
-NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
+NOT_IN_MARKUP = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+MARKUP_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', Arial, sans-serif"
 HEAT = (31, 78, 140)
 """The colour of a probability of one."""
-
-Edge = tuple[int, int]
 
 
 @dataclass(frozen=True)
@@ -34,7 +32,7 @@ class Drawing:
     layout: Layout
 
     @classmethod
-    def of(cls, names: Sequence[str], edges: Iterable[Edge]) -> Drawing:
+    def of(cls, names: Sequence[str], edges: Iterable[Arrow]) -> Drawing:
         """``edges``: pairs (parent, child) of a network, by place."""
         lines = tuple(fitted(name) for name in names)
         return cls(tuple(names), lines, layered([_size(own) for own in lines], edges))
@@ -47,7 +45,7 @@ class Drawing:
     def height(self) -> float:
         return self.layout.height + MARGIN + ROOM_BELOW
 
-    def route(self, edge: Edge, *, arrow: bool = True, shift: float = 0.0) -> Route:
+    def route(self, edge: Arrow, *, arrow: bool = True, shift: float = 0.0) -> Route:
         return route(self.layout, *edge, arrow=arrow, shift=shift)
 
     def svg(self, body: str, label: str, *, scale: float = 1.0) -> str:
@@ -62,7 +60,7 @@ class Drawing:
 
 
 def graph_svg(
-    names: Sequence[str], directed: Iterable[Edge], undirected: Iterable[Edge], member: Iterable[Edge]
+    names: Sequence[str], directed: Iterable[Arrow], undirected: Iterable[Arrow], member: Iterable[Arrow]
 ) -> str:
     """A network or class. ``member``: the edges of a network in it, which say what stands above what."""
     drawing = Drawing.of(names, member)
@@ -96,7 +94,7 @@ def _places(points: Sequence[Point]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
 
 
-def _said(names: Sequence[str], edge: Edge, mark: str) -> str:
+def _said(names: Sequence[str], edge: Arrow, mark: str) -> str:
     return f"{shown(names[edge[0]])} {mark} {shown(names[edge[1]])}"
 
 
@@ -136,12 +134,12 @@ def _character_width(character: str) -> float:
 
 def shown(name: str) -> str:
     """A name on one line, with what cannot be shown replaced."""
-    return " ".join(NOT_IN_XML.sub("\ufffd", name).split()) or "\ufffd"
+    return " ".join(NOT_IN_MARKUP.sub("\ufffd", name).split()) or "\ufffd"
 
 
 def escaped(text: str) -> str:
     """Text that HTML and XML take as text, also inside quotes."""
-    return NOT_IN_XML.sub("\ufffd", text).translate(ESCAPES)
+    return NOT_IN_MARKUP.sub("\ufffd", text).translate(MARKUP_ESCAPES)
 
 
 def fitted(name: str) -> tuple[str, ...]:
@@ -215,7 +213,7 @@ def probability_text(p: float) -> str:
     return ">.99" if p > 0.995 else f"{p:.2f}".removeprefix("0")
 
 
-def by_place(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[Edge]:
+def by_place(names: Sequence[str], pairs: Iterable[tuple[str, str]]) -> list[Arrow]:
     """Pairs of names as pairs of places."""
     place: Mapping[str, int] = {name: i for i, name in enumerate(names)}
     return [(place[a], place[b]) for a, b in pairs]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topdag._core import CodedTable
-from topdag.data.discretize import CONTINUOUS_SCORES
-from topdag.data.table import Table, require_states
+from topdag.data.columns import CONTINUOUS_SCORES
 
 if TYPE_CHECKING:
+    from topdag.data.table import Table
     from topdag.knowledge.probabilities import ParameterConstraint
 
 
@@ -34,7 +34,7 @@ class ScoreKind:
 
     def require_columns(self, table: Table) -> None:
         """Raises ScoreError where this score is not for such columns."""
-        require_states(table, repr(self), f"score with {CONTINUOUS_SCORES}")
+        table.require_states(repr(self), f"score with {CONTINUOUS_SCORES}")
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""
@@ -52,5 +52,5 @@ def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:
     if columns is not None:
         codes, arities = np.ascontiguousarray(codes[list(columns)]), arities[list(columns)]
     if not arities.all():
-        require_states(table, "Counting")
+        table.require_states("Counting")
     return CodedTable(codes, arities.tolist(), table.weights)

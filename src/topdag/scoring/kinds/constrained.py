@@ -6,10 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topdag.data.table import Table, require_states
+from topdag._util.arrays import Floats, Integers
 from topdag.errors import NetworkError, ScoreError
 from topdag.knowledge.probabilities import ParameterConstraint
 from topdag.networks.checks import require_known
@@ -18,7 +19,10 @@ from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 from topdag.scoring.kinds.constrained_likelihood import fitted_probabilities, total_loss
 from topdag.scoring.kinds.discrete import AIC, BIC, ScoreKind, SetScore
-from topdag.scoring.kinds.regions import Floats, Places, Region, region_of
+from topdag.scoring.kinds.regions import Region, region_of
+
+if TYPE_CHECKING:
+    from topdag.data.table import Table
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -90,7 +94,7 @@ class ChildKnowledge:
         shaped = p.reshape([int(table.arities[v]) for v in (*axes, self.x)])
         return np.ascontiguousarray(shaped.transpose([*(axes.index(v) for v in parents), len(axes)]))
 
-    def _slices(self, table: Table, further: Sequence[int]) -> tuple[Places, Places]:
+    def _slices(self, table: Table, further: Sequence[int]) -> tuple[Integers, Integers]:
         """The configurations of the further parents that occur, and counts[s, named configuration, own state]."""
         keys, place = self._further(table, further)
         cell = place * (self.region.q * self.region.r) + _mixed(table, (*self.named, self.x))
@@ -98,7 +102,7 @@ class ChildKnowledge:
         counts = np.bincount(cell, weights=table.weights, minlength=size).astype(np.int64)
         return keys, counts.reshape(len(keys), self.region.q, self.region.r)
 
-    def _further(self, table: Table, further: Sequence[int]) -> tuple[Places, Places]:
+    def _further(self, table: Table, further: Sequence[int]) -> tuple[Integers, Integers]:
         """Configurations, those that occur at least, and the place of each row among them."""
         mixed = _mixed(table, further)
         many = math.prod(len(table.states[v]) for v in further)
@@ -108,7 +112,7 @@ class ChildKnowledge:
         return keys, place
 
 
-def _mixed(table: Table, columns: Sequence[int]) -> Places:
+def _mixed(table: Table, columns: Sequence[int]) -> Integers:
     """The configuration of these columns in each row, as one number."""
     arities = [len(table.states[v]) for v in columns]
     if math.prod(arities) >= 2**62:
@@ -179,7 +183,7 @@ def constrained_fit(network: Network, table: Table, constraints: Sequence[Parame
            [0.  , 1.  ]])
     """
     require_known(network.names, table.names)
-    require_states(table, "constrained_fit")
+    table.require_states("constrained_fit")
     known = knowledge_of(checked_constraints(constraints), table)
     for child in known.values():
         _require_parents(network, table, child)

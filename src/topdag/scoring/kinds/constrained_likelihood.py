@@ -13,24 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from topdag._util.arrays import Floats, Integers
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.isotonic import chain_rates, monotone_rates
-from topdag.scoring.kinds.regions import (
-    Floats,
-    Part,
-    Places,
-    Region,
-    Way,
-    most,
-)
+from topdag.scoring.kinds.regions import JoinedPart, Region, Way, most
 
 CERTIFIED = 1e-7
 """The largest share of a part's log likelihood that its dual bound may leave open."""
 HOLDS = 1e-12
 """Frequencies that break a row by less satisfy it, but for rounding."""
-AT_ONCE = (Way.POOLED, Way.BOX, Way.CHAIN)
+SETTLED_TOGETHER = (Way.POOLED, Way.BOX, Way.CHAIN)
 """Settled for all slices together."""
-MARGIN = 1e-12
+LEAST_SPACE = 1e-12
 """By so much the convex solver must stay clear of the edge."""
 MOST_STEPS = 20
 MOST_REMEMBERED = 1 << 16
@@ -38,7 +32,7 @@ TOLERANCES = (1e-11, 1e-9, 1e-8)
 """What the convex solver is asked for, one after the other until its answer is certified; 1e-11 nearly always is."""
 
 
-def total_loss(region: Region, counts: Places) -> float:
+def total_loss(region: Region, counts: Integers) -> float:
     """The loss of all slices, counts[s, configuration of the named parents, state]; infinite when rows are excluded."""
     losses: list[float] = []
     for part in region.parts:
@@ -46,14 +40,14 @@ def total_loss(region: Region, counts: Places) -> float:
         own = own[~_surely_allowed(part, own)]
         if not len(own):
             continue
-        if part.way in AT_ONCE:
+        if part.way in SETTLED_TOGETHER:
             losses.append(losses_of(own, _settled_at_once(part, own)))
         else:
             losses += [_remembered_loss(region, part, slice_) for slice_ in own]
     return math.fsum(losses)
 
 
-def fitted_probabilities(region: Region, counts: Places) -> Floats:
+def fitted_probabilities(region: Region, counts: Integers) -> Floats:
     """The most likely probabilities of one slice, counts[configuration, state]; unseen ones well inside the region."""
     totals = counts.sum(axis=1, keepdims=True)
     p = np.where(totals > 0, counts / np.maximum(totals, 1), region.inside)
@@ -62,12 +56,12 @@ def fitted_probabilities(region: Region, counts: Places) -> Floats:
     return p
 
 
-def settled(part: Part, counts: Places) -> Floats:
+def settled(part: JoinedPart, counts: Integers) -> Floats:
     """The most likely allowed probabilities of one part."""
     r = counts.shape[1]
     if not counts.any():
         return part.inside.reshape(-1, r)
-    if part.way in AT_ONCE:
+    if part.way in SETTLED_TOGETHER:
         alone: Floats = _settled_at_once(part, counts[np.newaxis])[0]
         return alone
     if part.way is Way.CONVEX:
@@ -78,7 +72,7 @@ def settled(part: Part, counts: Places) -> Floats:
     return _cut(part, np.array(found))
 
 
-def _settled_at_once(part: Part, counts: Places) -> Floats:
+def _settled_at_once(part: JoinedPart, counts: Integers) -> Floats:
     """Of many slices, each with some counts, where the closed form is a formula."""
     if part.way is Way.POOLED:
         together = counts.sum(axis=1, keepdims=True)
@@ -90,14 +84,14 @@ def _settled_at_once(part: Part, counts: Places) -> Floats:
     return _cut(part, p)
 
 
-def _cut(part: Part, p: Floats) -> Floats:
+def _cut(part: JoinedPart, p: Floats) -> Floats:
     """Bounds that hold everywhere only cut isotonic rates off."""
     low, high = part.bounds
     rate = p[..., 1:]
     return np.where(rate < low, [1.0 - low, low], np.where(rate > high, [1.0 - high, high], p))
 
 
-def losses_of(counts: Places, p: Floats) -> float:
+def losses_of(counts: Integers, p: Floats) -> float:
     """What the log likelihood loses from the frequencies to ``p``; never negative, infinite when p excludes a row."""
     totals = np.broadcast_to(counts.sum(axis=-1, keepdims=True), counts.shape)
     seen = counts > 0
@@ -107,7 +101,7 @@ def losses_of(counts: Places, p: Floats) -> float:
     return max(0.0, math.fsum((counts[seen] * np.log(shares / p[seen])).tolist()))
 
 
-def _surely_allowed(part: Part, counts: Places) -> np.ndarray[Any, np.dtype[np.bool_]]:
+def _surely_allowed(part: JoinedPart, counts: Integers) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Slices whose frequencies satisfy all rows, or that have no counts at all; others may do so too."""
     totals = counts.sum(axis=2, keepdims=True)
     shares = (counts / np.maximum(totals, 1)).reshape(len(counts), -1)
@@ -116,7 +110,7 @@ def _surely_allowed(part: Part, counts: Places) -> np.ndarray[Any, np.dtype[np.b
     return np.asarray(holds & (totals > 0).all(axis=(1, 2)) | (totals == 0).all(axis=(1, 2)))
 
 
-def _remembered_loss(region: Region, part: Part, counts: Places) -> float:
+def _remembered_loss(region: Region, part: JoinedPart, counts: Integers) -> float:
     """Slices of different families are often the same."""
     key = part.configurations.tobytes() + counts.tobytes()
     if key not in region.solved:
@@ -126,12 +120,12 @@ def _remembered_loss(region: Region, part: Part, counts: Places) -> float:
     return region.solved[key]
 
 
-def _is_possible(part: Part, counts: Places) -> bool:
+def _is_possible(part: JoinedPart, counts: Integers) -> bool:
     """Whether no cell with rows is forced to probability 0."""
     return not counts.ravel()[~part.live].any()
 
 
-def _path(part: Part) -> list[int]:
+def _path(part: JoinedPart) -> list[int]:
     """The places of a chain, lowest first."""
     after = dict(part.arcs)
     order = [next(place for place in after if place not in after.values())]
@@ -140,7 +134,7 @@ def _path(part: Part) -> list[int]:
     return order
 
 
-def _completed(part: Part, counts: Places) -> Floats | None:
+def _completed(part: JoinedPart, counts: Integers) -> Floats | None:
     """The frequencies, when they are allowed for some probabilities of the configurations without counts."""
     totals = counts.sum(axis=1)
     shares: Floats = counts / np.maximum(totals, 1)[:, np.newaxis]
@@ -170,7 +164,7 @@ def _completed(part: Part, counts: Places) -> Floats | None:
     return known.reshape(counts.shape)
 
 
-def _convex(part: Part, counts: Places) -> Floats:
+def _convex(part: JoinedPart, counts: Integers) -> Floats:
     """By the convex solver, made sharper and moved inside the region; a dual bound shows how good it is."""
     open_share = math.inf
     for tolerance in TOLERANCES:
@@ -187,7 +181,7 @@ def _convex(part: Part, counts: Places) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Priced:
+class PricedCells:
     """Live cells in the part's scaled units, with the prices of equalities, upper rows and (unseen) cells at 0."""
 
     u: Floats
@@ -196,7 +190,7 @@ class Priced:
     cells: Floats
 
 
-def _ask_solver(part: Part, counts: Places, tolerance: float) -> Priced:
+def _ask_solver(part: JoinedPart, counts: Integers, tolerance: float) -> PricedCells:
     """What the convex solver says, with weights for counts.
 
     Variables: the live cells u, then a log t for each cell with counts; (t, 1, u) in the exponential cone.
@@ -213,7 +207,7 @@ def _ask_solver(part: Part, counts: Places, tolerance: float) -> Priced:
     matrix = np.vstack([np.hstack([linear, np.zeros((len(linear), len(seen)))]), cones])
     limit = np.concatenate([scaled.limit, np.zeros(len(unseen))])
     spare = limit - linear[len(scaled.basis) :] @ scaled.inside
-    limit = limit - np.minimum(MARGIN, spare / 100)  # so that what it finds is inside, for all its rounding
+    limit = limit - np.minimum(LEAST_SPACE, spare / 100)  # so that what it finds is inside, for all its rounding
     right = np.concatenate([scaled.basis @ scaled.inside, limit, np.tile([0.0, 1.0, 0.0], len(seen))])
     settings = clarabel.DefaultSettings()
     settings.verbose = False
@@ -232,10 +226,10 @@ def _ask_solver(part: Part, counts: Places, tolerance: float) -> Priced:
     equal, prices = z[: len(scaled.basis)], np.maximum(z[len(scaled.basis) : len(linear)], 0.0)
     cells = np.zeros(size)
     cells[unseen] = prices[len(scaled.upper) :]
-    return Priced(x[:size], equal, prices[: len(scaled.upper)], cells)
+    return PricedCells(x[:size], equal, prices[: len(scaled.upper)], cells)
 
 
-def _sharpened(part: Part, counts: Places, found: Priced) -> Priced:
+def _sharpened(part: JoinedPart, counts: Integers, found: PricedCells) -> PricedCells:
     """Newton's steps on the rows that are tight at the solution, those whose price exceeds what they have to spare.
 
     In units of u where there are counts, so that small probabilities are as sharp as large ones.
@@ -258,10 +252,10 @@ def _sharpened(part: Part, counts: Places, found: Priced) -> Priced:
             break
     n_equal, every = len(scaled.basis), np.zeros(len(scaled.limit))
     every[tight] = np.maximum(prices[n_equal : n_equal + int(tight.sum())], 0.0)
-    return Priced(u, prices[:n_equal], every, found.cells)
+    return PricedCells(u, prices[:n_equal], every, found.cells)
 
 
-def moved_inside(part: Part, counts: Places, raw: Floats) -> Floats:
+def moved_inside(part: JoinedPart, counts: Integers, raw: Floats) -> Floats:
     """Probabilities: the nearest point of all equalities, then as little as needed towards the inside point."""
     scaled = part.scaled
     u = np.where(np.isfinite(raw), raw, scaled.inside)
@@ -278,7 +272,7 @@ def moved_inside(part: Part, counts: Places, raw: Floats) -> Floats:
     return p
 
 
-def dual_gap(part: Part, counts: Places, p: Floats, priced: Priced) -> float:
+def dual_gap(part: JoinedPart, counts: Integers, p: Floats, priced: PricedCells) -> float:
     """How much more, as a share of the log likelihood or of 1 if that is less, any allowed probabilities could reach.
 
     Any prices give a bound: of all distributions, without the rows but with their cost, none scores more. Per

@@ -8,18 +8,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag._core import CellKind, Penalty, SetFormula, score_set
-from topdag.data.table import Table, require_states
+from topdag._util.arrays import Floats, Integers
 from topdag.errors import ScoreError
-from topdag.networks.fit import check_ess
+from topdag.networks.checks import check_ess
 from topdag.networks.fitted import FittedNetwork
 from topdag.scoring.kinds.base import ScoreKind, coded
 from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
+
+if TYPE_CHECKING:
+    from topdag.data.table import Table
 
 __all__ = [
     "AIC",
@@ -170,7 +172,7 @@ class BDe(ScoreKind):
         if not isinstance(self.prior, FittedNetwork):
             raise ScoreError(f"BDe needs prior=, a FittedNetwork, not {type(self.prior).__name__}.")
 
-    def joint_prior(self, table: Table) -> NDArray[np.float64]:
+    def joint_prior(self, table: Table) -> Floats:
         """The prior probability of every cell of the table, axes in column order; checked against its rows."""
         for name, states in zip(table.names, table.states, strict=True):
             if name not in self.prior.names or set(self.prior.states[name]) != set(states):
@@ -186,7 +188,7 @@ class BDe(ScoreKind):
         self._require_positive(joint, table)
         return np.ascontiguousarray(joint)
 
-    def _require_positive(self, joint: NDArray[np.float64], table: Table) -> None:
+    def _require_positive(self, joint: Floats, table: Table) -> None:
         impossible = np.flatnonzero(joint[tuple(table.codes)] <= 0)
         if impossible.size:
             codes = table.codes[:, impossible[0]]
@@ -199,7 +201,7 @@ class BDe(ScoreKind):
         prior = self.joint_prior(table)
         return self._set_score(table, prior, [*parents, x]) - self._set_score(table, prior, list(parents))
 
-    def _set_score(self, table: Table, prior: NDArray[np.float64], columns: list[int]) -> float:
+    def _set_score(self, table: Table, prior: Floats, columns: list[int]) -> float:
         others = tuple(v for v in range(len(table.names)) if v not in columns)
         kept = sorted(columns)
         share = prior.sum(axis=others)
@@ -217,7 +219,7 @@ class Family:
 
     variable: str
     parents: tuple[str, ...]
-    counts: NDArray[np.int64]
+    counts: Integers
     n_parent_states: int
     n_rows: int
 
@@ -250,7 +252,7 @@ class CustomScore(ScoreKind):
 def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
     """The counts of one family, parent states in a fixed order."""
     if not table.arities[[x, *parents]].all():
-        require_states(table, "Counting")
+        table.require_states("Counting")
     key = np.zeros(table.n_distinct, dtype=np.int64)
     for v in parents:
         _, key = np.unique(key * int(table.arities[v]) + table.codes[v], return_inverse=True)

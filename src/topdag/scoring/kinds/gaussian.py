@@ -9,19 +9,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag._core import CellKind, MinorFormula, Penalty, Scatter, SetFormula, score_set
+from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
-from topdag.data.table import Table
 from topdag.errors import NotAllowed, ScoreError
 from topdag.scoring.kinds.base import ScoreKind, coded
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, rows_by_state, scatter_of
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from topdag.data.table import Table
+
 LARGEST_PRIOR = 1e100
 FAR = 10.0
 """So many standard deviations, or times them, are far from what a prior expects."""
@@ -282,7 +283,7 @@ class MixedBIC(ScoreKind):
         return math.fsum(parts) - self.penalty(table.n_rows) * states * (n + 2)
 
     def degenerate(
-        self, table: Table, x: int, discrete: list[int], continuous: list[int], rows: NDArray[np.int64]
+        self, table: Table, x: int, discrete: list[int], continuous: list[int], rows: Integers
     ) -> ScoreError:
         if not discrete:
             return ScoreError(f"{self!r}: {degenerate_in_words(table, [*continuous, x])}")

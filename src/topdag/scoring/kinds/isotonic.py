@@ -13,14 +13,13 @@ from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from topdag._util.arrays import Floats, Integers
 
 Arc = tuple[int, int]
 
 
-def chain_rates(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[Floats, Floats]:
+def chain_rates(hits: Integers, trials: Integers) -> tuple[Floats, Floats]:
     """The most likely rates of hits, and of misses, with that of hits not falling along the last axis.
 
     For many chains at once, by the max-min formula over runs of places, which gives what pooling adjacent violators
@@ -40,7 +39,7 @@ def chain_rates(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> tuple[Flo
     return rising, falling
 
 
-def _lowest_from_here(hits: NDArray[np.int64], trials: NDArray[np.int64]) -> Floats:
+def _lowest_from_here(hits: Integers, trials: Integers) -> Floats:
     rates = np.where(trials > 0, hits / np.maximum(trials, 1), math.inf)
     return np.minimum.accumulate(rates[..., ::-1], axis=-1)[..., ::-1]
 

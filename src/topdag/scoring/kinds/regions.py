@@ -11,20 +11,19 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from topdag._util.arrays import Floats, Integers, Marks
 from topdag.errors import ScoreError
-from topdag.knowledge.probabilities import ParameterConstraint, States
-from topdag.scoring.kinds.isotonic import Arc
 
-Floats = NDArray[np.float64]
-Places = NDArray[np.int64]
-Marks = NDArray[np.bool_]
+if TYPE_CHECKING:
+    from topdag.knowledge.probabilities import ParameterConstraint, States
+    from topdag.scoring.kinds.isotonic import Arc
 
-MOST_CELLS = 4096
+
+MOST_NAMED_CELLS = 4096
 """Of one variable given its named parents; linear algebra on more would take minutes for each family."""
 LEAST_TO_SPARE = 1e-9
 """Rows that can never have more to spare count as equalities."""
@@ -46,7 +45,7 @@ class Way(enum.Enum):
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class Restrictions:
     """upper @ p <= limit and equal @ p == value, beside p >= 0 and the sum 1 of each configuration."""
 
     upper: Floats
@@ -54,11 +53,11 @@ class Rows:
     equal: Floats
     value: Floats
 
-    def on(self, cells: Places) -> Rows:
+    def on(self, cells: Integers) -> Restrictions:
         """The rows that have a coefficient at these cells, over just them."""
         upper, equal = (matrix[:, cells] for matrix in (self.upper, self.equal))
         some_upper, some_equal = upper.any(axis=1), equal.any(axis=1)
-        return Rows(upper[some_upper], self.limit[some_upper], equal[some_equal], self.value[some_equal])
+        return Restrictions(upper[some_upper], self.limit[some_upper], equal[some_equal], self.value[some_equal])
 
     def excess(self, p: Floats) -> float:
         """How far the rows are from holding; 0 when all hold."""
@@ -82,15 +81,15 @@ class Scaled:
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class JoinedPart:
     """Configurations joined by rows. ``inside``: probabilities that all rows allow, with as much to spare as can be.
 
     ``arcs``: for CHAIN and ORDER, rate[a] <= rate[b] of the second state, places counted in the part; ``bounds``: of
     that rate at every place, for BOX too. ``live``: cells that are not forced to 0. ``scaled``: the part for a solver.
     """
 
-    configurations: Places
-    rows: Rows
+    configurations: Integers
+    rows: Restrictions
     way: Way
     inside: Floats
     live: Marks
@@ -105,8 +104,8 @@ class Region:
 
     q: int
     r: int
-    rows: Rows
-    parts: tuple[Part, ...]
+    rows: Restrictions
+    parts: tuple[JoinedPart, ...]
     solved: dict[bytes, float] = field(default_factory=dict, repr=False)
 
     @property
@@ -120,9 +119,9 @@ class Region:
 def region_of(child: str, named: Sequence[str], said: Sequence[ParameterConstraint], states: States) -> Region:
     """The region of a child; ScoreError naming constraints that contradict each other."""
     shape = tuple(len(states[name]) for name in (*named, child))
-    if math.prod(shape) > MOST_CELLS:
+    if math.prod(shape) > MOST_NAMED_CELLS:
         raise ScoreError(
-            f"The constraints on {child!r} name parents with {math.prod(shape):,} cells; at most {MOST_CELLS:,}."
+            f"The constraints on {child!r} name parents with {math.prod(shape):,} cells; at most {MOST_NAMED_CELLS:,}."
         )
     rows = rows_of(named, said, states, shape)
     q, r = math.prod(shape[:-1]), shape[-1]
@@ -132,7 +131,9 @@ def region_of(child: str, named: Sequence[str], said: Sequence[ParameterConstrai
     return Region(q, r, rows, tuple(part for part in parts if part is not None))
 
 
-def rows_of(named: Sequence[str], said: Sequence[ParameterConstraint], states: States, shape: tuple[int, ...]) -> Rows:
+def rows_of(
+    named: Sequence[str], said: Sequence[ParameterConstraint], states: States, shape: tuple[int, ...]
+) -> Restrictions:
     """All rows over the cells of the child given all named parents, for each configuration of those not in a row."""
     matrices: dict[bool, list[Floats]] = {False: [], True: []}
     bounds: dict[bool, list[float]] = {False: [], True: []}
@@ -150,7 +151,7 @@ def rows_of(named: Sequence[str], said: Sequence[ParameterConstraint], states: S
                 bounds[row.is_equal].append(row.bound)
     size = math.prod(shape)
     upper, equal = (np.array(matrices[is_equal]).reshape(-1, size) for is_equal in (False, True))
-    return Rows(upper, np.array(bounds[False]), equal, np.array(bounds[True]))
+    return Restrictions(upper, np.array(bounds[False]), equal, np.array(bounds[True]))
 
 
 def _conflict(named: Sequence[str], said: Sequence[ParameterConstraint], states: States, shape: tuple[int, ...]) -> str:
@@ -163,13 +164,13 @@ def _conflict(named: Sequence[str], said: Sequence[ParameterConstraint], states:
     return " and ".join(map(str, needed)) + (" together" if len(needed) > 1 else "")
 
 
-def _says_nonsense(rows: Rows) -> bool:
+def _says_nonsense(rows: Restrictions) -> bool:
     """Whether a row whose terms cancel asks a number to be what it is not; such a row is in no part."""
     wrong_upper = ~rows.upper.any(axis=1) & (rows.limit < 0)
     return bool(wrong_upper.any() or (~rows.equal.any(axis=1) & (rows.value != 0)).any())
 
 
-def _joined(rows: Rows, q: int, r: int) -> list[Places]:
+def _joined(rows: Restrictions, q: int, r: int) -> list[Integers]:
     """The configurations in groups that rows join; those in no row are left out."""
     group = list(range(q))
     touched = np.zeros(q, dtype=bool)
@@ -182,7 +183,7 @@ def _joined(rows: Rows, q: int, r: int) -> list[Places]:
     return [np.array([place for place in range(q) if group[place] == head]) for head in heads]
 
 
-def _part(rows: Rows, places: Places, r: int) -> Part | None:
+def _part(rows: Restrictions, places: Integers, r: int) -> JoinedPart | None:
     """One part with all that is known about it beforehand; None when it is empty."""
     cells = (places[:, np.newaxis] * r + np.arange(r)).ravel()
     own = rows.on(cells)
@@ -191,10 +192,10 @@ def _part(rows: Rows, places: Places, r: int) -> Part | None:
         return None
     inside, live, strict = found
     way, arcs, bounds = _simplest_way(own, len(places), r)
-    return Part(places, own, way, inside, live, _scaled(own, inside, live, strict, r), arcs, bounds)
+    return JoinedPart(places, own, way, inside, live, _scaled(own, inside, live, strict, r), arcs, bounds)
 
 
-def _simplest_way(rows: Rows, q: int, r: int) -> tuple[Way, tuple[Arc, ...], tuple[float, float]]:
+def _simplest_way(rows: Restrictions, q: int, r: int) -> tuple[Way, tuple[Arc, ...], tuple[float, float]]:
     if _is_pooling(rows, q, r):
         return Way.POOLED, (), (0.0, 1.0)
     if r != 2:
@@ -247,7 +248,7 @@ def _interval(upper: Floats, limit: Floats, equal: Floats, value: Floats) -> tup
     return least, max(least, min(high))
 
 
-def _is_pooling(rows: Rows, q: int, r: int) -> bool:
+def _is_pooling(rows: Restrictions, q: int, r: int) -> bool:
     """Whether all that is said is that whole distributions are the same."""
     if len(rows.upper) or rows.value.any():
         return False
@@ -266,10 +267,10 @@ def _is_chain(arcs: tuple[Arc, ...], q: int) -> bool:
     return len(arcs) == q - 1 and len(starts) == len(ends) == q - 1
 
 
-def _strictly_inside(rows: Rows, r: int) -> tuple[Floats, Marks, Marks] | None:
+def _strictly_inside(rows: Restrictions, r: int) -> tuple[Floats, Marks, Marks] | None:
     """Probabilities as far from the edge as can be, cells that need not be 0, rows that can be strict. None: empty."""
     m, size = rows.upper.shape
-    demands = Rows(
+    demands = Restrictions(
         np.vstack([rows.upper, -np.eye(size)]),  # cells last
         np.concatenate([rows.limit, np.zeros(size)]),
         np.vstack([_sum_rows(size, r), rows.equal]),
@@ -288,7 +289,7 @@ def _strictly_inside(rows: Rows, r: int) -> tuple[Floats, Marks, Marks] | None:
     return np.where(strict[m:], inside, 0.0), strict[m:], strict[:m]
 
 
-def _can_be_strict(demands: Rows, known: Marks) -> Marks:
+def _can_be_strict(demands: Restrictions, known: Marks) -> Marks:
     """Rows that hold strictly at some point, ``known`` among them: each that is not known yet gets all there is."""
     strict = known.copy()
     for row in np.flatnonzero(~known):
@@ -300,12 +301,12 @@ def _can_be_strict(demands: Rows, known: Marks) -> Marks:
     return strict
 
 
-def _spare(demands: Rows, p: Floats) -> Floats:
+def _spare(demands: Restrictions, p: Floats) -> Floats:
     spare: Floats = demands.limit - demands.upper @ p
     return spare
 
 
-def _most_to_spare(demands: Rows, among: Marks) -> Floats | None:
+def _most_to_spare(demands: Restrictions, among: Marks) -> Floats | None:
     """The point at which the least that these rows have to spare is most; None when no point is allowed."""
     size, many = demands.upper.shape[1], len(demands.upper)
     matrix = np.block(
@@ -326,7 +327,7 @@ def _sum_rows(size: int, r: int) -> Floats:
     return np.kron(np.eye(size // r), np.ones(r)).astype(np.float64)
 
 
-def _scaled(rows: Rows, inside: Floats, live: Marks, strict: Marks, r: int) -> Scaled:
+def _scaled(rows: Restrictions, inside: Floats, live: Marks, strict: Marks, r: int) -> Scaled:
     size = _most_of_each(rows, inside, live, r)
     everywhere = np.zeros(len(live))
     everywhere[live] = size
@@ -357,7 +358,7 @@ def _lightened(matrix: Floats, bound: Floats, size: Floats, r: int) -> tuple[Flo
     return (blocks - taken).reshape(matrix.shape), bound - taken.sum(axis=(1, 2))
 
 
-def _most_of_each(rows: Rows, inside: Floats, live: Marks, r: int) -> Floats:
+def _most_of_each(rows: Restrictions, inside: Floats, live: Marks, r: int) -> Floats:
     """The most that each live cell can be; 1 for all where none is rare."""
     if inside[live].min(initial=1.0) >= RARE or live.sum() > MOST_SCALED:
         return np.ones(int(live.sum()))

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from topdag._core import MinorFormula, Scatter, score_minors
+from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
-from topdag.data.table import Table
 
-Floats = NDArray[np.float64]
+if TYPE_CHECKING:
+    from topdag.data.table import Table
+
 MOST_TRIED = 22
 """Of more columns, not every set of few is tried beforehand."""
 
@@ -27,7 +29,7 @@ def scatter_of(table: Table, columns: Sequence[int]) -> Scatter:
     return Scatter(numbers_of(table, columns), table.weights)
 
 
-def rows_by_state(table: Table, discrete: Sequence[int]) -> list[NDArray[np.int64]]:
+def rows_by_state(table: Table, discrete: Sequence[int]) -> list[Integers]:
     """The distinct rows of each state of these columns that occurs."""
     key = np.zeros(table.n_distinct, dtype=np.int64)
     for v in discrete:

@@ -1,0 +1,61 @@
+"""What a report shows: every answer, or why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from topdag._util.arrays import Floats
+from topdag.answers.lists import BestList, ClassList
+from topdag.answers.results import Answer, Stats
+from topdag.data.table import Table
+from topdag.knowledge.constraints import Constraints
+from topdag.knowledge.priors import Prior
+from topdag.scoring.kinds.discrete import ScoreKind
+
+
+@dataclass(frozen=True)
+class Missing:
+    """An answer that is not there."""
+
+    reason: str
+
+
+@dataclass(frozen=True)
+class AveragedMatrix:
+    """Of edges or paths. ``said``: over what they are averages; ``exact``: over all networks."""
+
+    matrix: Floats
+    said: str
+    exact: bool
+
+
+@dataclass
+class Gathered:
+    """All that a report shows. What was not asked for is missing with a reason."""
+
+    names: tuple[str, ...]
+    table: Table | None
+    kind: ScoreKind | None
+    max_parents: int | None = None
+    constraints: Constraints | None = None
+    prior: Prior | None = None
+    best: Answer | Missing = field(default_factory=lambda: Missing("it was not asked for"))
+    listed: BestList[Any] | Missing = field(default_factory=lambda: Missing("it was not asked for"))
+    edges: AveragedMatrix | Missing = field(default_factory=lambda: Missing("they were not asked for"))
+    paths: AveragedMatrix | Missing = field(default_factory=lambda: Missing("they were not asked for"))
+    log_evidence: float | None = None
+    sums: Stats | None = None
+    is_interrupted: bool = False
+
+    @property
+    def what(self) -> str:
+        """What the list holds, or would hold."""
+        if not isinstance(self.listed, Missing):
+            return "class" if isinstance(self.listed, ClassList) else "network"
+        return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
+
+
+def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
+    """Whether all networks of a class count and weigh the same, so that a class can stand for them."""
+    return prior is None and kind is not None and kind.score_equivalent and not constraints
