@@ -18,7 +18,7 @@ struct SetArrays<VarSet> {
     using Number = std::uint64_t;
 
     static VarSet at(const In& array, std::size_t i) { return array.data()[i]; }
-    static Out give(std::vector<VarSet> sets) { return give_vector<VarSet, Out>(std::move(sets)); }
+    static Out give(std::vector<VarSet> sets) { return topdag::give(std::move(sets)); }
     static Number number(VarSet set) { return set; }
     static VarSet set_of(Number number) { return number; }
 };
@@ -26,16 +26,15 @@ struct SetArrays<VarSet> {
 template <>
 struct SetArrays<WideSet> {
     using In = nb::ndarray<const std::uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-    using Out = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<2>>;
+    using Out = RowsOut<std::uint64_t>;
     using Number = nb::int_;
 
     static WideSet at(const In& array, std::size_t i) { return joined(array.data()[2 * i], array.data()[2 * i + 1]); }
 
     static Out give(const std::vector<WideSet>& sets) {
-        auto* words = new std::vector<std::uint64_t>;
-        nb::capsule owner(words, [](void* p) noexcept { delete static_cast<std::vector<std::uint64_t>*>(p); });
-        for (WideSet set : sets) words->insert(words->end(), {low_word(set), high_word(set)});
-        return Out(words->data(), {sets.size(), 2}, owner);
+        std::vector<std::uint64_t> words;
+        for (WideSet set : sets) words.insert(words.end(), {low_word(set), high_word(set)});
+        return give_rows(std::move(words), 2);
     }
 
     static Number number(WideSet set) {

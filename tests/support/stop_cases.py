@@ -347,7 +347,7 @@ def check_orders(n: int, families: Families, seed: int) -> None:
             return search_orders(candidates, bound, Run(time_limit=limit, threads=1), upper=upper, extend_paths=extends)
 
         def by_layers(limit: float, bound: _core.Bound = bound, extends: bool = extends, upper: float = upper) -> Any:
-            return _core.search_in_layers(candidates, bound, upper, extends, None, 1, limit, None)
+            return _core.search_in_layers(candidates, bound, upper, extends, None, _core.Limits(1, limit))
 
         at_every_stop(best_first, seed, check, many=4)
         at_every_stop(by_layers, seed, check, many=4)

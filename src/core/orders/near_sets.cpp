@@ -6,10 +6,10 @@
 namespace topdag {
 
 NearSets sets_within(const Candidates& candidates, const Bound& bound, double threshold, std::size_t most_sets,
-                     int threads, Limits& limits) {
+                     Limits& limits) {
     const int n = candidates.n_variables();
     const ParentLookup lookup(candidates);
-    const OrderLayers layers(lookup, bound, threads);
+    const OrderLayers layers(lookup, bound);
     const VarSet everyone = all_of(n);
     LayerRule rule{everyone, everyone, threshold, most_sets};
     NearSets near;

@@ -22,6 +22,6 @@ struct NearSets {
 // more than the threshold. The bound must be consistent; then F is exact, because the set before on the best way to a
 // set that is kept is kept too. Not complete when a limit was reached or there are more than `most_sets`.
 NearSets sets_within(const Candidates& candidates, const Bound& bound, double threshold, std::size_t most_sets,
-                     int threads, Limits& limits);
+                     Limits& limits);
 
 }  // namespace topdag

@@ -38,8 +38,7 @@ struct GaussianFamilies {
     std::uint64_t n_cut = 0;     // parent sets cut off by the bound together with what was to be added to them
 };
 
-// At least the families that families_worth_keeping would keep, had all been scored. Does not depend on `threads`.
-GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, int threads,
-                                         Limits& limits);
+// At least the families that families_worth_keeping would keep, had all been scored. The same for any number of threads.
+GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, Limits& limits);
 
 }  // namespace topdag

@@ -103,9 +103,8 @@ using Layer = std::vector<std::vector<std::int32_t>>;
 
 class LayeredScorer {
 public:
-    LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, int threads,
-                  Limits& limits)
-        : question_(question), threads_(threads), limits_(limits), n_(table.n_variables()),
+    LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
+        : question_(question), limits_(limits), n_(table.n_variables()),
           order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
           must_(n_, 0), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
         const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid_.largest() + 1.0)));
@@ -274,10 +273,10 @@ private:
         for (const SetFormula& formula : question_.below) functions.push_back(fixed(formula));
         const int depth = std::min(2, size);
         const std::size_t n_tasks = ranks_.of(n_, depth);
-        std::vector<std::unique_ptr<Worker<Counter>>> workers(threads_);
+        std::vector<std::unique_ptr<Worker<Counter>>> workers(limits_.threads);
         std::vector<std::vector<Hopeful>> found(n_tasks);
         limits_.begin(Phase::counting, ranks_.of(n_, size + 1));
-        parallel_for(n_tasks, threads_, limits_, [&](std::size_t task, int worker) {
+        parallel_for(n_tasks, limits_, [&](std::size_t task, int worker) {
             if (!workers[worker]) workers[worker] = std::make_unique<Worker<Counter>>(rows_, functions, n_);
             Worker<Counter>& own = *workers[worker];
             begin_task(own, n_tasks - 1 - task, depth, size);
@@ -493,7 +492,7 @@ private:
     // Scores these families on the grid and keeps those that no kept one beats. As what beats a family that is left out
     // beats all that family beats, kept ones are enough to compare with.
     bool add_kept(std::vector<Hopeful>& hopeful) {
-        parallel_for(hopeful.size(), threads_, limits_, [&](std::size_t i, int) {
+        parallel_for(hopeful.size(), limits_, [&](std::size_t i, int) {
             Hopeful& family = hopeful[i];
             family.score = family_score(family.x, family.parents);
         });
@@ -542,7 +541,6 @@ private:
     }
 
     const PruningQuestion& question_;
-    int threads_;
     Limits& limits_;
     int n_;
     std::vector<int> order_;
@@ -571,8 +569,8 @@ private:
 }  // namespace
 
 PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
-                            int threads, Limits& limits) {
-    return LayeredScorer(table, question, must, threads, limits).run();
+                            Limits& limits) {
+    return LayeredScorer(table, question, must, limits).run();
 }
 
 }  // namespace topdag

@@ -246,9 +246,7 @@ def _lattice_within(
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = run.allowed_memory
     most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
-    complete, sets, costs = _core.sets_within(
-        candidates, bound, threshold, most, run.threads, run.seconds_left, run.tick
-    )
+    complete, sets, costs = _core.sets_within(candidates, bound, threshold, most, run.limits)
     if not complete:
         if run.is_over:
             return None
@@ -257,4 +255,4 @@ def _lattice_within(
             f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
         )
     before = () if placed is None else placed.before
-    return _core.build_sparse_lattice(listed, sets, costs, threshold, run.threads, run.seconds_left, run.tick, before)
+    return _core.build_sparse_lattice(listed, sets, costs, threshold, run.limits, before)

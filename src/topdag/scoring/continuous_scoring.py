@@ -25,9 +25,7 @@ def fill_minors(
     _require_memory(len(score.parts) * set_bytes(n), n, run)
     joint: Floats | None = None
     for scatter, formula in score.parts:
-        part, degenerate = _core.score_minors(
-            scatter, formula, min(n, max_parents + 1), run.threads, run.seconds_left, run.tick
-        )
+        part, degenerate = _core.score_minors(scatter, formula, min(n, max_parents + 1), run.limits)
         if part is None:
             return None
         if degenerate:
@@ -52,9 +50,7 @@ def fill_mixed(table: Table, columns: tuple[int, ...], kind: MixedBIC, max_paren
         [columns.index(v) for v in continuous],
         kind.penalty(table.n_rows),
         max_parents,
-        run.threads,
-        run.seconds_left,
-        run.tick,
+        run.limits,
     )
     return None if families is None else MixedStore(n, families, degenerate, hopeless)
 

@@ -54,9 +54,7 @@ def score_worth_keeping(
         keep.k or 0,
         _slack(formula, scatter, n),
         float(run.allowed_memory),
-        run.threads,
-        run.seconds_left,
-        run.tick,
+        run.limits,
     )
     run.timed("counting", begin)
     if found is None:
@@ -80,7 +78,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 
 
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...], *, only_best: bool) -> PrunedScores:
-    lists = FamilyLists(names, np.array(found.offsets), found.take_parents()[:, np.newaxis], found.take_scores())
+    lists = FamilyLists(names, found.offsets, found.parents[:, np.newaxis], found.scores)
     store = ListStore(len(names), lists, lists.scores)
     require_exact_sums(store, found.grid, only_best=only_best)
     cut = MappingProxyType({"bound": found.n_cut})

@@ -26,7 +26,7 @@ from topdag.search.cycles import branch_on_cycles
 from topdag.search.engines import ON_LISTS, Engine, OrderBound
 from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
-from topdag.search.order_search import OrderSearch, cluster_bound, pattern_bound, search_orders
+from topdag.search.order_search import OrderOutcome, cluster_bound, pattern_bound, search_orders
 from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore, Store
 
@@ -228,14 +228,14 @@ def _by_patterns(standing: Standing, run: Run, kind: OrderBound) -> bool:
     return _learned(standing, found, 0.0)
 
 
-def _learned(standing: Standing, found: OrderSearch, shift: float) -> bool:
+def _learned(standing: Standing, found: OrderOutcome, shift: float) -> bool:
     """Whether a search is finished, whose costs are less by so much."""
     known = standing.known
-    standing.method = found.engine
+    standing.method = found.method
     standing.counted(sets_expanded=found.work["expanded"], sets_met=found.work["generated"])
     known.raise_bound(found.bound + shift)
-    if found.finished and found.parents:
-        known.offer(found.cost + shift, list(found.parents))
+    if found.masks is not None:
+        known.offer(found.cost + shift, list(found.masks))
     if found.finished:
         known.raise_bound(known.cost)
     return found.finished
@@ -269,7 +269,8 @@ def _by_branching(
             checkpoint.write(State(root, known.incumbent, known.bound, where()), run.seconds)
 
     found = prove_best(standing.store, run, root=root, known=known, resumed=parts, on_split=save)
-    standing.counted(parts=found.nodes, rounds=found.rounds - root.rounds, cuts=found.cuts - root.cuts)
+    work = found.work
+    standing.counted(parts=work["parts"], rounds=work["rounds"] - root.rounds, cuts=work["cuts"] - root.cuts)
     if found.finished:
         standing.known.raise_bound(standing.known.cost)
     return found.finished

@@ -42,6 +42,6 @@ def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> st
 def build_block_lattice(scores: _core.LocalScores, run: Run, *, backward: bool) -> _core.BlockLattice | None:
     """The filled lattice; None when the time is up first. Lists need it with ``backward``."""
     begin = run.seconds
-    lattice = _core.build_block_lattice(scores, backward, run.threads, run.seconds_left, run.tick)
+    lattice = _core.build_block_lattice(scores, backward, run.limits)
     run.timed("lattice", begin)
     return lattice

@@ -41,6 +41,6 @@ def ideal_lattice_of(
     )
     begin = run.seconds
     core = store.core(before)
-    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.tick)
+    lattice = _core.build_ideal_lattice(core, backward, run.limits)
     run.timed("lattice", begin)
     return lattice

@@ -28,7 +28,7 @@ def lattice_of(store: Store, run: Run, before: Sequence[int] = ()) -> _core.Latt
     """With room beside it for the bounds of families; None when the time is up. ``before``: the variables that come
     before each."""
     plan_lattice(store.n, run, held=_bytes_of(store), more=set_bytes(store.n) * (1 + run.threads))
-    return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.tick)
+    return _core.build_lattice(store.core(before), run.limits)
 
 
 def engine_for_best(n: int, *, listed: bool, before: Sequence[int], wanted: Engine | None = None) -> Choice:
@@ -69,10 +69,10 @@ def best_on_all_sets(store: Store, choice: Choice, run: Run, before: Sequence[in
     if choice.engine is Engine.BLOCKS:
         plan_block_lattice(store.n, run, backward=False, held=_bytes_of(store))
         blocks = build_block_lattice(store.core(before), run, backward=False)
-        masks = None if blocks is None else _network(*blocks.read_back(slack))
+        masks = None if blocks is None else _network(blocks.best_score, blocks.best_parents(slack))
         return BestOfStore(blocks is not None, masks, choice.engine.value)
     plan_lattice(store.n, run, held=_bytes_of(store))
-    found = _core.best_network(store.core(before), slack, run.threads, run.seconds_left, run.tick)
+    found = _core.best_network(store.core(before), slack, run.limits)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     masks = _network(found.score, found.parents) if found.finished else None
     return BestOfStore(found.finished, masks, choice.engine.value, found.best_alone)
@@ -84,7 +84,9 @@ def _by_ideals(store: Store, n_ideals: int, run: Run, before: Sequence[int], sla
     lattice = ideal_lattice_of(store, before, n_ideals, run, backward=False)
     if lattice is None:
         return BestOfStore(False, None, name, counted=counted)
-    return BestOfStore(True, _network(*lattice.read_back(slack)), name, lattice.best_alone, counted)
+    return BestOfStore(
+        True, _network(lattice.best_score, lattice.best_parents(slack)), name, lattice.best_alone, counted
+    )
 
 
 def _network(value: float, parents: Sequence[int]) -> tuple[int, ...] | None:
