@@ -134,10 +134,9 @@ struct PyScores {
     std::unique_ptr<LocalScores> scores;
 };
 
-// Bounds are shared: the largest of several holds them too.
-using BoundPtr = std::shared_ptr<const Bound>;
+// A bound for so many variables.
 struct PyBound {
-    BoundPtr bound;
+    std::unique_ptr<Bound> bound;
     int n;
 };
 

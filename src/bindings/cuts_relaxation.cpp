@@ -36,16 +36,7 @@ struct PyFamilies {
 
     PyFamilies(Offsets offsets_in, SetsIn<Set> parents_in)
         : offsets(std::move(offsets_in)), parents(sets_from<Set>(parents_in)) {
-        require(offsets.shape(0) >= 2 && offsets.shape(0) <= 8 * sizeof(Set) + 1, "too many variables, or none");
-        const std::size_t n = offsets.shape(0) - 1;
-        const std::int64_t* at = offsets.data();
-        require(at[0] == 0 && at[n] == static_cast<std::int64_t>(parents.size()), "offsets");
-        for (std::size_t v = 0; v < n; ++v) {
-            require(at[v] <= at[v + 1], "offsets");
-            for (std::int64_t i = at[v]; i < at[v + 1]; ++i)
-                require(is_subset(parents[i], all_of<Set>(static_cast<int>(n)) & ~only<Set>(static_cast<int>(v))),
-                        "a family out of range");
-        }
+        check_families(static_cast<int>(offsets.shape(0)) - 1, offsets, parents);
     }
 
     FamilyViewOf<Set> view() const { return {span_of(offsets), std::span<const Set>(parents)}; }

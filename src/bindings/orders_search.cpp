@@ -2,8 +2,6 @@
 #include "binding.h"
 #include "bitset_arrays.h"
 
-#include <nanobind/stl/shared_ptr.h>
-
 #include "families/components.h"
 #include "orders/cluster_bound.h"
 #include "orders/near_sets.h"
@@ -67,34 +65,21 @@ void bind_bounds(nb::module_& m) {
             "placed"_a, "at(placed + x) for each x not placed; zero for the others.")
         .def_prop_ro("is_consistent", [](const PyBound& b) { return b.bound->is_consistent(); })
         .def_prop_ro("size", [](const PyBound& b) { return b.bound->size(); });
-    m.def("simple_bound", [](const Candidates& c) { return PyBound{std::make_shared<SimpleBound>(), c.n_variables()}; },
+    m.def("simple_bound", [](const Candidates& c) { return PyBound{std::make_unique<SimpleBound>(), c.n_variables()}; },
           "candidates"_a);
     m.def(
         "cluster_bound",
         [](const Candidates& c, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
             auto clusters = checked_clusters(c.n_variables(), members, ks, multipliers);
-            return PyBound{std::make_shared<ClusterBound>(c, std::move(clusters)), c.n_variables()};
+            return PyBound{std::make_unique<ClusterBound>(c, std::move(clusters)), c.n_variables()};
         },
         "candidates"_a, "members"_a, "ks"_a, "multipliers"_a);
-    m.def(
-        "largest_bound",
-        [](const std::vector<PyBound>& bounds) {
-            require(!bounds.empty(), "no bounds");
-            std::vector<BoundPtr> all;
-            for (const PyBound& bound : bounds) {
-                require(bound.n == bounds.front().n, "bounds for different variables");
-                all.push_back(bound.bound);
-            }
-            return PyBound{std::make_shared<LargestBound>(std::move(all)), bounds.front().n};
-        },
-        "bounds"_a);
-
     m.def(
         "group_bound",
         [](const Candidates& c, const std::vector<VarSet>& groups) {
             const std::vector<VarSet> checked = checked_groups(c.n_variables(), groups);
             nb::gil_scoped_release released;
-            return PyBound{std::make_shared<GroupBound>(c, checked), c.n_variables()};
+            return PyBound{std::make_unique<GroupBound>(c, checked), c.n_variables()};
         },
         "candidates"_a, "groups"_a, "Static patterns: all subsets of each group.");
     m.def("groups_by_strongest_parents", &groups_by_strongest_parents, "candidates"_a, "most"_a);
@@ -104,7 +89,7 @@ void bind_bounds(nb::module_& m) {
             require(k >= 1 && k <= 4, "patterns of 1 to 4 variables");
             nb::gil_scoped_release released;
             const PatternChoice choice = optimal ? PatternChoice::optimal : PatternChoice::greedy;
-            return PyBound{std::make_shared<CycleBound>(c, k, choice), c.n_variables()};
+            return PyBound{std::make_unique<CycleBound>(c, k, choice), c.n_variables()};
         },
         "candidates"_a, "k"_a, "optimal"_a, "Dynamic patterns: k-cycle conflicts.");
 }
@@ -193,8 +178,7 @@ void bind_order_search(nb::module_& m) {
             NearSets near = watched(watch, [&](Limits& limits) {
                 return sets_within(c, *b.bound, threshold, most_sets, limits);
             });
-            return std::make_tuple(near.complete, give(std::move(near.sets)),
-                                   give(std::move(near.forward)));
+            return std::make_tuple(near.complete, give(std::move(near.sets)), give(std::move(near.forward)));
         },
         "candidates"_a, "bound"_a, "threshold"_a, "most_sets"_a, "limits"_a, "complete, sets by size, F of each.");
 }

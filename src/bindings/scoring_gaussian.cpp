@@ -83,16 +83,6 @@ void bind_gaussian_sets(nb::module_& m) {
             },
             "variables"_a, "Of the matrix of these variables; not a number where one depends on others.");
 
-    nb::class_<GaussianFamilies>(m, "GaussianFamilies", "The families kept, and what was done for them.")
-        .def_ro("memory_needed", &GaussianFamilies::memory_needed)
-        .def_ro("degenerate", &GaussianFamilies::degenerate)
-        .def_ro("grid", &GaussianFamilies::grid)
-        .def_ro("limit", &GaussianFamilies::limit)
-        .def_ro("n_scored", &GaussianFamilies::n_scored)
-        .def_ro("n_cut", &GaussianFamilies::n_cut)
-        .def_prop_ro("offsets", array_of<GaussianFamilies>(&GaussianFamilies::offsets))
-        .def_prop_ro("parents", array_of<GaussianFamilies>(&GaussianFamilies::parents))
-        .def_prop_ro("scores", array_of<GaussianFamilies>(&GaussianFamilies::scores));
     m.def(
         "score_gaussian_families",
         [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon,

@@ -2,6 +2,7 @@
 #include "binding.h"
 
 #include "bitset_arrays.h"
+#include "scoring/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
 
@@ -60,19 +61,26 @@ void bind_pruned_scores(nb::module_& m) {
             },
             "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
 
-    nb::class_<PrunedFamilies>(m, "PrunedFamilies", "The families kept, and what was done for them.")
-        .def_ro("memory_needed", &PrunedFamilies::memory_needed)
+    nb::class_<KeptLists>(m, "KeptLists", "The families kept, and what was done for them.")
+        .def_ro("memory_needed", &KeptLists::memory_needed)
+        .def_prop_ro("offsets", array_of<KeptLists>(&KeptLists::offsets))
+        .def_prop_ro("parents",
+                     [](KeptLists& f) {
+                         const auto words = static_cast<std::size_t>(f.words);
+                         return RowsOut<std::uint64_t>(f.parents.data(), {f.scores.size(), words});
+                     })
+        .def_prop_ro("scores", array_of<KeptLists>(&KeptLists::scores))
+        .def_ro("grid", &KeptLists::grid)
+        .def_ro("limit", &KeptLists::limit)
+        .def_ro("n_scored", &KeptLists::n_scored);
+    nb::class_<PrunedFamilies, KeptLists>(m, "PrunedFamilies")
         .def_ro("is_dense", &PrunedFamilies::is_dense)
-        .def_ro("words", &PrunedFamilies::words)
-        .def_ro("grid", &PrunedFamilies::grid)
-        .def_ro("limit", &PrunedFamilies::limit)
-        .def_ro("n_scored", &PrunedFamilies::n_scored)
         .def_ro("n_sets", &PrunedFamilies::n_sets)
         .def_prop_ro("n_cut",
-                     [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
-        .def_prop_ro("offsets", array_of<PrunedFamilies>(&PrunedFamilies::offsets))
-        .def_prop_ro("parents", array_of<PrunedFamilies>(&PrunedFamilies::parents))
-        .def_prop_ro("scores", array_of<PrunedFamilies>(&PrunedFamilies::scores));
+                     [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); });
+    nb::class_<GaussianFamilies, KeptLists>(m, "GaussianFamilies")
+        .def_ro("degenerate", &GaussianFamilies::degenerate)
+        .def_ro("n_cut", &GaussianFamilies::n_cut);
 
     m.def(
         "score_pruned",

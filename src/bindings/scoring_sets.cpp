@@ -79,8 +79,6 @@ void bind_scores(nb::module_& m) {
             return score_one_set(t.view, formula, variables);
         },
         "table"_a, "formula"_a, "variables"_a);
-    m.def("most_cells_with_hope", [](const PyTable& t, const SetFormula& f) { return most_cells_with_hope(t.view, f); },
-          "table"_a, "formula"_a);
     m.def("scoring_bytes", [](const PyTable& t, const SetFormula& f, int threads) { return scoring_bytes(t.view, f, threads); },
           "table"_a, "formula"_a, "threads"_a);
 
@@ -161,13 +159,8 @@ void bind_scores(nb::module_& m) {
         "listed_scores",
         [](int n, Offsets offsets, Masks parents, DoublesIn scores, std::vector<std::uint64_t> before) {
             require(n >= 1 && n <= lattice_limit, "too many variables");
-            require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
-            require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
-            for (int x = 0; x < n; ++x) {
-                require(offsets.data()[x] <= offsets.data()[x + 1], "offsets must not fall");
-                for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
-                    require(parents.data()[i] < n_sets(n) && !has(parents.data()[i], x), "parents out of range");
-            }
+            require(parents.shape(0) == scores.shape(0), "sizes differ");
+            check_families(n, offsets, sets_from<VarSet>(parents));
             PyScores result;
             result.scores = std::make_unique<ListedScores>(n, offsets.data(), parents.data(), scores.data());
             result.scores->set_precedence(checked_precedence(n, std::move(before)));

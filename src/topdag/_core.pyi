@@ -70,8 +70,6 @@ class CodedTable:
 
 def score_set(table: CodedTable, formula: SetFormula, variables: Sequence[int]) -> float: ...
 
-def most_cells_with_hope(table: CodedTable, formula: SetFormula) -> float: ...
-
 def scoring_bytes(table: CodedTable, formula: SetFormula, threads: int) -> float: ...
 
 def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
@@ -412,17 +410,20 @@ class PruningQuestion:
 
     def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
 
-class PrunedFamilies:
+class KeptLists:
     """The families kept, and what was done for them."""
 
     @property
     def memory_needed(self) -> float: ...
 
     @property
-    def is_dense(self) -> bool: ...
+    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     @property
-    def words(self) -> int: ...
+    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]: ...
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
     @property
     def grid(self) -> int: ...
@@ -433,20 +434,22 @@ class PrunedFamilies:
     @property
     def n_scored(self) -> int: ...
 
+class PrunedFamilies(KeptLists):
+    @property
+    def is_dense(self) -> bool: ...
+
     @property
     def n_sets(self) -> int: ...
 
     @property
     def n_cut(self) -> list[int]: ...
 
+class GaussianFamilies(KeptLists):
     @property
-    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
+    def degenerate(self) -> int: ...
 
     @property
-    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
-
-    @property
-    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+    def n_cut(self) -> int: ...
 
 def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
@@ -616,8 +619,6 @@ class Bound:
 def simple_bound(candidates: Candidates) -> Bound: ...
 
 def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
-
-def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
 
 def group_bound(candidates: Candidates, groups: Sequence[int]) -> Bound:
     """Static patterns: all subsets of each group."""
@@ -1009,36 +1010,6 @@ class Scatter:
         """
         Of the matrix of these variables; not a number where one depends on others.
         """
-
-class GaussianFamilies:
-    """The families kept, and what was done for them."""
-
-    @property
-    def memory_needed(self) -> float: ...
-
-    @property
-    def degenerate(self) -> int: ...
-
-    @property
-    def grid(self) -> int: ...
-
-    @property
-    def limit(self) -> int: ...
-
-    @property
-    def n_scored(self) -> int: ...
-
-    @property
-    def n_cut(self) -> int: ...
-
-    @property
-    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
-
-    @property
-    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
-
-    @property
-    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
 def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: float, max_parents: int, epsilon: float, k: int, slack: float, memory: float, limits: Limits) -> GaussianFamilies | None:
     """None when stopped."""

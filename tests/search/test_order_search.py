@@ -46,7 +46,7 @@ SEARCHES = [best_first, in_layers]
 
 def all_bounds(problem: Problem, listed: tuple) -> list[_core.Bound]:
     halves = [problem.everyone & 0x55555555, problem.everyone & 0xAAAAAAAA]
-    made = [
+    return [
         _core.simple_bound(problem.candidates),
         _core.cluster_bound(problem.candidates, *listed),
         _core.group_bound(problem.candidates, halves),
@@ -54,7 +54,6 @@ def all_bounds(problem: Problem, listed: tuple) -> list[_core.Bound]:
         *(_core.cycle_bound(problem.candidates, k, False) for k in (2, 3, 4)),
         _core.cycle_bound(problem.candidates, 2, True),
     ]
-    return [*made, _core.largest_bound(made[1:5])]
 
 
 def check_network(problem: Problem, result: Result) -> None:

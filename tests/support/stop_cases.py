@@ -320,13 +320,12 @@ def make_orders(rng: np.random.Generator) -> Inputs:
 def bounds_for(candidates: _core.Candidates, n: int, rng: np.random.Generator) -> dict[str, _core.Bound]:
     members = np.array([int(rng.integers(1, 2**n)) | 1 << int(rng.integers(n)) for _ in range(n)], np.uint64)
     ks = np.ones(n, np.int64)
-    made = {
+    return {
         "simple": _core.simple_bound(candidates),
         "clusters": _core.cluster_bound(candidates, members, ks, rng.integers(0, 5, n) / 4.0),
         "groups": _core.group_bound(candidates, consecutive_blocks([n // 2, n - n // 2])),
         "cycles": _core.cycle_bound(candidates, 2, bool(rng.random() < 0.5)),
     }
-    return made | {"largest": _core.largest_bound(list(made.values()))}
 
 
 def check_orders(n: int, families: Families, seed: int) -> None:

@@ -15,7 +15,6 @@ struct NearSets {
     bool complete = false;
     std::vector<VarSet> sets;           // by size, then smallest bits first
     std::vector<double> forward;        // F of each: the least cost of a network on it
-    std::vector<std::size_t> layers;    // sets of size i stand from layers[i] to layers[i + 1]
 };
 
 // All sets Y with F(Y) + bound(Y) <= threshold: they hold every prefix of every order of every network that costs no

@@ -57,11 +57,7 @@ struct CellCaps {
 };
 
 // A family that may be worth keeping.
-struct Hopeful {
-    int x;
-    WideSet parents;
-    double score = 0.0;
-};
+using Hopeful = KeptFamily<WideSet>;
 
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
@@ -519,25 +515,14 @@ private:
     }
 
     void sort_out() {
-        std::vector<std::vector<Hopeful>> by_variable(n_);
+        std::vector<Hopeful> all;
         for (int x = 0; x < n_; ++x)
             for (const Hopeful& family : kept_[x]) {
-                Hopeful renamed{order_[x], 0, family.score};
+                Hopeful& renamed = all.emplace_back(order_[x], WideSet{0}, family.score);
                 for (WideSet rest = family.parents; rest != 0; rest &= rest - 1)
                     renamed.parents |= only<WideSet>(order_[first_of(rest)]);
-                by_variable[order_[x]].push_back(renamed);
             }
-        result_.offsets = {0};
-        for (std::vector<Hopeful>& families : by_variable) {
-            std::sort(families.begin(), families.end(),
-                      [](const Hopeful& a, const Hopeful& b) { return a.parents < b.parents; });
-            for (const Hopeful& family : families) {
-                result_.parents.push_back(low_word(family.parents));
-                if (result_.words == 2) result_.parents.push_back(high_word(family.parents));
-                result_.scores.push_back(family.score);
-            }
-            result_.offsets.push_back(static_cast<std::int64_t>(result_.scores.size()));
-        }
+        list_families(n_, std::move(all), result_);
     }
 
     const PruningQuestion& question_;

@@ -106,6 +106,8 @@ struct Level {
     }
 };
 
+using Kept = KeptFamily<VarSet>;
+
 // Some parent sets of the next size, with all that is found out about them.
 struct Batch {
     std::vector<VarSet> sets;
@@ -117,7 +119,6 @@ struct Batch {
     std::vector<VarSet> open;
     std::vector<double> best;
     std::vector<double> local;
-    struct Kept { VarSet parents; int x; double score; };
     std::vector<Kept> kept;
     std::uint64_t n_scored = 0;
     std::array<std::uint64_t, n_cut_rules> n_cut{};
@@ -231,7 +232,7 @@ private:
         if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
         double most_cells = 1.0;
         int least_arity = 1 << 16;
-        for (const Batch::Kept& family : kept_) {
+        for (const Kept& family : kept_) {
             if (family.parents != 0) continue;
             const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
             if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
@@ -488,7 +489,7 @@ private:
                 const std::uint32_t at = joint_index_.find(batch.sets[i] | only(x));
                 const double local = joint_[at] - own_[below_of(x)][first + i];
                 ++batch.n_scored;
-                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({batch.sets[i], x, local});
+                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({x, batch.sets[i], local});
                 const double best = std::max(local, below);
                 const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
                 if (rule >= 0) {
@@ -567,20 +568,11 @@ private:
     }
 
     void sort_out() {
-        for (Batch::Kept& family : kept_) {
+        for (Kept& family : kept_) {
             family.parents = scorer_.variables_of(family.parents);
             family.x = scorer_.variable(family.x);
         }
-        std::sort(kept_.begin(), kept_.end(), [](const Batch::Kept& a, const Batch::Kept& b) {
-            return a.x != b.x ? a.x < b.x : a.parents < b.parents;
-        });
-        result_.offsets.assign(n_ + 1, 0);
-        for (const Batch::Kept& family : kept_) {
-            ++result_.offsets[family.x + 1];
-            result_.parents.push_back(family.parents);
-            result_.scores.push_back(family.score);
-        }
-        for (int x = 0; x < n_; ++x) result_.offsets[x + 1] += result_.offsets[x];
+        list_families(n_, std::move(kept_), result_);
     }
 
     const PruningQuestion& question_;
@@ -599,7 +591,7 @@ private:
     std::vector<std::vector<double>> own_;  // by function of the parents: of the sets of all batches
     std::unique_ptr<Atoms> atoms_;
     std::vector<BdeuBounds> bounds_;  // by thread
-    std::vector<Batch::Kept> kept_;
+    std::vector<Kept> kept_;
     PrunedFamilies result_;
 };
 

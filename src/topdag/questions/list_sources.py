@@ -16,7 +16,7 @@ from topdag.questions.decide import decide_lattice
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.search.best import Standing, kept_candidates, listed_network, search_best
+from topdag.search.best import begin, kept_candidates, listed_network, search_best
 from topdag.search.block_lattice import build_block_lattice, kept_bytes, plan_block_lattice
 from topdag.search.costs import spread_of
 from topdag.search.engines import (
@@ -115,12 +115,12 @@ class Lattices:
     def _best_network(self) -> list[int] | None:
         assert isinstance(self.scores.store, ListStore)
         placed = _placed(self.scores)
-        standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
-        finished = search_best(standing, self.run)
-        self.is_infeasible = finished and standing.masks is None
-        if not finished or standing.masks is None:
+        known = begin(self.scores.store if placed is None else placed.store, self.run)
+        finished = search_best(known, self.run)
+        self.is_infeasible = finished and known.masks is None
+        if not finished or known.masks is None:
             return None
-        return standing.masks if placed is None else placed.without(standing.masks)
+        return known.masks if placed is None else placed.without(known.masks)
 
     def _next_reach(self, found: int) -> float:
         """It need not pass the spread."""

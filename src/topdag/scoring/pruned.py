@@ -199,7 +199,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 def _pruned_scores(
     found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool, only_best: bool
 ) -> PrunedScores:
-    lists = FamilyLists(names, found.offsets, found.parents.reshape(-1, found.words), found.scores)
+    lists = FamilyLists(names, found.offsets, found.parents, found.scores)
     store = ListStore(len(names), lists, lists.scores)
     require_exact_sums(store, found.grid, only_best=only_best)
     return PrunedScores(

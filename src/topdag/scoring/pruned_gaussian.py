@@ -78,7 +78,7 @@ def _raise_too_large(needed: float, n: int, run: Run) -> None:
 
 
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...], *, only_best: bool) -> PrunedScores:
-    lists = FamilyLists(names, found.offsets, found.parents[:, np.newaxis], found.scores)
+    lists = FamilyLists(names, found.offsets, found.parents, found.scores)
     store = ListStore(len(names), lists, lists.scores)
     require_exact_sums(store, found.grid, only_best=only_best)
     cut = MappingProxyType({"bound": found.n_cut})

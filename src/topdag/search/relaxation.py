@@ -18,6 +18,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.bitsets import NARROW, masks_in
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.search.costs import (
     Families,
     Marks,
@@ -58,14 +59,18 @@ class Known:
     """What is known at any moment, also after an interruption: no network costs less than ``bound``.
 
     ``incumbent`` is the best network met; None: none yet, and none at all once the bound is infinite. No network costs
-    more than ``most``.
+    more than ``most``. ``method``: what was at work last; ``work``: counts; ``limit``: what stopped it, if not the run.
     """
 
     most = math.inf
 
     def __init__(self, store: ListStore, run: Run) -> None:
+        self.store = store
         self.incumbent: Incumbent | None = None
         self.bound = 0.0
+        self.method = "climbing over orders"
+        self.work: dict[str, int] = {}
+        self.limit: Stop | None = None
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
@@ -76,6 +81,24 @@ class Known:
     @property
     def cost(self) -> float:
         return self.most if self.incumbent is None else self.incumbent.cost
+
+    @property
+    def masks(self) -> list[int] | None:
+        return None if self.incumbent is None else list(self.incumbent.masks)
+
+    @property
+    def score_bound(self) -> float:
+        """No network scores more."""
+        return self.best_score - self.bound
+
+    @property
+    def is_proved(self) -> bool:
+        return self.bound >= self.cost
+
+    def counted(self, **numbers: int) -> None:
+        for name, number in numbers.items():
+            what = name.replace("_", " ")
+            self.work[what] = self.work.get(what, 0) + number
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         """Takes a network that is better than the best so far."""
