@@ -35,16 +35,16 @@ def measure(name: str, n: int, threads: int) -> dict[str, Any]:
     table = td.read_table(DATA / f"{name}.csv")
     view = coded(table, tuple(range(n)))
     formula = td.BDeu(1.0).joint(table.n_rows)
-    joint = timed(lambda: _core.score_all_sets(view, formula, n, threads, None, None))
+    joint = timed(lambda: _core.score_all_sets(view, formula, n, _core.Limits(threads)))
     assert joint is not None
     timed(lambda: _core.round_together([joint], n, threads))
     scores = SetStore(n, joint, (None,) * n).core()
-    lattice = timed(lambda: _core.build_block_lattice(scores, False, threads, None, None))
+    lattice = timed(lambda: _core.build_block_lattice(scores, False, _core.Limits(threads)))
     assert lattice is not None
     best_peak = peak_memory()
-    assert timed(lambda: lattice.order_backward(threads, None, None))
+    assert timed(lambda: lattice.order_backward(_core.Limits(threads)))
     networks = _core.Listed.NETWORKS
-    found = timed(lambda: _core.list_best(lattice, networks, 1000, -math.inf, threads, None, None))
+    found = timed(lambda: _core.list_best(lattice, networks, 1000, -math.inf, _core.Limits(threads)))
     assert found[0]
     return {
         "seconds": seconds,

@@ -142,7 +142,9 @@ def search(name: str, most_seconds: float = SECONDS) -> dict[str, Any]:
 
     scores = pruned(td.read_table(DATA / f"{name}.csv"))
     most = sum(scores.store.best_scores)
-    (sampled, _), seconds = timed(lambda: _core.sample_orders(scores.store.candidates, ORDERS, 1, False))
+    (sampled, _), seconds = timed(
+        lambda: _core.sample_orders(scores.store.candidates, ORDERS, 1, False, _core.Limits())
+    )
     n = len(scores.columns)
     return {
         "n": n,

@@ -46,7 +46,7 @@ def measure(name: str, way: str, extend: bool, seconds: float = SECONDS) -> dict
         "made": made,
         "seconds": time.perf_counter() - begin,
         "finished": found.finished,
-        "engine": found.engine,
+        "engine": found.method,
         "limit": limit_text(found.limit),
         "cost": found.cost + shift,
         "bound": found.bound + shift,

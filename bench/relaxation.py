@@ -95,9 +95,9 @@ def measure(path: str, seconds: float) -> dict[str, Any]:
         "finished": found.finished,
         "seconds": run.seconds,
         "cpu": time.process_time() - before,
-        "nodes": found.nodes,
-        "solved": found.rounds,
-        "cuts": found.cuts,
+        "nodes": found.work["parts"],
+        "solved": found.work["rounds"],
+        "cuts": found.work["cuts"],
         "gap": found.cost - found.bound,
         "score": float(store.best_scores.sum()) - found.cost,
     }

@@ -9,14 +9,10 @@ namespace topdag {
 
 namespace {
 
-using MatrixOut = nb::ndarray<nb::numpy, double, nb::ndim<2>>;
-
-MatrixOut give_matrix(const std::vector<double>& values) {
-    auto* owned = new std::vector<double>(values);
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
+RowsOut<double> give_matrix(std::vector<double> values) {
     std::size_t n = 0;
-    while (n * n < owned->size()) ++n;
-    return MatrixOut(owned->data(), {n, n}, owner);
+    while (n * n < values.size()) ++n;
+    return give_rows(std::move(values), std::max<std::size_t>(n, 1));
 }
 
 void bind_posteriors(nb::module_& m) {
@@ -48,26 +44,21 @@ void bind_sums(nb::module_& m) {
         "n_variables"_a, "posteriors"_a, "parent_sets"_a, "extended"_a, "threads"_a);
     m.def(
         "sum_networks",
-        [](const PyScores& scores, bool posteriors, std::uint64_t parent_sets, bool extended, int threads,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const PyScores& scores, bool posteriors, std::uint64_t parent_sets, bool extended, const Watch& watch) {
             const SumsWanted wanted{posteriors, extended, parent_sets};
-            return watched(watch_of(seconds, std::move(on_tick)),
-                           [&](Limits& limits) { return sum_networks(*scores.scores, wanted, threads, limits); });
+            return watched(watch, [&](Limits& limits) { return sum_networks(*scores.scores, wanted, limits); });
         },
-        "scores"_a, "posteriors"_a, "parent_sets"_a, "extended"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "scores"_a, "posteriors"_a, "parent_sets"_a, "extended"_a, "limits"_a,
         "Every network weighs the product of its families; parent_sets: of which variables they are kept.");
     m.def("ordered_paths_bytes", &ordered_paths_bytes, "n_variables"_a, "threads"_a);
     m.def(
         "ordered_paths",
-        [](const PyScores& scores, int threads, std::optional<double> seconds,
-           nb::object on_tick) -> std::optional<std::pair<MatrixOut, double>> {
-            OrderedPaths found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return ordered_paths(*scores.scores, threads, limits);
-            });
+        [](const PyScores& scores, const Watch& watch) -> std::optional<std::pair<RowsOut<double>, double>> {
+            OrderedPaths found = watched(watch, [&](Limits& limits) { return ordered_paths(*scores.scores, limits); });
             if (!found.finished) return std::nullopt;
             return std::make_pair(give_matrix(found.paths), found.defect);
         },
-        "scores"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "scores"_a, "limits"_a,
         "Paths of networks that agree with the order, and how far sums are from one; None when stopped.");
     m.def(
         "order_sums_bytes",
@@ -78,17 +69,16 @@ void bind_sums(nb::module_& m) {
     m.def(
         "sum_orders",
         [](const PyScores& scores, std::optional<DoublesIn> order_weights, bool posteriors, bool paths,
-           std::uint64_t parent_sets, int threads, std::optional<double> seconds, nb::object on_tick) {
+           std::uint64_t parent_sets, const Watch& watch) {
             const int n = scores.scores->n_variables();
             require(!order_weights || order_weights->shape(0) == n * n_sets(n - 1), "n * 2^(n-1) weights of orders");
             const double* log_weights = order_weights ? order_weights->data() : nullptr;
             const OrderSumsWanted wanted{posteriors, paths, parent_sets};
-            return watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return sum_orders(*scores.scores, log_weights, wanted, threads, limits);
+            return watched(watch, [&](Limits& limits) {
+                return sum_orders(*scores.scores, log_weights, wanted, limits);
             });
         },
-        "scores"_a, "order_weights"_a.none(), "posteriors"_a, "paths"_a, "parent_sets"_a, "threads"_a,
-        "seconds"_a.none(), "on_tick"_a.none(),
+        "scores"_a, "order_weights"_a.none(), "posteriors"_a, "paths"_a, "parent_sets"_a, "limits"_a,
         "Every network weighs the product of its families once for each order that agrees with it.");
 }
 

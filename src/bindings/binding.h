@@ -27,7 +27,6 @@
 #include "base/table.h"
 #include "families/candidates.h"
 #include "families/local_scores.h"
-#include "lattice/lattice.h"
 #include "orders/bounds.h"
 
 namespace topdag {
@@ -37,57 +36,64 @@ using namespace nb::literals;
 
 // Each file of this folder adds its part to the module.
 void bind_scores(nb::module_& m);
-void bind_lattice(nb::module_& m);
-void bind_lists(nb::module_& m);
+void bind_lattices(nb::module_& m);
 void bind_classes(nb::module_& m);
 void bind_pruned_scores(nb::module_& m);
 void bind_relaxation(nb::module_& m);
 void bind_order_search(nb::module_& m);
-void bind_block_lattice(nb::module_& m);
-void bind_sparse_lattice(nb::module_& m);
-void bind_ideal_lattice(nb::module_& m);
 void bind_order_prior(nb::module_& m);
-void bind_prior_search(nb::module_& m);
+void bind_partial_networks(nb::module_& m);
 void bind_sums(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_branching(nb::module_& m);
 void bind_path_flow(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
 
-using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using DoublesOut = nb::ndarray<nb::numpy, double, nb::ndim<1>>;
+template <class T>
+using ArrayIn = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using ArrayOut = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+template <class T>
+using RowsOut = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
+using Doubles = ArrayIn<double>;
+using DoublesIn = ArrayIn<const double>;
+using DoublesOut = ArrayOut<double>;
 using Codes = nb::ndarray<const std::uint16_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Weights = nb::ndarray<const std::uint32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Masks = nb::ndarray<const std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using MasksOut = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<1>>;
-using Offsets = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Weights = ArrayIn<const std::uint32_t>;
+using Masks = ArrayIn<const std::uint64_t>;
+using MasksOut = ArrayOut<std::uint64_t>;
+using Offsets = ArrayIn<const std::int64_t>;
 
 inline constexpr int lattice_limit = 30;  // the core's masks of positions hold no more; what fits in memory is asked before
 
-inline DoublesOut give(BigArray values) {
-    auto* owned = new BigArray(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<BigArray*>(p); });
-    return DoublesOut(owned->data(), {owned->size()}, owner);
+// Python owns the values from here on; nothing is copied.
+template <class Values>
+std::pair<Values*, nb::capsule> given_to_python(Values values) {
+    auto* owned = new Values(std::move(values));
+    return {owned, nb::capsule(owned, [](void* p) noexcept { delete static_cast<Values*>(p); })};
 }
 
-template <class T, class Out>
-Out give_vector(std::vector<T> values) {
-    auto* owned = new std::vector<T>(std::move(values));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Out(owned->data(), {owned->size()}, owner);
+template <class Values>
+auto give(Values values) {
+    const auto [owned, owner] = given_to_python(std::move(values));
+    return ArrayOut<std::remove_pointer_t<decltype(owned->data())>>(owned->data(), {owned->size()}, owner);
+}
+
+// As many rows as there are of this width.
+template <class T>
+RowsOut<T> give_rows(std::vector<T> values, std::size_t width) {
+    const auto [owned, owner] = given_to_python(std::move(values));
+    return RowsOut<T>(owned->data(), {owned->size() / width, width}, owner);
+}
+
+// A result's own values as a property of it, which keeps the result alive; nothing is copied.
+template <class Result, class Owner, class T>
+auto array_of(std::vector<T> Owner::*values) {
+    return [values](Result& result) { return ArrayOut<T>((result.*values).data(), {(result.*values).size()}); };
 }
 
 inline nb::int_ give_count(const BigCount& count) {
     return nb::steal<nb::int_>(PyLong_FromString(count.hexadecimal().c_str(), nullptr, 16));
-}
-
-using NetworksOut = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<2>>;
-
-inline NetworksOut give_networks(std::vector<VarSet> masks, std::size_t n) {
-    auto* owned = new std::vector<VarSet>(std::move(masks));
-    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<VarSet>*>(p); });
-    return NetworksOut(owned->data(), {owned->size() / n, n}, owner);
 }
 
 inline void require(bool holds, const char* what) {
@@ -128,22 +134,17 @@ struct PyScores {
     std::unique_ptr<LocalScores> scores;
 };
 
-// Bounds are shared: the largest of several holds them too.
-using BoundPtr = std::shared_ptr<const Bound>;
+// A bound for so many variables.
 struct PyBound {
-    BoundPtr bound;
+    std::unique_ptr<Bound> bound;
     int n;
 };
 
-// F, H and best in memory.
-struct PyLattice {
-    std::unique_ptr<Lattice> lattice;
-};
-
-// How one computation is limited and watched.
+// How one computation is limited and watched: Limits in Python.
 struct Watch {
-    double seconds_left;  // negative: no limit
-    nb::object on_tick;   // called as on_tick(phase, done, total, best, bound), says whether to stop; or None
+    int threads = 1;
+    std::optional<double> seconds;
+    nb::object on_tick = nb::none();  // on_tick(phase, done, total, best, bound) says whether to stop; or None
 };
 
 // Runs work(limits) in a thread of its own; every 50 ms the interpreter may handle signals and report progress.
@@ -155,10 +156,6 @@ auto watched(const Watch& watch, Work&& work) {
     std::optional<std::invoke_result_t<Work&, Limits&>> result;
     run_watched(watch, [&](Limits& limits) { result.emplace(work(limits)); });
     return std::move(*result);
-}
-
-inline Watch watch_of(std::optional<double> seconds_left, nb::object on_tick) {
-    return {seconds_left ? std::max(0.0, *seconds_left) : -1.0, std::move(on_tick)};
 }
 
 using MaybeArray = std::optional<DoublesOut>;

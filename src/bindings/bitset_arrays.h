@@ -18,7 +18,7 @@ struct SetArrays<VarSet> {
     using Number = std::uint64_t;
 
     static VarSet at(const In& array, std::size_t i) { return array.data()[i]; }
-    static Out give(std::vector<VarSet> sets) { return give_vector<VarSet, Out>(std::move(sets)); }
+    static Out give(std::vector<VarSet> sets) { return topdag::give(std::move(sets)); }
     static Number number(VarSet set) { return set; }
     static VarSet set_of(Number number) { return number; }
 };
@@ -26,16 +26,15 @@ struct SetArrays<VarSet> {
 template <>
 struct SetArrays<WideSet> {
     using In = nb::ndarray<const std::uint64_t, nb::shape<-1, 2>, nb::c_contig, nb::device::cpu>;
-    using Out = nb::ndarray<nb::numpy, std::uint64_t, nb::ndim<2>>;
+    using Out = RowsOut<std::uint64_t>;
     using Number = nb::int_;
 
     static WideSet at(const In& array, std::size_t i) { return joined(array.data()[2 * i], array.data()[2 * i + 1]); }
 
     static Out give(const std::vector<WideSet>& sets) {
-        auto* words = new std::vector<std::uint64_t>;
-        nb::capsule owner(words, [](void* p) noexcept { delete static_cast<std::vector<std::uint64_t>*>(p); });
-        for (WideSet set : sets) words->insert(words->end(), {low_word(set), high_word(set)});
-        return Out(words->data(), {sets.size(), 2}, owner);
+        std::vector<std::uint64_t> words;
+        for (WideSet set : sets) words.insert(words.end(), {low_word(set), high_word(set)});
+        return give_rows(std::move(words), 2);
     }
 
     static Number number(WideSet set) {
@@ -62,20 +61,29 @@ std::vector<typename SetArrays<Set>::Number> numbers_of(const std::vector<Set>& 
     return numbers;
 }
 
+// Families by variable: those of x stand from offsets[x] to offsets[x + 1], with parents among the others.
+template <class Set>
+void check_families(int n, const Offsets& offsets, const std::vector<Set>& parents) {
+    require(n >= 1 && n <= static_cast<int>(8 * sizeof(Set)), "too many variables, or none");
+    const std::int64_t* at = offsets.data();
+    require(offsets.shape(0) == static_cast<std::size_t>(n) + 1, "sizes differ");
+    require(at[0] == 0 && at[n] == static_cast<std::int64_t>(parents.size()), "offsets");
+    for (int x = 0; x < n; ++x) {
+        require(at[x] <= at[x + 1], "offsets must not fall");
+        for (std::int64_t i = at[x]; i < at[x + 1]; ++i)
+            require(is_subset(parents[i], all_of<Set>(n) & ~only<Set>(x)), "a family out of range");
+    }
+}
+
 // The families of a list, checked once so that the core may trust them.
 template <class Set>
 CandidatesOf<Set> checked_candidates(int n, const Offsets& offsets, const typename SetArrays<Set>::In& parents_in,
                                      const DoublesIn& scores) {
-    require(n >= 1 && n <= static_cast<int>(8 * sizeof(Set)), "too many variables, or none");
     const std::vector<Set> parents = sets_from<Set>(parents_in);
-    require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.size() == scores.shape(0), "sizes differ");
-    require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
-    for (int x = 0; x < n; ++x) {
-        require(offsets.data()[x] < offsets.data()[x + 1], "every variable needs a family");
-        for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
-            require(is_subset(parents[i], all_of<Set>(n) & ~only<Set>(x)) && std::isfinite(scores.data()[i]),
-                    "a family out of range");
-    }
+    check_families(n, offsets, parents);
+    require(parents.size() == scores.shape(0), "sizes differ");
+    for (int x = 0; x < n; ++x) require(offsets.data()[x] < offsets.data()[x + 1], "every variable needs a family");
+    for (std::size_t i = 0; i < scores.shape(0); ++i) require(std::isfinite(scores.data()[i]), "a score out of range");
     return CandidatesOf<Set>(n, offsets.data(), parents.data(), scores.data());
 }
 

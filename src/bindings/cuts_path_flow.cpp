@@ -47,7 +47,7 @@ void bind_path_flow(nb::module_& m) {
         [](int n, const DoublesIn& lengths) {
             require(lengths.shape(0) == static_cast<std::size_t>(n) * n, "lengths");
             Walks walks = shortest_walks(n, {lengths.data(), lengths.data() + lengths.shape(0)});
-            return std::make_pair(give_vector<double, DoublesOut>(std::move(walks.lengths)), std::move(walks.nexts));
+            return std::make_pair(give(std::move(walks.lengths)), std::move(walks.nexts));
         },
         "n"_a, "lengths"_a, "Lengths of the shortest walks, row by row, and their first steps.");
 }

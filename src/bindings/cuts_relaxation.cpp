@@ -36,16 +36,7 @@ struct PyFamilies {
 
     PyFamilies(Offsets offsets_in, SetsIn<Set> parents_in)
         : offsets(std::move(offsets_in)), parents(sets_from<Set>(parents_in)) {
-        require(offsets.shape(0) >= 2 && offsets.shape(0) <= 8 * sizeof(Set) + 1, "too many variables, or none");
-        const std::size_t n = offsets.shape(0) - 1;
-        const std::int64_t* at = offsets.data();
-        require(at[0] == 0 && at[n] == static_cast<std::int64_t>(parents.size()), "offsets");
-        for (std::size_t v = 0; v < n; ++v) {
-            require(at[v] <= at[v + 1], "offsets");
-            for (std::int64_t i = at[v]; i < at[v + 1]; ++i)
-                require(is_subset(parents[i], all_of<Set>(static_cast<int>(n)) & ~only<Set>(static_cast<int>(v))),
-                        "a family out of range");
-        }
+        check_families(static_cast<int>(offsets.shape(0)) - 1, offsets, parents);
     }
 
     FamilyViewOf<Set> view() const { return {span_of(offsets), std::span<const Set>(parents)}; }
@@ -73,7 +64,7 @@ ClustersOut<Set> give_clusters(const std::vector<ClusterOf<Set>>& clusters) {
         members.push_back(cluster.members);
         ks.push_back(cluster.k);
     }
-    return {SetArrays<Set>::give(std::move(members)), give_vector<std::int64_t, SizesOut>(std::move(ks))};
+    return {SetArrays<Set>::give(std::move(members)), give(std::move(ks))};
 }
 
 template <class Set>
@@ -121,9 +112,9 @@ std::tuple<WholeOut, WholeOut, DoublesOut> entries(const PyCuts<Set>& cuts, std:
                 columns.push_back(entry.family);
                 values.push_back(entry.coefficient);
             }
-    return {give_vector<std::int32_t, WholeOut>(std::move(rows)),
-            give_vector<std::int32_t, WholeOut>(std::move(columns)),
-            give_vector<double, DoublesOut>(std::move(values))};
+    return {give(std::move(rows)),
+            give(std::move(columns)),
+            give(std::move(values))};
 }
 
 template <class Set>
@@ -132,7 +123,7 @@ std::pair<double, DoublesOut> bound_of(const PyCuts<Set>& cuts, const DoublesIn&
     require(costs.shape(0) == cuts.families.size() && allowed.shape(0) == cuts.families.size(), "sizes differ");
     require(multipliers.shape(0) == cuts.pool.size(), "sizes differ");
     ReducedCosts result = cuts.pool.reduced_costs(span_of(costs), span_of(allowed), span_of(multipliers));
-    return {result.bound, give_vector<double, DoublesOut>(std::move(result.excess))};
+    return {result.bound, give(std::move(result.excess))};
 }
 
 template <class Set>
@@ -162,7 +153,7 @@ template <class Set>
 DoublesOut limits_of(const PyCuts<Set>& cuts) {
     std::vector<double> limits;
     for (std::size_t c = 0; c < cuts.pool.size(); ++c) limits.push_back(cuts.pool.cut(c).limit());
-    return give_vector<double, DoublesOut>(std::move(limits));
+    return give(std::move(limits));
 }
 
 template <class Set>
@@ -172,7 +163,8 @@ template <class Set>
 PlainCut<Set> plain_cut(const PyCuts<Set>& cuts, std::size_t c) {
     require(c < cuts.pool.size(), "no such cut");
     PlainCut<Set> plain{{}, SetArrays<Set>::number(cuts.pool.cut(c).variables)};
-    for (const ClusterOf<Set>& cluster : cuts.pool.cut(c).clusters) plain.first.push_back({SetArrays<Set>::number(cluster.members), cluster.k});
+    for (const ClusterOf<Set>& cluster : cuts.pool.cut(c).clusters)
+        plain.first.push_back({SetArrays<Set>::number(cluster.members), cluster.k});
     return plain;
 }
 
@@ -229,14 +221,13 @@ void bind_relaxation_of(nb::module_& m, const char* families_name, const char* c
           "Without families that cost as much as another with some of their parents.");
     m.def(
         "climb_orders",
-        [](const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, const Watch& watch) {
             require(climbs >= 0, "climbs");
-            return give_network(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+            return give_network(watched(watch, [&](Limits& limits) {
                 return climb_orders(candidates, climbs, seed, limits);
             }));
         },
-        "candidates"_a, "climbs"_a, "seed"_a, "seconds"_a.none() = nb::none(), "on_tick"_a.none() = nb::none(),
+        "candidates"_a, "climbs"_a, "seed"_a, "limits"_a,
         "Cost and parents of the best network found by local search over orders; infinite cost: none.");
     m.def(
         "climb_from_weights",

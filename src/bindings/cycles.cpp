@@ -55,22 +55,18 @@ const CaseRules& checked_rules(const PyCaseRules& own, const Candidates& candida
 }
 
 BranchingResult branch(const Candidates& candidates, const PyCaseRules& own, double upper,
-                       std::optional<std::uint64_t> steps, std::optional<std::size_t> memory, int threads,
-                       std::optional<double> seconds, nb::object on_tick) {
+                       std::optional<std::uint64_t> steps, std::optional<std::size_t> memory, const Watch& watch) {
     require(!std::isnan(upper), "upper is not a number");
-    require(threads >= 1, "at least one thread");
     const CaseRules& rules = checked_rules(own, candidates);
     const std::uint64_t most_steps = steps.value_or(~std::uint64_t{0});
-    const BranchingQuestion question{upper, most_steps, memory.value_or(~std::size_t{0}), threads};
-    return watched(
-        watch_of(seconds, std::move(on_tick)),
-        [&](Limits& limits) { return branch_on_cycles(candidates, rules, question, limits); });
+    const BranchingQuestion question{upper, most_steps, memory.value_or(~std::size_t{0})};
+    return watched(watch, [&](Limits& limits) { return branch_on_cycles(candidates, rules, question, limits); });
 }
 
 CostedNetwork sample(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, bool climbs,
-                  std::optional<double> seconds, nb::object on_tick) {
+                  const Watch& watch) {
     require(orders >= 0, "orders");
-    const OrderedNetwork found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+    const OrderedNetwork found = watched(watch, [&](Limits& limits) {
         OrderedNetwork best = sample_orders(candidates, orders, seed, limits);
         return climbs && best.cost < Candidates::no_family ? climb_from(candidates, best.order, limits) : best;
     });
@@ -78,11 +74,10 @@ CostedNetwork sample(const Candidates& candidates, std::int64_t orders, std::uin
 }
 
 CostedNetwork sample_under_rules(const Candidates& candidates, const PyCaseRules& own, std::int64_t orders,
-                            std::int64_t climbs, std::uint64_t seed, std::optional<double> seconds,
-                            nb::object on_tick) {
+                            std::int64_t climbs, std::uint64_t seed, const Watch& watch) {
     require(orders >= 0 && climbs >= 0, "orders and climbs");
     const CaseRules& rules = checked_rules(own, candidates);
-    const OrderedNetwork found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
+    const OrderedNetwork found = watched(watch, [&](Limits& limits) {
         return sample_satisfying(candidates, rules, {orders, climbs, seed}, limits);
     });
     return {found.cost, found.parents};
@@ -162,13 +157,11 @@ void bind_branching(nb::module_& m) {
         .def_ro("networks", &BranchingResult::networks)
         .def_ro("bytes", &BranchingResult::bytes);
     m.def("branch_on_cycles", &branch, "candidates"_a, "rules"_a, "upper"_a, "steps"_a.none(), "memory"_a.none(),
-          "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-          "Breaks cycles, one at a time.");
-    m.def("sample_orders", &sample, "candidates"_a, "orders"_a, "seed"_a, "climbs"_a, "seconds"_a.none() = nb::none(),
-          "on_tick"_a.none() = nb::none(),
+          "limits"_a, "Breaks cycles, one at a time.");
+    m.def("sample_orders", &sample, "candidates"_a, "orders"_a, "seed"_a, "climbs"_a, "limits"_a,
           "Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.");
     m.def("sample_satisfying", &sample_under_rules, "candidates"_a, "rules"_a, "orders"_a, "climbs"_a, "seed"_a,
-          "seconds"_a.none() = nb::none(), "on_tick"_a.none() = nb::none(),
+          "limits"_a,
           "Cost and parents of the best network of random orders, repaired to satisfy the rules; infinite cost: none "
           "found.");
     m.def(

@@ -1,6 +1,7 @@
 // order_prior.cpp: the best networks under a prior over orders.
 #include "binding.h"
 
+#include "lattice/lattice.h"
 #include "order_prior/order_prior.h"
 
 namespace topdag {
@@ -20,35 +21,26 @@ OrderWeight weight_of(int n, const std::vector<DoublesIn>& tables, const Precede
 }  // namespace
 
 void bind_order_prior(nb::module_& m) {
-    nb::class_<PriorResult>(m, "PriorResult")
-        .def_ro("bound", &PriorResult::bound)
-        .def_ro("floor", &PriorResult::floor)
-        .def_ro("finished", &PriorResult::finished)
-        .def_ro("memory_hit", &PriorResult::memory_hit)
+    nb::class_<PriorResult, FoundNetworks>(m, "PriorResult", "The best first, scores with the log weights of orders.")
+        .def_ro("bound", &PriorResult::bound, "No network scores more.")
         .def_ro("parts", &PriorResult::parts)
         .def_ro("sweeps", &PriorResult::sweeps)
         .def_ro("sparse_sweeps", &PriorResult::sparse_sweeps)
         .def_ro("root_families", &PriorResult::root_families)
-        .def_ro("counted", &PriorResult::counted)
-        .def_prop_ro("values", [](const PriorResult& r) { return give_vector<double, DoublesOut>(r.values); },
-                     nb::rv_policy::automatic)
-        .def_prop_ro("parents", [](const PriorResult& r) { return give_vector<std::uint64_t, MasksOut>(r.parents); },
-                     nb::rv_policy::automatic, "Network by network.");
+        .def_ro("counted", &PriorResult::counted);
     m.def(
         "search_order_prior",
         [](const PyScores& scores, const std::vector<DoublesIn>& order_weights, std::size_t most, double log_factor,
-           double most_bytes, int threads, std::optional<double> seconds, nb::object on_tick) {
+           double most_bytes, const Watch& watch) {
             const int n = scores.scores->n_variables();
-            require(n >= 1 && n <= Lattice::most_variables && most >= 1 && threads >= 1, "out of range");
+            require(n >= 1 && n <= Lattice::most_variables && most >= 1, "out of range");
             const OrderWeight weight = weight_of(n, order_weights, scores.scores->precedence());
-            return watched(
-                watch_of(seconds, std::move(on_tick)),
-                [&](Limits& limits) {
-                    return search_order_prior(*scores.scores, weight, {most, log_factor, most_bytes}, threads, limits);
-                });
+            return watched(watch, [&](Limits& limits) {
+                return search_order_prior(*scores.scores, weight, {most, log_factor, most_bytes}, limits);
+            });
         },
-        "scores"_a, "order_weights"_a, "most"_a, "log_factor"_a, "most_bytes"_a, "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "The best networks when orders weigh too.");
+        "scores"_a, "order_weights"_a, "most"_a, "log_factor"_a, "most_bytes"_a, "limits"_a,
+        "The best networks when orders weigh too.");
     m.def("order_prior_bytes", &order_prior_bytes, "n"_a, "threads"_a, "Bytes of the tables beside the scores.");
 }
 

@@ -2,8 +2,6 @@
 #include "binding.h"
 #include "bitset_arrays.h"
 
-#include <nanobind/stl/shared_ptr.h>
-
 #include "families/components.h"
 #include "orders/cluster_bound.h"
 #include "orders/near_sets.h"
@@ -14,9 +12,6 @@
 namespace topdag {
 
 namespace {
-
-constexpr std::size_t unlimited = std::numeric_limits<std::size_t>::max();
-using OffsetsOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
 
 std::vector<WeightedCluster> checked_clusters(int n, const Masks& members, const Offsets& ks,
                                               const DoublesIn& multipliers) {
@@ -44,11 +39,17 @@ std::vector<VarSet> checked_groups(int n, const std::vector<VarSet>& groups) {
 
 using Search = OrderResult (*)(const Candidates&, const Bound&, const OrderQuestion&, Limits&);
 
-OrderResult run_search(Search search, const Candidates& c, const PyBound& b, const OrderQuestion& question,
-                       const Watch& watch) {
-    require(b.n == c.n_variables(), "a bound for other variables");
-    require(!std::isnan(question.upper), "upper is not a number");
-    return watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); });
+void bind_search(nb::module_& m, const char* name, Search search, const char* what) {
+    m.def(
+        name,
+        [search](const Candidates& c, const PyBound& b, double upper, bool extend_paths,
+                 std::optional<std::size_t> memory, const Watch& watch) {
+            require(b.n == c.n_variables(), "a bound for other variables");
+            require(!std::isnan(upper), "upper is not a number");
+            const OrderQuestion question{upper, extend_paths, memory.value_or(std::numeric_limits<std::size_t>::max())};
+            return watched(watch, [&](Limits& limits) { return search(c, *b.bound, question, limits); });
+        },
+        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "limits"_a, what);
 }
 
 void bind_bounds(nb::module_& m) {
@@ -64,34 +65,21 @@ void bind_bounds(nb::module_& m) {
             "placed"_a, "at(placed + x) for each x not placed; zero for the others.")
         .def_prop_ro("is_consistent", [](const PyBound& b) { return b.bound->is_consistent(); })
         .def_prop_ro("size", [](const PyBound& b) { return b.bound->size(); });
-    m.def("simple_bound", [](const Candidates& c) { return PyBound{std::make_shared<SimpleBound>(), c.n_variables()}; },
+    m.def("simple_bound", [](const Candidates& c) { return PyBound{std::make_unique<SimpleBound>(), c.n_variables()}; },
           "candidates"_a);
     m.def(
         "cluster_bound",
         [](const Candidates& c, const Masks& members, const Offsets& ks, const DoublesIn& multipliers) {
             auto clusters = checked_clusters(c.n_variables(), members, ks, multipliers);
-            return PyBound{std::make_shared<ClusterBound>(c, std::move(clusters)), c.n_variables()};
+            return PyBound{std::make_unique<ClusterBound>(c, std::move(clusters)), c.n_variables()};
         },
         "candidates"_a, "members"_a, "ks"_a, "multipliers"_a);
-    m.def(
-        "largest_bound",
-        [](const std::vector<PyBound>& bounds) {
-            require(!bounds.empty(), "no bounds");
-            std::vector<BoundPtr> all;
-            for (const PyBound& bound : bounds) {
-                require(bound.n == bounds.front().n, "bounds for different variables");
-                all.push_back(bound.bound);
-            }
-            return PyBound{std::make_shared<LargestBound>(std::move(all)), bounds.front().n};
-        },
-        "bounds"_a);
-
     m.def(
         "group_bound",
         [](const Candidates& c, const std::vector<VarSet>& groups) {
             const std::vector<VarSet> checked = checked_groups(c.n_variables(), groups);
             nb::gil_scoped_release released;
-            return PyBound{std::make_shared<GroupBound>(c, checked), c.n_variables()};
+            return PyBound{std::make_unique<GroupBound>(c, checked), c.n_variables()};
         },
         "candidates"_a, "groups"_a, "Static patterns: all subsets of each group.");
     m.def("groups_by_strongest_parents", &groups_by_strongest_parents, "candidates"_a, "most"_a);
@@ -101,7 +89,7 @@ void bind_bounds(nb::module_& m) {
             require(k >= 1 && k <= 4, "patterns of 1 to 4 variables");
             nb::gil_scoped_release released;
             const PatternChoice choice = optimal ? PatternChoice::optimal : PatternChoice::greedy;
-            return PyBound{std::make_shared<CycleBound>(c, k, choice), c.n_variables()};
+            return PyBound{std::make_unique<CycleBound>(c, k, choice), c.n_variables()};
         },
         "candidates"_a, "k"_a, "optimal"_a, "Dynamic patterns: k-cycle conflicts.");
 }
@@ -137,9 +125,9 @@ void bind_components_of(nb::module_& m) {
                 offsets.push_back(static_cast<std::int64_t>(parents.size()));
                 rest &= rest - 1;
             }
-            return std::make_tuple(give_vector<std::int64_t, OffsetsOut>(std::move(offsets)),
+            return std::make_tuple(give(std::move(offsets)),
                                    Arrays::give(std::move(parents)),
-                                   give_vector<double, DoublesOut>(std::move(scores)));
+                                   give(std::move(scores)));
         },
         "candidates"_a, "variables"_a, "before"_a, "offsets, parents within the component, scores.");
 }
@@ -180,40 +168,19 @@ void bind_order_search(nb::module_& m) {
             for (const LayerCount& layer : result.layers) layers.emplace_back(layer.expanded, layer.open);
             return layers;
         }, "By size: sets expanded, sets found and not expanded.");
-    m.def(
-        "search_orders",
-        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
-           std::optional<double> seconds, nb::object on_tick) {
-            const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), 1};
-            return run_search(search_orders, c, b, question, watch_of(seconds, std::move(on_tick)));
-        },
-        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "seconds"_a.none(),
-        "on_tick"_a.none(), "Best first.");
-    m.def(
-        "search_in_layers",
-        [](const Candidates& c, const PyBound& b, double upper, bool extend_paths, std::optional<std::size_t> memory,
-           int threads, std::optional<double> seconds, nb::object on_tick) {
-            require(threads >= 1, "at least one thread");
-            const OrderQuestion question{upper, extend_paths, memory.value_or(unlimited), threads};
-            return run_search(search_in_layers, c, b, question, watch_of(seconds, std::move(on_tick)));
-        },
-        "candidates"_a, "bound"_a, "upper"_a, "extend_paths"_a, "memory"_a.none(), "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "Breadth first, two layers at a time.");
+    bind_search(m, "search_orders", search_orders, "Best first.");
+    bind_search(m, "search_in_layers", search_in_layers, "Breadth first, two layers at a time.");
     m.def(
         "sets_within",
-        [](const Candidates& c, const PyBound& b, double threshold, std::size_t most_sets, int threads,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const Candidates& c, const PyBound& b, double threshold, std::size_t most_sets, const Watch& watch) {
             require(b.n == c.n_variables(), "a bound for other variables");
             require(b.bound->is_consistent(), "a bound that is not consistent");
-            require(threads >= 1, "at least one thread");
-            NearSets near = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return sets_within(c, *b.bound, threshold, most_sets, threads, limits);
+            NearSets near = watched(watch, [&](Limits& limits) {
+                return sets_within(c, *b.bound, threshold, most_sets, limits);
             });
-            return std::make_tuple(near.complete, give_vector<VarSet, MasksOut>(std::move(near.sets)),
-                                   give_vector<double, DoublesOut>(std::move(near.forward)));
+            return std::make_tuple(near.complete, give(std::move(near.sets)), give(std::move(near.forward)));
         },
-        "candidates"_a, "bound"_a, "threshold"_a, "most_sets"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "complete, sets by size, F of each.");
+        "candidates"_a, "bound"_a, "threshold"_a, "most_sets"_a, "limits"_a, "complete, sets by size, F of each.");
 }
 
 }  // namespace topdag

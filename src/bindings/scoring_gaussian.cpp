@@ -83,36 +83,25 @@ void bind_gaussian_sets(nb::module_& m) {
             },
             "variables"_a, "Of the matrix of these variables; not a number where one depends on others.");
 
-    nb::class_<GaussianFamilies>(m, "GaussianFamilies", "The families kept, and what was done for them.")
-        .def_ro("memory_needed", &GaussianFamilies::memory_needed)
-        .def_ro("degenerate", &GaussianFamilies::degenerate)
-        .def_ro("grid", &GaussianFamilies::grid)
-        .def_ro("limit", &GaussianFamilies::limit)
-        .def_ro("n_scored", &GaussianFamilies::n_scored)
-        .def_ro("n_cut", &GaussianFamilies::n_cut)
-        .def_prop_ro("offsets", [](const GaussianFamilies& f) { return f.offsets; })
-        .def("take_parents", [](GaussianFamilies& f) { return give_vector<VarSet, MasksOut>(std::move(f.parents)); })
-        .def("take_scores", [](GaussianFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
     m.def(
         "score_gaussian_families",
         [](const Scatter& scatter, const MinorFormula& formula, double penalty, int max_parents, double epsilon,
-           std::uint64_t k, double slack, double memory, int threads, std::optional<double> seconds,
-           nb::object on_tick) -> std::optional<GaussianFamilies> {
+           std::uint64_t k, double slack, double memory, const Watch& watch) -> std::optional<GaussianFamilies> {
             require(scatter.n >= 1 && scatter.n <= 64, "1 to 64 variables");
             check_formula(formula, scatter.n);
             const GaussianQuestion question{formula, penalty, max_parents, epsilon, k, slack, memory};
-            GaussianFamilies found = watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return score_gaussian_families(scatter, question, threads, limits);
+            GaussianFamilies found = watched(watch, [&](Limits& limits) {
+                return score_gaussian_families(scatter, question, limits);
             });
             if (!found.finished && found.memory_needed == 0.0 && found.degenerate == 0) return std::nullopt;
             return found;
         },
-        "scatter"_a, "formula"_a, "penalty"_a, "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a, "memory"_a, "threads"_a,
-        "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+        "scatter"_a, "formula"_a, "penalty"_a, "max_parents"_a, "epsilon"_a, "k"_a, "slack"_a, "memory"_a, "limits"_a,
+        "None when stopped.");
     m.def(
         "score_mixed_families",
         [](const PyTable& discrete, const Matrix& values, const std::vector<int>& continuous_places, double penalty,
-           int max_parents, int threads, std::optional<double> seconds, nb::object on_tick) {
+           int max_parents, const Watch& watch) {
             const Numbers numbers = checked_numbers(values, discrete.weights);
             MixedTable table{discrete.view, numbers, {}, continuous_places};
             const int n = discrete.view.n_variables() + static_cast<int>(values.shape(0));
@@ -124,27 +113,26 @@ void bind_gaussian_sets(nb::module_& m) {
             require(table.discrete_places.size() == discrete.view.columns.size(), "a place for each column");
             MixedCounts counts;
             const auto fill = [&](Limits& limits, double* out) {
-                return score_mixed_families(table, penalty, max_parents, threads, limits, out, counts);
+                return score_mixed_families(table, penalty, max_parents, limits, out, counts);
             };
-            MaybeArray families = filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), fill);
+            MaybeArray families = filled(watch, n * n_sets(n - 1), fill);
             return std::tuple(std::move(families), counts.degenerate, counts.hopeless);
         },
-        "discrete"_a, "values"_a, "continuous_places"_a, "penalty"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(),
-        "on_tick"_a.none(), "Scores of all families, None when stopped; how many are degenerate, and hopeless.");
+        "discrete"_a, "values"_a, "continuous_places"_a, "penalty"_a, "max_parents"_a, "limits"_a,
+        "Scores of all families, None when stopped; how many are degenerate, and hopeless.");
     m.def(
         "score_minors",
-        [](const Scatter& scatter, const MinorFormula& formula, int most, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const Scatter& scatter, const MinorFormula& formula, int most, const Watch& watch) {
             require(scatter.n >= 1 && scatter.n <= lattice_limit, "too many variables");
             check_formula(formula, scatter.n);
             VarSet degenerate = 0;
             const auto fill = [&](Limits& limits, double* out) {
-                return score_minors(scatter, formula, most, threads, limits, out, degenerate);
+                return score_minors(scatter, formula, most, limits, out, degenerate);
             };
-            MaybeArray scores = filled(watch_of(seconds, std::move(on_tick)), n_sets(scatter.n), fill);
+            MaybeArray scores = filled(watch, n_sets(scatter.n), fill);
             return std::pair(std::move(scores), degenerate);
         },
-        "scatter"_a, "formula"_a, "most"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "scatter"_a, "formula"_a, "most"_a, "limits"_a,
         "Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.");
 }
 

@@ -2,6 +2,7 @@
 #include "binding.h"
 
 #include "bitset_arrays.h"
+#include "scoring/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
 
@@ -41,7 +42,7 @@ void bind_grid_scores(nb::module_& m, const char* name) {
             for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
             int grid = 0;
             std::vector<double> scores = grid_scores(t.view, question, formula, listed, &grid);
-            return std::make_pair(grid, give_vector<double, DoublesOut>(std::move(scores)));
+            return std::make_pair(grid, give(std::move(scores)));
         },
         "table"_a, "question"_a, "formula"_a, "sets"_a,
         "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
@@ -60,44 +61,49 @@ void bind_pruned_scores(nb::module_& m) {
             },
             "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
 
-    nb::class_<PrunedFamilies>(m, "PrunedFamilies", "The families kept, and what was done for them.")
-        .def_ro("memory_needed", &PrunedFamilies::memory_needed)
+    nb::class_<KeptLists>(m, "KeptLists", "The families kept, and what was done for them.")
+        .def_ro("memory_needed", &KeptLists::memory_needed)
+        .def_prop_ro("offsets", array_of<KeptLists>(&KeptLists::offsets))
+        .def_prop_ro("parents",
+                     [](KeptLists& f) {
+                         const auto words = static_cast<std::size_t>(f.words);
+                         return RowsOut<std::uint64_t>(f.parents.data(), {f.scores.size(), words});
+                     })
+        .def_prop_ro("scores", array_of<KeptLists>(&KeptLists::scores))
+        .def_ro("grid", &KeptLists::grid)
+        .def_ro("limit", &KeptLists::limit)
+        .def_ro("n_scored", &KeptLists::n_scored);
+    nb::class_<PrunedFamilies, KeptLists>(m, "PrunedFamilies")
         .def_ro("is_dense", &PrunedFamilies::is_dense)
-        .def_ro("words", &PrunedFamilies::words)
-        .def_ro("grid", &PrunedFamilies::grid)
-        .def_ro("limit", &PrunedFamilies::limit)
-        .def_ro("n_scored", &PrunedFamilies::n_scored)
         .def_ro("n_sets", &PrunedFamilies::n_sets)
         .def_prop_ro("n_cut",
-                     [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); })
-        .def_prop_ro("offsets", [](const PrunedFamilies& f) { return f.offsets; })
-        .def("take_parents", [](PrunedFamilies& f) { return give_vector<std::uint64_t, MasksOut>(std::move(f.parents)); })
-        .def("take_scores", [](PrunedFamilies& f) { return give_vector<double, DoublesOut>(std::move(f.scores)); });
+                     [](const PrunedFamilies& f) { return std::vector<std::uint64_t>(f.n_cut.begin(), f.n_cut.end()); });
+    nb::class_<GaussianFamilies, KeptLists>(m, "GaussianFamilies")
+        .def_ro("degenerate", &GaussianFamilies::degenerate)
+        .def_ro("n_cut", &GaussianFamilies::n_cut);
 
     m.def(
         "score_pruned",
-        [](const PyTable& t, const PruningQuestion& question, bool stop_when_dense, int threads,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const PyTable& t, const PruningQuestion& question, bool stop_when_dense, const Watch& watch) {
             check_question(t, question);
-            return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return score_pruned(t.view, question, stop_when_dense, threads, limits);
+            return found_or_none(watched(watch, [&](Limits& limits) {
+                return score_pruned(t.view, question, stop_when_dense, limits);
             }));
         },
-        "table"_a, "question"_a, "stop_when_dense"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
-        "None when stopped.");
+        "table"_a, "question"_a, "stop_when_dense"_a, "limits"_a, "None when stopped.");
     m.def(
         "score_layers",
-        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in, int threads,
-           std::optional<double> seconds, nb::object on_tick) {
+        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in,
+           const Watch& watch) {
             check_question(t, question, 128);
             const std::vector<WideSet> must = sets_from<WideSet>(must_in);
             check_must(t.view.n_variables(), must, question.max_parents);
             require(question.k == 0, "k better subsets are not counted in layers");
-            return found_or_none(watched(watch_of(seconds, std::move(on_tick)), [&](Limits& limits) {
-                return score_layers(t.view, question, must, threads, limits);
+            return found_or_none(watched(watch, [&](Limits& limits) {
+                return score_layers(t.view, question, must, limits);
             }));
         },
-        "table"_a, "question"_a, "must"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(), "None when stopped.");
+        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
     bind_grid_scores<VarSet>(m, "grid_scores");
     bind_grid_scores<WideSet>(m, "wide_grid_scores");
 }

@@ -13,12 +13,12 @@ namespace {
 void check_lattice(const PyTable& table) { require(table.view.n_variables() <= lattice_limit, "too many variables"); }
 
 std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int threads) {
-    Limits limits;
+    Limits limits(threads);
     double magnitude = 0.0;
     nb::gil_scoped_release released;
     for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0)));
     const int exponent = grid_exponent(n, magnitude);
-    for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, threads, limits);
+    for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, limits);
     return {magnitude, exponent};
 }
 
@@ -79,46 +79,41 @@ void bind_scores(nb::module_& m) {
             return score_one_set(t.view, formula, variables);
         },
         "table"_a, "formula"_a, "variables"_a);
-    m.def("most_cells_with_hope", [](const PyTable& t, const SetFormula& f) { return most_cells_with_hope(t.view, f); },
-          "table"_a, "formula"_a);
     m.def("scoring_bytes", [](const PyTable& t, const SetFormula& f, int threads) { return scoring_bytes(t.view, f, threads); },
           "table"_a, "formula"_a, "threads"_a);
-    m.def("lattice_bytes", &Lattice::bytes, "n_variables"_a);
 
     m.def(
         "score_all_sets",
-        [](const PyTable& t, const SetFormula& formula, int max_size, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const PyTable& t, const SetFormula& formula, int max_size, const Watch& watch) {
             check_lattice(t);
-            return filled(watch_of(seconds, std::move(on_tick)), n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
-                return score_all_sets(t.view, formula, max_size, threads, limits, out);
+            return filled(watch, n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
+                return score_all_sets(t.view, formula, max_size, limits, out);
             });
         },
-        "table"_a, "formula"_a, "max_size"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none(),
+        "table"_a, "formula"_a, "max_size"_a, "limits"_a,
         "Scores of all sets, indexed by their bits; None when stopped.");
     m.def(
         "score_all_sets_bde",
-        [](const PyTable& t, double ess, DoublesIn prior, int max_size, int threads, std::optional<double> seconds,
-           nb::object on_tick) {
+        [](const PyTable& t, double ess, DoublesIn prior, int max_size, const Watch& watch) {
             check_lattice(t);
             double cells = 1;
             for (int arity : t.view.arities) cells *= arity;
             require(static_cast<double>(prior.shape(0)) == cells, "the prior must have one entry a cell");
-            return filled(watch_of(seconds, std::move(on_tick)), n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
-                return score_all_sets_bde(t.view, ess, prior.data(), max_size, threads, limits, out);
+            return filled(watch, n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
+                return score_all_sets_bde(t.view, ess, prior.data(), max_size, limits, out);
             });
         },
-        "table"_a, "ess"_a, "prior"_a, "max_size"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+        "table"_a, "ess"_a, "prior"_a, "max_size"_a, "limits"_a);
     m.def(
         "score_families_bds",
-        [](const PyTable& t, double ess, int max_parents, int threads, std::optional<double> seconds, nb::object on_tick) {
+        [](const PyTable& t, double ess, int max_parents, const Watch& watch) {
             check_lattice(t);
             const int n = t.view.n_variables();
-            return filled(watch_of(seconds, std::move(on_tick)), n * n_sets(n - 1), [&](Limits& limits, double* out) {
-                return score_families_bds(t.view, ess, max_parents, threads, limits, out);
+            return filled(watch, n * n_sets(n - 1), [&](Limits& limits, double* out) {
+                return score_families_bds(t.view, ess, max_parents, limits, out);
             });
         },
-        "table"_a, "ess"_a, "max_parents"_a, "threads"_a, "seconds"_a.none(), "on_tick"_a.none());
+        "table"_a, "ess"_a, "max_parents"_a, "limits"_a);
     m.attr("EXACT_BITS") = exact_bits;
     m.def("coarsest_exponent", &coarsest_exponent, "n_variables"_a,
           "The exponent of the coarsest grid on which an answer may be called proved.");
@@ -164,13 +159,8 @@ void bind_scores(nb::module_& m) {
         "listed_scores",
         [](int n, Offsets offsets, Masks parents, DoublesIn scores, std::vector<std::uint64_t> before) {
             require(n >= 1 && n <= lattice_limit, "too many variables");
-            require(offsets.shape(0) == static_cast<std::size_t>(n) + 1 && parents.shape(0) == scores.shape(0), "sizes differ");
-            require(offsets.data()[0] == 0 && offsets.data()[n] == static_cast<std::int64_t>(scores.shape(0)), "offsets");
-            for (int x = 0; x < n; ++x) {
-                require(offsets.data()[x] <= offsets.data()[x + 1], "offsets must not fall");
-                for (std::int64_t i = offsets.data()[x]; i < offsets.data()[x + 1]; ++i)
-                    require(parents.data()[i] < n_sets(n) && !has(parents.data()[i], x), "parents out of range");
-            }
+            require(parents.shape(0) == scores.shape(0), "sizes differ");
+            check_families(n, offsets, sets_from<VarSet>(parents));
             PyScores result;
             result.scores = std::make_unique<ListedScores>(n, offsets.data(), parents.data(), scores.data());
             result.scores->set_precedence(checked_precedence(n, std::move(before)));

@@ -55,10 +55,11 @@ bool tick(Limits& limits, const nb::object& on_tick) {
 }  // namespace
 
 void run_watched(const Watch& watch, const std::function<void(Limits&)>& work) {
-    Limits limits;
-    if (watch.seconds_left >= 0)
-        limits.deadline = Limits::Clock::now() + std::chrono::duration_cast<Limits::Clock::duration>(
-                                                     std::chrono::duration<double>(std::min(watch.seconds_left, 1e9)));
+    Limits limits(watch.threads);
+    if (watch.seconds) {
+        const std::chrono::duration<double> seconds(std::clamp(*watch.seconds, 0.0, 1e9));
+        limits.deadline = Limits::Clock::now() + std::chrono::duration_cast<Limits::Clock::duration>(seconds);
+    }
     std::exception_ptr failure;
     std::mutex lock;
     std::condition_variable ended;

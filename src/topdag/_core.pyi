@@ -10,6 +10,21 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Limits:
+    """How many threads may work, how long, and who watches and stops them."""
+
+    def __init__(self, threads: int = 1, seconds: float | None = None, on_tick: object | None = None) -> None:
+        """
+        on_tick(phase, done, total, best, bound) is called now and then and says whether to stop.
+        """
+
+    @property
+    def threads(self) -> int: ...
+
+    @property
+    def seconds(self) -> float | None:
+        """None: no limit."""
+
 def count_readings(wanted: bool) -> None:
     """
     For tests: whether the clock of all limits counts its readings, a second each, in place of real seconds.
@@ -55,18 +70,14 @@ class CodedTable:
 
 def score_set(table: CodedTable, formula: SetFormula, variables: Sequence[int]) -> float: ...
 
-def most_cells_with_hope(table: CodedTable, formula: SetFormula) -> float: ...
-
 def scoring_bytes(table: CodedTable, formula: SetFormula, threads: int) -> float: ...
 
-def lattice_bytes(n_variables: int) -> float: ...
-
-def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, threads: int, seconds: float | None, on_tick: object | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
     """Scores of all sets, indexed by their bits; None when stopped."""
 
-def score_all_sets_bde(table: CodedTable, ess: float, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_size: int, threads: int, seconds: float | None, on_tick: object | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
+def score_all_sets_bde(table: CodedTable, ess: float, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
 
-def score_families_bds(table: CodedTable, ess: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
+def score_families_bds(table: CodedTable, ess: float, max_parents: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
 
 EXACT_BITS: int = 52
 
@@ -119,6 +130,62 @@ class WideCandidates:
     @property
     def size(self) -> int: ...
 
+class Listed(enum.Enum):
+    NETWORKS = 0
+
+    CLASSES = 1
+
+class WalkCounts:
+    @property
+    def found(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def dead_ends(self) -> int: ...
+
+class FoundNetworks:
+    """Networks, and what is known of all others."""
+
+    @property
+    def finished(self) -> bool: ...
+
+    @property
+    def memory_hit(self) -> bool: ...
+
+    @property
+    def floor(self) -> float:
+        """Whatever scores more is among them."""
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
+
+    @property
+    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]:
+        """By network, then by variable."""
+
+class BestList(FoundNetworks):
+    """The best first."""
+
+    @property
+    def counts(self) -> WalkCounts: ...
+
+class NetworkStream:
+    """All networks above a threshold, in no particular order."""
+
+    def next(self, most: int, limits: Limits) -> FoundNetworks:
+        """
+        The next ones: fewer than asked when time is up, or at the end, where it is finished.
+        """
+
+def lattice_bytes(n_variables: int) -> float: ...
+
+def count_families(scores: LocalScores) -> int:
+    """How many families are allowed."""
+
+def families_worth_keeping(scores: LocalScores, x: int, epsilon: float) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
 class LatticeResult:
     @property
     def finished(self) -> bool: ...
@@ -138,18 +205,17 @@ class LatticeResult:
     @property
     def order_seconds(self) -> float: ...
 
-def best_network(scores: LocalScores, slack: float, threads: int, seconds: float | None, on_tick: object | None) -> LatticeResult: ...
-
-def count_families(scores: LocalScores) -> int:
-    """How many families are allowed."""
-
-def families_worth_keeping(scores: LocalScores, x: int, epsilon: float) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+def best_network(scores: LocalScores, slack: float, limits: Limits) -> LatticeResult: ...
 
 class Lattice:
     """Best parents, forward and backward tables over all sets."""
 
     @property
     def best_score(self) -> float: ...
+
+    @property
+    def best_alone(self) -> list[float]:
+        """By variable, its best local score."""
 
     def best_parents(self, slack: float) -> list[int]:
         """
@@ -159,108 +225,155 @@ class Lattice:
     def family_bound(self, x: int, parents: int) -> float:
         """The score of the best network that has this family."""
 
-def build_lattice(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> Lattice | None:
+def build_lattice(scores: LocalScores, limits: Limits) -> Lattice:
     """None when stopped."""
 
-def families_reaching(lattice: Lattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None:
-    """
-    By variable the families that some network scoring so much has, as masks and scores; None when stopped.
-    """
-
-def edge_bounds(lattice: Lattice, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
+def edge_bounds(lattice: Lattice, limits: Limits) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]] | None:
     """
     The best score with and without each edge parent -> child, at parent * n + child; None when stopped.
     """
 
-class Listed(enum.Enum):
-    NETWORKS = 0
+@overload
+def families_reaching(lattice: Lattice, threshold: float, limits: Limits) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None: ...
 
-    CLASSES = 1
+@overload
+def families_reaching(lattice: BlockLattice, threshold: float, limits: Limits) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None: ...
 
-class WalkCounts:
-    @property
-    def found(self) -> int: ...
+@overload
+def families_reaching(lattice: IdealLattice, threshold: float, limits: Limits) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None: ...
 
-    @property
-    def expanded(self) -> int: ...
-
-    @property
-    def dead_ends(self) -> int: ...
-
-class SearchCounts:
-    @property
-    def generated(self) -> int: ...
-
-    @property
-    def expanded(self) -> int: ...
-
-    @property
-    def re_expanded(self) -> int: ...
-
-    @property
-    def oracle_calls(self) -> int: ...
-
-def search_networks(lattice: Lattice, most: int, block: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts, float, float]:
+@overload
+def families_reaching(lattice: SparseLattice, threshold: float, limits: Limits) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None:
     """
-    finished, floor, scores, parents by network, counts, seconds for bounds, seconds for the search.
+    By variable the families that some network scoring so much has: parents, local scores, and the scores of the best networks with them; None when stopped.
     """
 
-def search_listed_networks(candidates: Candidates, bound: Bound, most: int, epsilon: float, block: int, memory: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], SearchCounts]:
-    """
-    finished, memory hit, floor, scores, parents by network, counts: none further than epsilon behind the best; what is left scores at most floor.
-    """
-
-def completion_values(candidates: Candidates, bound: Bound, epsilon: float, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
-    """
-    By set, what the others must cost when these come first, negated, or minus infinity where this leads to no network within epsilon of the best; and how many sets had to be searched for.
-    """
-
-class NetworkStream:
-    """All networks above a threshold, in no particular order."""
-
-    def next(self, most: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
-        """
-        Whether none is left, and scores and parents of the next ones; fewer than asked at the end or when time is up.
-        """
+@overload
+def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, limits: Limits) -> BestList: ...
 
 @overload
-def list_best(lattice: Lattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, limits: Limits) -> BestList: ...
 
 @overload
-def list_best(lattice: BlockLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+def list_best(lattice: IdealLattice, what: Listed, most: int, lowest: float, limits: Limits) -> BestList: ...
 
 @overload
-def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]: ...
+def list_best(lattice: SparseLattice, what: Listed, most: int, lowest: float, limits: Limits) -> BestList: ...
 
 @overload
-def list_best(lattice: IdealLattice, what: Listed, most: int, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], WalkCounts]:
-    """finished, floor, scores, parents by network, counts."""
+def count_above(lattice: Lattice, what: Listed, lowest: float, limits: Limits) -> tuple[bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: Lattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
+def count_above(lattice: BlockLattice, what: Listed, lowest: float, limits: Limits) -> tuple[bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: BlockLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
+def count_above(lattice: IdealLattice, what: Listed, lowest: float, limits: Limits) -> tuple[bool, WalkCounts]: ...
 
 @overload
-def count_above(lattice: SparseLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]: ...
-
-@overload
-def count_above(lattice: IdealLattice, what: Listed, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, WalkCounts]:
+def count_above(lattice: SparseLattice, what: Listed, lowest: float, limits: Limits) -> tuple[bool, WalkCounts]:
     """finished, counts: when not finished, of what was found so far."""
 
 @overload
-def open_stream(lattice: Lattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+def open_stream(lattice: Lattice, lowest: float, limits: Limits) -> NetworkStream: ...
 
 @overload
-def open_stream(lattice: BlockLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+def open_stream(lattice: BlockLattice, lowest: float, limits: Limits) -> NetworkStream: ...
 
 @overload
-def open_stream(lattice: SparseLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream: ...
+def open_stream(lattice: IdealLattice, lowest: float, limits: Limits) -> NetworkStream: ...
 
 @overload
-def open_stream(lattice: IdealLattice, lowest: float, threads: int, seconds: float | None, on_tick: object | None) -> NetworkStream:
+def open_stream(lattice: SparseLattice, lowest: float, limits: Limits) -> NetworkStream:
     """None when stopped."""
+
+class BlockLattice:
+    """Forward and backward tables over all sets; best parents as lists."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def best_alone(self) -> list[float]:
+        """By variable, its best local score."""
+
+    def best_parents(self, slack: float) -> list[int]:
+        """
+        The parents of each variable in the best network; parents that add no more are left out.
+        """
+
+    @property
+    def kept_sets(self) -> list[int]:
+        """By variable, how many parent sets score more than all their subsets."""
+
+    @property
+    def room_for_families(self) -> int:
+        """How many families lists may read; more raise MemoryError."""
+
+    @room_for_families.setter
+    def room_for_families(self, arg: int, /) -> None: ...
+
+    def best(self, x: int, within: int) -> float:
+        """The best local score of x with parents among these."""
+
+    def forward(self, placed: int) -> float: ...
+
+    def order_backward(self, limits: Limits) -> bool:
+        """Fills the backward table, which lists need; False when stopped."""
+
+def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int) -> float:
+    """Bytes beside the scores and the lists of parent sets."""
+
+def build_block_lattice(scores: LocalScores, backward: bool, limits: Limits, block_bits: int | None = None) -> BlockLattice:
+    """None when stopped. Lists need the backward table."""
+
+def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, limits: Limits) -> tuple[float, list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None]:
+    """A floor, and the families that reach it; None when stopped."""
+
+class IdealLattice:
+    """Best parents, forward and backward tables over ideals of an order."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def best_alone(self) -> list[float]:
+        """By variable, its best local score."""
+
+    def best_parents(self, slack: float) -> list[int]:
+        """
+        The parents of each variable in the best network; parents that add no more are left out.
+        """
+
+    @property
+    def n_sets(self) -> int: ...
+
+def ideal_lattice_bytes(n_variables: int, n_ideals: float, with_backward: bool) -> float:
+    """Bytes beside the scores."""
+
+def count_ideals(scores: LocalScores, most: int) -> int:
+    """
+    How many sets of variables can come first, or `most` when there are more.
+    """
+
+def build_ideal_lattice(scores: LocalScores, backward: bool, limits: Limits) -> IdealLattice:
+    """None when stopped. Lists need the backward table."""
+
+class SparseLattice:
+    """Forward and backward values on the sets that matter above a threshold."""
+
+    @property
+    def best_score(self) -> float: ...
+
+    @property
+    def lowest(self) -> float: ...
+
+    @property
+    def n_sets(self) -> int: ...
+
+def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, limits: Limits, before: Sequence[int] = []) -> SparseLattice:
+    """
+    None when stopped. Sets in an order of growing size, with the least cost of each.
+    """
 
 class MixedGraph:
     """
@@ -297,17 +410,20 @@ class PruningQuestion:
 
     def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
 
-class PrunedFamilies:
+class KeptLists:
     """The families kept, and what was done for them."""
 
     @property
     def memory_needed(self) -> float: ...
 
     @property
-    def is_dense(self) -> bool: ...
+    def offsets(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]: ...
 
     @property
-    def words(self) -> int: ...
+    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]: ...
+
+    @property
+    def scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
 
     @property
     def grid(self) -> int: ...
@@ -318,23 +434,27 @@ class PrunedFamilies:
     @property
     def n_scored(self) -> int: ...
 
+class PrunedFamilies(KeptLists):
+    @property
+    def is_dense(self) -> bool: ...
+
     @property
     def n_sets(self) -> int: ...
 
     @property
     def n_cut(self) -> list[int]: ...
 
+class GaussianFamilies(KeptLists):
     @property
-    def offsets(self) -> list[int]: ...
+    def degenerate(self) -> int: ...
 
-    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
+    @property
+    def n_cut(self) -> int: ...
 
-    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
-def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], threads: int, seconds: float | None, on_tick: object | None) -> PrunedFamilies | None:
+def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -412,10 +532,10 @@ def undominated(candidates: WideCandidates) -> WideCandidates:
     """
 
 @overload
-def climb_orders(candidates: Candidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]: ...
+def climb_orders(candidates: Candidates, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
 
 @overload
-def climb_orders(candidates: WideCandidates, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+def climb_orders(candidates: WideCandidates, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network found by local search over orders; infinite cost: none.
     """
@@ -500,8 +620,6 @@ def simple_bound(candidates: Candidates) -> Bound: ...
 
 def cluster_bound(candidates: Candidates, members: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Bound: ...
 
-def largest_bound(bounds: Sequence[Bound]) -> Bound: ...
-
 def group_bound(candidates: Candidates, groups: Sequence[int]) -> Bound:
     """Static patterns: all subsets of each group."""
 
@@ -564,114 +682,21 @@ class OrderResult:
     def layers(self) -> list[tuple[int, int]]:
         """By size: sets expanded, sets found and not expanded."""
 
-def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, seconds: float | None, on_tick: object | None) -> OrderResult:
+def search_orders(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, limits: Limits) -> OrderResult:
     """Best first."""
 
-def search_in_layers(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> OrderResult:
+def search_in_layers(candidates: Candidates, bound: Bound, upper: float, extend_paths: bool, memory: int | None, limits: Limits) -> OrderResult:
     """Breadth first, two layers at a time."""
 
-def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def sets_within(candidates: Candidates, bound: Bound, threshold: float, most_sets: int, limits: Limits) -> tuple[bool, Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """complete, sets by size, F of each."""
 
-class BlockLattice:
-    """Forward and backward tables over all sets; best parents as lists."""
+class PriorResult(FoundNetworks):
+    """The best first, scores with the log weights of orders."""
 
     @property
-    def best_score(self) -> float: ...
-
-    @property
-    def best_alone(self) -> list[float]: ...
-
-    @property
-    def kept_sets(self) -> list[int]:
-        """By variable, how many parent sets score more than all their subsets."""
-
-    @property
-    def room_for_families(self) -> int:
-        """How many families lists may read; more raise MemoryError."""
-
-    @room_for_families.setter
-    def room_for_families(self, arg: int, /) -> None: ...
-
-    def best(self, x: int, within: int) -> float:
-        """The best local score of x with parents among these."""
-
-    def forward(self, placed: int) -> float: ...
-
-    def read_back(self, slack: float) -> tuple[float, list[int]]:
-        """The best score, and the parents of each variable in the best network."""
-
-    def order_backward(self, threads: int, seconds: float | None, on_tick: object | None) -> bool:
-        """Fills the backward table, which lists need; False when stopped."""
-
-def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int) -> float:
-    """Bytes beside the scores and the lists of parent sets."""
-
-def build_block_lattice(scores: LocalScores, backward: bool, threads: int, seconds: float | None, on_tick: object | None, block_bits: int | None = None) -> BlockLattice:
-    """None when stopped. Lists need the backward table."""
-
-def block_families_reaching(lattice: BlockLattice, threshold: float, threads: int, seconds: float | None, on_tick: object | None) -> list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]:
-    """
-    By variable: parents, local scores, bounds of the families in networks with such a score; empty when stopped.
-    """
-
-def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, threads: int, seconds: float | None, on_tick: object | None) -> tuple[float, list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]]]: ...
-
-class SparseLattice:
-    """Forward and backward values on the sets that matter above a threshold."""
-
-    @property
-    def best_score(self) -> float: ...
-
-    @property
-    def lowest(self) -> float: ...
-
-    @property
-    def n_sets(self) -> int: ...
-
-def build_sparse_lattice(candidates: Candidates, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threshold: float, threads: int, seconds: float | None, on_tick: object | None, before: Sequence[int] = []) -> SparseLattice | None:
-    """
-    None when stopped. Sets in an order of growing size, with the least cost of each.
-    """
-
-class IdealLattice:
-    """Best parents, forward and backward tables over ideals of an order."""
-
-    @property
-    def best_score(self) -> float: ...
-
-    @property
-    def best_alone(self) -> list[float]: ...
-
-    @property
-    def n_sets(self) -> int: ...
-
-    def read_back(self, slack: float) -> tuple[float, list[int]]:
-        """The best score, and the parents of each variable in the best network."""
-
-def ideal_lattice_bytes(n_variables: int, n_ideals: float, with_backward: bool) -> float:
-    """Bytes beside the scores."""
-
-def count_ideals(scores: LocalScores, most: int) -> int:
-    """
-    How many sets of variables can come first, or `most` when there are more.
-    """
-
-def build_ideal_lattice(scores: LocalScores, backward: bool, threads: int, seconds: float | None, on_tick: object | None) -> IdealLattice:
-    """None when stopped. Lists need the backward table."""
-
-class PriorResult:
-    @property
-    def bound(self) -> float: ...
-
-    @property
-    def floor(self) -> float: ...
-
-    @property
-    def finished(self) -> bool: ...
-
-    @property
-    def memory_hit(self) -> bool: ...
+    def bound(self) -> float:
+        """No network scores more."""
 
     @property
     def parts(self) -> int: ...
@@ -688,18 +713,72 @@ class PriorResult:
     @property
     def counted(self) -> int: ...
 
-    @property
-    def values(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-    @property
-    def parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
-        """Network by network."""
-
-def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], most: int, log_factor: float, most_bytes: float, threads: int, seconds: float | None, on_tick: object | None) -> PriorResult:
+def search_order_prior(scores: LocalScores, order_weights: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]], most: int, log_factor: float, most_bytes: float, limits: Limits) -> PriorResult:
     """The best networks when orders weigh too."""
 
 def order_prior_bytes(n: int, threads: int) -> float:
     """Bytes of the tables beside the scores."""
+
+class SearchCounts:
+    @property
+    def generated(self) -> int: ...
+
+    @property
+    def expanded(self) -> int: ...
+
+    @property
+    def re_expanded(self) -> int: ...
+
+    @property
+    def oracle_calls(self) -> int: ...
+
+    @property
+    def weighed(self) -> int: ...
+
+class BrokenBound:
+    """A partial network from which more was gained than its bound allows."""
+
+    @property
+    def placed(self) -> int: ...
+
+    @property
+    def parents(self) -> list[int]: ...
+
+    @property
+    def bound(self) -> float: ...
+
+    @property
+    def achieved(self) -> float: ...
+
+class SearchedNetworks(FoundNetworks):
+    """
+    The best first; when not finished, what scores at most floor is not proved.
+    """
+
+    @property
+    def counts(self) -> SearchCounts: ...
+
+    @property
+    def bound_seconds(self) -> float: ...
+
+    @property
+    def search_seconds(self) -> float: ...
+
+    @property
+    def broken(self) -> BrokenBound | None:
+        """None but for a prior whose bound was too low."""
+
+def search_networks(lattice: Lattice, most: int, block: int, limits: Limits) -> SearchedNetworks: ...
+
+def search_listed_networks(candidates: Candidates, bound: Bound, most: int, epsilon: float, block: int, memory: int, limits: Limits) -> SearchedNetworks:
+    """
+    None is further than epsilon behind the best; what is left scores at most floor.
+    """
+
+def completion_values(candidates: Candidates, bound: Bound, epsilon: float, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], int]:
+    """
+    By set, what the others must cost when these come first, negated, or minus infinity where this leads to no network within epsilon of the best; and how many sets had to be searched for.
+    """
 
 MOST_PRIOR_SEARCH_VARIABLES: int = 26
 
@@ -708,30 +787,21 @@ def prior_search_bytes(n: int) -> float:
     Bytes for the families and bounds, beside the lattice and the search itself.
     """
 
-def order_bounds(lattice: Lattice, threads: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+def order_bounds(lattice: Lattice, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     By set: how much score and log count of orders together can grow, at most, once these are placed.
     """
 
-def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: bool, posets: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
-    """
-    finished, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
-    """
+def search_uniform_orders(lattice: Lattice, most: int, block: int, undominated: bool, posets: bool, memory: int, limits: Limits) -> SearchedNetworks: ...
 
-def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
-    """
-    finished, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
-    """
+def count_paths(lattice: Lattice, most: int, block: int, undominated: bool, memory: int, limits: Limits) -> SearchedNetworks: ...
 
 def count_paths_takings(lattice: Lattice, block: int, most: int) -> list[tuple[int, list[int], int, float, bool]]:
     """
     What Algorithm 1 takes from its queue: placed, parents, count, place in the queue, whether it is expanded for the first time.
     """
 
-def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[bool, bool, float, Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], tuple[int, int, int, int], tuple[float, float], object]:
-    """
-    finished, memory hit, floor, values, parents by network, (generated, expanded, re-expanded, weighed), (seconds for bounds, seconds for the search), None or (placed, parents, bound, achieved) of a bound that was too low. When not finished, what scores at most floor is not proved.
-    """
+def search_python_prior(lattice: Lattice, log_weight: object, bound: object, most: int, block: int, memory: int, limits: Limits) -> SearchedNetworks: ...
 
 class Posteriors:
     """What sums over all networks say, as arrays."""
@@ -758,26 +828,26 @@ class Posteriors:
 
 def network_sums_bytes(n_variables: int, posteriors: bool, parent_sets: int, extended: bool, threads: int) -> float: ...
 
-def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extended: bool, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
+def sum_networks(scores: LocalScores, posteriors: bool, parent_sets: int, extended: bool, limits: Limits) -> Posteriors:
     """
     Every network weighs the product of its families; parent_sets: of which variables they are kept.
     """
 
 def ordered_paths_bytes(n_variables: int, threads: int) -> float: ...
 
-def ordered_paths(scores: LocalScores, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], float] | None:
+def ordered_paths(scores: LocalScores, limits: Limits) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], float] | None:
     """
     Paths of networks that agree with the order, and how far sums are from one; None when stopped.
     """
 
 def order_sums_bytes(n_variables: int, posteriors: bool, paths: bool, parent_sets: int, threads: int) -> float: ...
 
-def sum_orders(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, posteriors: bool, paths: bool, parent_sets: int, threads: int, seconds: float | None, on_tick: object | None) -> Posteriors:
+def sum_orders(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, posteriors: bool, paths: bool, parent_sets: int, limits: Limits) -> Posteriors:
     """
     Every network weighs the product of its families once for each order that agrees with it.
     """
 
-class DrawnNetworks:
+class NetworkSamples:
     @property
     def finished(self) -> bool: ...
 
@@ -805,12 +875,12 @@ class DrawnNetworks:
     @property
     def draw_seconds(self) -> float: ...
 
-def sample_networks(scores: LocalScores, n_samples: int, seed: int, tolerance: float, threads: int, seconds: float | None, on_tick: object | None) -> tuple[DrawnNetworks, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+def sample_networks(scores: LocalScores, n_samples: int, seed: int, tolerance: float, limits: Limits) -> tuple[NetworkSamples, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
     """
     What is known of the draws, and the parents by network; none when stopped or no network is allowed.
     """
 
-def sample_ordered_networks(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_samples: int, seed: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[DrawnNetworks, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
+def sample_ordered_networks(scores: LocalScores, order_weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, n_samples: int, seed: int, limits: Limits) -> tuple[NetworkSamples, Annotated[NDArray[numpy.uint64], dict(shape=(None, None))]]:
     """
     The same, orders first; weights of variables after others by variable and slot.
     """
@@ -879,15 +949,15 @@ class BranchingResult:
     @property
     def bytes(self) -> int: ...
 
-def branch_on_cycles(candidates: Candidates, rules: CaseRules, upper: float, steps: int | None, memory: int | None, threads: int, seconds: float | None, on_tick: object | None) -> BranchingResult:
+def branch_on_cycles(candidates: Candidates, rules: CaseRules, upper: float, steps: int | None, memory: int | None, limits: Limits) -> BranchingResult:
     """Breaks cycles, one at a time."""
 
-def sample_orders(candidates: Candidates, orders: int, seed: int, climbs: bool, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+def sample_orders(candidates: Candidates, orders: int, seed: int, climbs: bool, limits: Limits) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network of random orders, climbed from if wanted; infinite cost: none.
     """
 
-def sample_satisfying(candidates: Candidates, rules: CaseRules, orders: int, climbs: int, seed: int, seconds: float | None = None, on_tick: object | None = None) -> tuple[float, list[int]]:
+def sample_satisfying(candidates: Candidates, rules: CaseRules, orders: int, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network of random orders, repaired to satisfy the rules; infinite cost: none found.
     """
@@ -941,43 +1011,15 @@ class Scatter:
         Of the matrix of these variables; not a number where one depends on others.
         """
 
-class GaussianFamilies:
-    """The families kept, and what was done for them."""
-
-    @property
-    def memory_needed(self) -> float: ...
-
-    @property
-    def degenerate(self) -> int: ...
-
-    @property
-    def grid(self) -> int: ...
-
-    @property
-    def limit(self) -> int: ...
-
-    @property
-    def n_scored(self) -> int: ...
-
-    @property
-    def n_cut(self) -> int: ...
-
-    @property
-    def offsets(self) -> list[int]: ...
-
-    def take_parents(self) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]: ...
-
-    def take_scores(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]: ...
-
-def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: float, max_parents: int, epsilon: float, k: int, slack: float, memory: float, threads: int, seconds: float | None, on_tick: object | None) -> GaussianFamilies | None:
+def score_gaussian_families(scatter: Scatter, formula: MinorFormula, penalty: float, max_parents: int, epsilon: float, k: int, slack: float, memory: float, limits: Limits) -> GaussianFamilies | None:
     """None when stopped."""
 
-def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
+def score_mixed_families(discrete: CodedTable, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], continuous_places: Sequence[int], penalty: float, max_parents: int, limits: Limits) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int, int]:
     """
     Scores of all families, None when stopped; how many are degenerate, and hopeless.
     """
 
-def score_minors(scatter: Scatter, formula: MinorFormula, most: int, threads: int, seconds: float | None, on_tick: object | None) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int]:
+def score_minors(scatter: Scatter, formula: MinorFormula, most: int, limits: Limits) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None, int]:
     """
     Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """

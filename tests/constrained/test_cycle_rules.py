@@ -123,7 +123,7 @@ def test_threads_change_nothing_and_bounds_hold_wherever_it_stops(seed: int) -> 
     rules = case_rules(store.n, known)
 
     def branched(threads: int, steps: int | None = None) -> _core.BranchingResult:
-        return _core.branch_on_cycles(store.candidates, rules, math.inf, steps, None, threads, None, None)
+        return _core.branch_on_cycles(store.candidates, rules, math.inf, steps, None, _core.Limits(threads))
 
     one, two = branched(1), branched(2)
     assert one.finished and one.cost == one.bound

@@ -197,8 +197,8 @@ void check_sums(const Table& table, CellKind kind, double parameter, bool spread
     std::vector<double> first;
     for (int threads : {1, 2, 3}) {
         std::vector<double> sums(n_sets(n));
-        Limits limits;
-        check(sum_over_cells(table, kind, parameter, spread, wanted, threads, limits, sums.data()), "counting ends");
+        Limits limits(threads);
+        check(sum_over_cells(table, kind, parameter, spread, wanted, limits, sums.data()), "counting ends");
         if (first.empty()) first = sums;
         check(first == sums, "counting does not depend on threads");
     }
@@ -214,8 +214,8 @@ void check_tallies(const Table& table, const SetLimits& wanted) {
     const int n = table.n_variables();
     for (int threads : {1, 3}) {
         std::vector<std::map<std::uint64_t, std::uint64_t>> found(n_sets(n));
-        Limits limits;
-        tally_all_sets(table, wanted, threads, limits, [&](VarSet set, const std::vector<Tally>& tallies) {
+        Limits limits(threads);
+        tally_all_sets(table, wanted, limits, [&](VarSet set, const std::vector<Tally>& tallies) {
             for (const Tally& tally : tallies) found[set][tally.rows] += tally.cells;
         });
         for (VarSet set = 0; set < n_sets(n); ++set) {
@@ -275,8 +275,8 @@ void check_set_scores(const Table& table) {
         const int max_size = draw(0, n + 1);
         const double hope = most_cells_with_hope(table, formula);
         std::vector<double> scores(n_sets(n));
-        Limits limits;
-        check(score_all_sets(table, formula, max_size, draw(1, 3), limits, scores.data()), "scoring ends");
+        Limits limits(draw(1, 3));
+        check(score_all_sets(table, formula, max_size, limits, scores.data()), "scoring ends");
         for (VarSet set = 0; set < n_sets(n); ++set) {
             const double expected = naive_set_score(table, formula, set);
             check(is_close(score_one_set(table, formula, members(set)), expected), "score of one set");
@@ -301,8 +301,8 @@ void check_bds(const Table& table) {
     const int n = table.n_variables();
     const int max_parents = draw(0, n);
     std::vector<double> families(n * n_sets(n - 1));
-    Limits limits;
-    check(score_families_bds(table, 1.5, max_parents, draw(1, 3), limits, families.data()), "BDs ends");
+    Limits limits(draw(1, 3));
+    check(score_families_bds(table, 1.5, max_parents, limits, families.data()), "BDs ends");
     for (int x = 0; x < n; ++x)
         for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
             const VarSet parents = with_gap(slot, x);
@@ -320,8 +320,8 @@ void check_bde(const Table& table) {
     for (double& p : prior) p /= total;
     const int max_size = draw(0, n + 1);
     std::vector<double> scores(n_sets(n));
-    Limits limits;
-    check(score_all_sets_bde(table, 3.0, prior.data(), max_size, draw(1, 3), limits, scores.data()), "BDe ends");
+    Limits limits(draw(1, 3));
+    check(score_all_sets_bde(table, 3.0, prior.data(), max_size, limits, scores.data()), "BDe ends");
     for (VarSet set = 0; set < n_sets(n); ++set) {
         std::map<std::vector<std::uint16_t>, double> share;
         for (std::size_t cell = 0; cell < size; ++cell) {
@@ -354,8 +354,8 @@ void check_grid() {
         const int exponent = grid_exponent(20, magnitude);
         std::vector<double> values{magnitude, -magnitude, magnitude / 3, -infinity, 0.0};
         check(largest_magnitude(values.data(), values.size()) == magnitude, "largest magnitude");
-        Limits limits;
-        round_to_grid(values.data(), values.size(), exponent, 2, limits);
+        Limits limits(2);
+        round_to_grid(values.data(), values.size(), exponent, limits);
         const double step = std::ldexp(1.0, -exponent);
         check(values[0] == -values[1] && values[3] == -infinity && values[4] == 0.0, "rounding keeps signs and limits");
         check(std::abs(values[2] - magnitude / 3) <= step, "rounding moves by at most a step");
@@ -420,9 +420,9 @@ struct Naive {
 
 template <class AnyLattice>
 void check_orders(AnyLattice& lattice, const Naive& naive, int threads) {
-    Limits limits;
-    check(lattice.order(threads, limits), "ordering ends");
-    check(lattice.order_backward(threads, limits), "ordering backward ends");
+    Limits limits(threads);
+    check(lattice.order(limits), "ordering ends");
+    check(lattice.order_backward(limits), "ordering backward ends");
     bool is_same = true;
     for (VarSet set = 0; set < n_sets(naive.n); ++set)
         is_same = is_same && lattice.forward(set) == naive.forward[set] && lattice.backward(set) == naive.backward[set];
@@ -435,7 +435,7 @@ void check_orders(AnyLattice& lattice, const Naive& naive, int threads) {
 
 // The same tables, and the same families above a threshold, as the lattice that keeps all tables has.
 void check_block_lattice_on(const LocalScores& scores, const Lattice& dense, const Naive& naive, int threads) {
-    Limits limits;
+    Limits limits(threads);
     BlockLattice lattice(scores, draw(1, naive.n + 1));
     check_orders(lattice, naive, threads);
     for (int x = 0; x < naive.n; ++x)
@@ -443,8 +443,8 @@ void check_block_lattice_on(const LocalScores& scores, const Lattice& dense, con
             check(lattice.best(x, with_gap(slot, x)) == naive.best[x][slot], "best parents from a list");
     if (naive.n > 8) return;
     const double threshold = one_of({naive.forward.back(), naive.forward.back() - 3.0, -infinity});
-    const FamilyTable expected = families_reaching(dense, threshold, threads, limits);
-    const FamilyTable found = families_reaching(lattice, threshold, threads, limits);
+    const FamilyTable expected = families_reaching(dense, threshold, limits);
+    const FamilyTable found = families_reaching(lattice, threshold, limits);
     for (int x = 0; x < naive.n; ++x)
         check(std::equal(expected[x].begin(), expected[x].end(), found[x].begin(), found[x].end(),
                          [](const ScoredFamily& a, const ScoredFamily& b) {
@@ -454,9 +454,9 @@ void check_block_lattice_on(const LocalScores& scores, const Lattice& dense, con
 }
 
 void check_lattice_on(const LocalScores& scores, const Naive& naive, int threads) {
-    Limits limits;
+    Limits limits(threads);
     Lattice lattice(scores);
-    check(lattice.sweep(threads, limits), "sweeping ends");
+    check(lattice.sweep(limits), "sweeping ends");
     for (int x = 0; x < naive.n; ++x) check(lattice.best_alone(x) == naive.best[x].back(), "best alone");
     check_orders(lattice, naive, threads);
     check_block_lattice_on(scores, lattice, naive, threads);
@@ -580,19 +580,19 @@ void check_precedence() {
         const Ordered ordered(Naive(n, families), precedence);
         FamilyScores scores(n, families.data());
         scores.set_precedence(precedence);
-        Limits limits;
+        Limits limits(2);
         Lattice dense(scores);
-        check(dense.sweep(2, limits) && dense.order(2, limits) && dense.order_backward(2, limits), "the lattice ends");
+        check(dense.sweep(limits) && dense.order(limits) && dense.order_backward(limits), "the lattice ends");
         BlockLattice blocks(scores, draw(1, n + 1));
-        check(blocks.order(2, limits) && blocks.order_backward(2, limits), "the lattice of blocks ends");
+        check(blocks.order(limits) && blocks.order_backward(limits), "the lattice of blocks ends");
         IdealLattice ideals(scores);
-        check(ideals.order(2, limits) && ideals.order_backward(limits), "the lattice of ideals ends");
+        check(ideals.order(limits) && ideals.order_backward(limits), "the lattice of ideals ends");
         check(ideals.n_ideals() == Ideals::count(n, precedence, n_sets(n) + 1), "ideals are counted");
         const BestNetwork best = check_ordered(dense, ordered);
         check(best.parents == check_ordered(blocks, ordered).parents, "the same network from blocks");
         check(best.parents == check_ordered(ideals, ordered).parents, "the same network from ideals");
-        const FamilyTable expected = families_reaching(dense, -infinity, 2, limits);
-        const FamilyTable found = families_reaching(ideals, -infinity, 2, limits);
+        const FamilyTable expected = families_reaching(dense, -infinity, limits);
+        const FamilyTable found = families_reaching(ideals, -infinity, limits);
         for (int x = 0; x < n; ++x)
             check(std::equal(expected[x].begin(), expected[x].end(), found[x].begin(), found[x].end(),
                              [](const ScoredFamily& a, const ScoredFamily& b) {
@@ -703,8 +703,8 @@ Ranked naive_list(int n, const std::vector<double>& families) {
 
 std::unique_ptr<Lattice> whole_lattice(const LocalScores& scores, int threads) {
     auto lattice = std::make_unique<Lattice>(scores);
-    Limits limits;
-    check(lattice->sweep(threads, limits) && lattice->order(threads, limits) && lattice->order_backward(threads, limits), "a lattice");
+    Limits limits(threads);
+    check(lattice->sweep(limits) && lattice->order(limits) && lattice->order_backward(limits), "a lattice");
     return lattice;
 }
 
@@ -732,13 +732,13 @@ void check_lists_on(int n, const std::vector<double>& families) {
         const auto lattice = whole_lattice(scores, threads);
         for (std::size_t most : {std::size_t{1}, std::size_t{2}, list.size() / 2 + 1, list.size() + 5})
             for (double lowest : {-infinity, best - draw(0, 9), best}) {
-                Limits limits;
-                const BestList found = list_best(*lattice, {Listed::networks, most, lowest}, threads, limits);
+                Limits limits(threads);
+                const BestList found = list_best(*lattice, {Listed::networks, most, lowest}, limits);
                 check(is_beginning(found, list, most, lowest), "the best networks");
             }
         for (double lowest : {-infinity, best - draw(0, 9), best}) {
-            Limits limits;
-            const Count count = count_above(*lattice, Listed::networks, lowest, threads, limits);
+            Limits limits(threads);
+            const Count count = count_above(*lattice, Listed::networks, lowest, limits);
             const auto within = [&](const auto& entry) { return entry.first >= lowest; };
             check(count.finished, "counting networks ends");
             check(count.counts.found == static_cast<std::uint64_t>(std::count_if(list.begin(), list.end(), within)), "networks counted");
@@ -755,10 +755,10 @@ void check_bounds_on(int n, const std::vector<double>& families) {
             if (holds(network)) return score;
         return -infinity;
     };
-    Limits limits;
-    const EdgeBounds edges = edge_bounds(*lattice, draw(1, 3), limits);
+    Limits limits(draw(1, 3));
+    const EdgeBounds edges = edge_bounds(*lattice, limits);
     const double threshold = -draw(0, 9);
-    const FamilyTable reaching = families_reaching(*lattice, threshold, draw(1, 3), limits);
+    const FamilyTable reaching = families_reaching(*lattice, threshold, limits);
     for (int x = 0; x < n; ++x) {
         std::size_t n_reaching = 0;
         for (VarSet slot = 0; slot < n_sets(n - 1); ++slot) {
@@ -965,8 +965,8 @@ void check_class_lists() {
         const auto lattice = whole_lattice(scores, 2);
         for (std::size_t most : {std::size_t{1}, expected.size() / 3 + 1, expected.size() + 1})
             for (int threads : {1, 3}) {
-                Limits limits;
-                const BestList found = list_best(*lattice, {Listed::classes, most, -infinity}, threads, limits);
+                Limits limits(threads);
+                const BestList found = list_best(*lattice, {Listed::classes, most, -infinity}, limits);
                 const std::size_t size = std::min(most, expected.size());
                 check(found.finished && found.scores.size() == size, "as many classes as asked for");
                 check(std::equal(found.scores.begin(), found.scores.end(), expected.begin()), "the best classes");
@@ -979,8 +979,8 @@ void check_class_lists() {
     }
     const std::vector<double> tied = equivalent_families(6, 0);
     const FamilyScores scores(6, tied.data());
-    Limits limits;
-    const Count count = count_above(*whole_lattice(scores, 2), Listed::classes, 0.0, 2, limits);
+    Limits limits(2);
+    const Count count = count_above(*whole_lattice(scores, 2), Listed::classes, 0.0, limits);
     check(count.counts.found == 1067825, "all classes of six variables");
 }
 
@@ -991,16 +991,16 @@ void check_stopped_lists() {
     const FamilyScores scores(n, families.data());
     const auto lattice = whole_lattice(scores, 2);
     for (Listed what : {Listed::networks, Listed::classes}) {
-        Limits unlimited;
-        const BestList whole = list_best(*lattice, {what, 4000, -infinity}, 2, unlimited);
+        Limits unlimited(2);
+        const BestList whole = list_best(*lattice, {what, 4000, -infinity}, unlimited);
         for (int round = 0; round < 12; ++round) {
-            Limits limits;
+            Limits limits(1 + round % 3);
             std::thread watcher([&] {
                 std::this_thread::sleep_for(std::chrono::microseconds(round * round * 300));
                 limits.stop.store(true);
             });
             if (round % 3 == 1) limits.deadline = Limits::Clock::now() + std::chrono::microseconds(round * 500);
-            const BestList found = list_best(*lattice, {what, 4000, -infinity}, 1 + round % 3, limits);
+            const BestList found = list_best(*lattice, {what, 4000, -infinity}, limits);
             watcher.join();
             const auto above = static_cast<std::size_t>(std::count_if(
                 whole.scores.begin(), whole.scores.end(), [&](double score) { return score > found.floor; }));
@@ -1031,16 +1031,16 @@ void check_limits() {
                 limits.stop.store(!by_clock);
                 return limits;
             };
-            Limits a, b, c, d, e;
-            check(!score_all_sets(table, formula, 8, threads, begin(a), sets.data()), "stopped scoring");
-            check(!score_families_bds(table, 1.0, 8, threads, begin(b), all.data()), "stopped BDs");
-            check(!score_all_sets_bde(table, 1.0, prior.data(), 8, threads, begin(c), sets.data()), "stopped BDe");
+            Limits a(threads), b(threads), c(threads), d(threads), e(threads);
+            check(!score_all_sets(table, formula, 8, begin(a), sets.data()), "stopped scoring");
+            check(!score_families_bds(table, 1.0, 8, begin(b), all.data()), "stopped BDs");
+            check(!score_all_sets_bde(table, 1.0, prior.data(), 8, begin(c), sets.data()), "stopped BDe");
             const FamilyScores scores(8, families.data());
             Lattice lattice(scores);
-            check(!lattice.sweep(threads, begin(d)), "stopped sweeping");
+            check(!lattice.sweep(begin(d)), "stopped sweeping");
             Lattice swept(scores);
-            check(swept.sweep(threads, e), "swept");
-            check(!swept.order(threads, begin(e)), "stopped ordering");
+            check(swept.sweep(e), "swept");
+            check(!swept.order(begin(e)), "stopped ordering");
         }
 }
 
@@ -1048,7 +1048,7 @@ void check_limits() {
 void check_stop_from_outside() {
     const auto own = random_table(14, 400, 3, false);
     for (int round = 0; round < 6; ++round) {
-        Limits limits;
+        Limits limits(2);
         std::vector<double> sums(n_sets(14));
         std::thread watcher([&] {
             std::this_thread::sleep_for(std::chrono::milliseconds(round));
@@ -1056,7 +1056,7 @@ void check_stop_from_outside() {
             limits.stop.store(true);
         });
         const SetFormula formula{CellKind::log_rising, 1.0, true, Penalty::none, 0.0};
-        const bool is_whole = score_all_sets(own->view, formula, 14, 2, limits, sums.data());
+        const bool is_whole = score_all_sets(own->view, formula, 14, limits, sums.data());
         watcher.join();
         check(!is_whole || std::all_of(sums.begin(), sums.end(), [](double s) { return std::isfinite(s); }), "whole or stopped");
     }
@@ -1065,15 +1065,15 @@ void check_stop_from_outside() {
 void check_parallel() {
     for (int threads : {1, 2, 5})
         for (std::size_t steps : {0, 1, 3, 1000}) {
-            Limits limits;
+            Limits limits(threads);
             std::vector<std::atomic<int>> seen(steps);
-            parallel_for(steps, threads, limits, [&](std::size_t i, int worker) {
+            parallel_for(steps, limits, [&](std::size_t i, int worker) {
                 seen[i] += worker >= 0 && worker < threads ? 1 : 100;
             });
             check(std::all_of(seen.begin(), seen.end(), [](const auto& s) { return s == 1; }), "every step once");
             bool is_thrown = false;
             try {
-                parallel_for(steps, threads, limits, [](std::size_t i, int) {
+                parallel_for(steps, limits, [](std::size_t i, int) {
                     if (i % 3 == 0) throw std::runtime_error("a step fails");
                 });
             } catch (const std::runtime_error&) {
@@ -1112,18 +1112,18 @@ void check_order_prior() {
         for (const OrderWeight& weight : {OrderWeight({}), OrderWeight(tables)}) {
             Limits limits;
             limits.deadline = Limits::Clock::now() + std::chrono::seconds(2);
-            const PriorResult one = search_order_prior(scores, weight, {1, infinity, infinity}, 1, limits);
-            Limits others;
+            const PriorResult one = search_order_prior(scores, weight, {1, infinity, infinity}, limits);
+            Limits others(3);
             others.deadline = Limits::Clock::now() + std::chrono::seconds(2);
-            const PriorResult many = search_order_prior(scores, weight, {9, infinity, infinity}, 3, others);
-            check(!one.values.empty() && one.bound >= one.values[0], "the bound of the best network holds");
-            check(one.bound >= many.values[0] && many.bound >= one.values[0], "no bound is below the other's best");
-            if (one.finished && many.finished) check(one.values[0] == many.values[0], "one and many agree");
-            for (std::size_t i = 0; i < many.values.size(); ++i) {
+            const PriorResult many = search_order_prior(scores, weight, {9, infinity, infinity}, others);
+            check(!one.scores.empty() && one.bound >= one.scores[0], "the bound of the best network holds");
+            check(one.bound >= many.scores[0] && many.bound >= one.scores[0], "no bound is below the other's best");
+            if (one.finished && many.finished) check(one.scores[0] == many.scores[0], "one and many agree");
+            for (std::size_t i = 0; i < many.scores.size(); ++i) {
                 const std::vector<VarSet> parents(many.parents.begin() + i * n, many.parents.begin() + (i + 1) * n);
                 double score = 0.0;
                 for (int x = 0; x < n; ++x) score += families[x * n_sets(n - 1) + without_bit(parents[x], x)];
-                check(many.values[i] == score + *weight.of(parents), "a network is worth what it is said to be");
+                check(many.scores[i] == score + *weight.of(parents), "a network is worth what it is said to be");
             }
         }
     }
@@ -1167,8 +1167,8 @@ void check_continuous() {
         const MinorFormula formula = likelihood_less(2.0, 40.0, n);
         std::vector<double> scores(n_sets(n));
         VarSet degenerate = 0;
-        Limits limits;
-        check(score_minors(scatter, formula, n, 3, limits, scores.data(), degenerate), "minors are scored");
+        Limits limits(3);
+        check(score_minors(scatter, formula, n, limits, scores.data(), degenerate), "minors are scored");
         check(degenerate == 0, "no variable depends on others");
         for (VarSet set = 0; set < n_sets(n); ++set) {
             std::vector<int> variables;
@@ -1177,7 +1177,7 @@ void check_continuous() {
             check(is_close(scores[set], formula.constants[variables.size()] - 20.0 * log_det), "a minor");
         }
         const GaussianFamilies found =
-            score_gaussian_families(scatter, {formula, 2.0, n, -1.0, 0, 1e-6, 1e9}, 3, limits);
+            score_gaussian_families(scatter, {formula, 2.0, n, -1.0, 0, 1e-6, 1e9}, limits);
         check(found.finished, "lists are made");
         for (int x = 0; x < n; ++x) {
             const auto begin = found.parents.begin();
@@ -1197,9 +1197,9 @@ void check_continuous() {
     const OwnNumbers few(4, 3);
     std::vector<double> scores(n_sets(4));
     VarSet degenerate = 0;
-    Limits limits;
+    Limits limits(2);
     const MinorFormula formula = likelihood_less(1.0, 3.0, 4);
-    check(score_minors(scatter_of(few.view()), formula, 4, 2, limits, scores.data(), degenerate), "few rows are scored");
+    check(score_minors(scatter_of(few.view()), formula, 4, limits, scores.data(), degenerate), "few rows are scored");
     check(size_of(degenerate) == 3, "three rows leave no covariance of three variables");
 }
 
@@ -1212,8 +1212,8 @@ void check_mixed() {
     const MixedTable table{discrete.view, numbers.view(), {1, 3}, {0, 2, 4}};
     std::vector<double> families(5 * n_sets(4));
     MixedCounts counts;
-    Limits limits;
-    check(score_mixed_families(table, 1.5, 4, 3, limits, families.data(), counts), "mixed families are scored");
+    Limits limits(3);
+    check(score_mixed_families(table, 1.5, 4, limits, families.data(), counts), "mixed families are scored");
     for (const int x : {1, 3})
         for (VarSet u = 0; u < n_sets(4); ++u)
             if ((with_gap(u, x) & 0b10101) != 0)

@@ -211,7 +211,7 @@ def test_threads_change_no_bit(case: Case, way) -> None:
 def set_sums(kind: SetScore, codes: np.ndarray, arities: list[int], weights: np.ndarray) -> np.ndarray:
     view = _core.CodedTable(np.ascontiguousarray(codes, dtype=np.uint16), arities, weights.astype(np.uint32))
     formula = kind.joint(int(weights.sum()))
-    found = _core.score_all_sets(view, formula, len(arities), 2, None, None)
+    found = _core.score_all_sets(view, formula, len(arities), _core.Limits(2))
     assert found is not None
     return found
 
@@ -280,7 +280,7 @@ def test_dirichlet_scores_are_accurate_for_every_ess(ess: float, weight: int) ->
     true = {key: sum(log_rising(ess / 2 ** len(key), c) for c in of) for key, of in cells.items()}
     view = coded(table)
     formula = td.BDeu(ess).joint(table.n_rows)
-    stored = _core.score_all_sets(view, formula, 2, 1, None, None)
+    stored = _core.score_all_sets(view, formula, 2, _core.Limits())
     for key, value in true.items():
         tolerance = 2e-14 * max(abs(v) for v in true.values()) + 1e-13
         assert abs(_core.score_set(view, formula, list(key)) - value) <= tolerance

@@ -166,7 +166,7 @@ def test_all_minors_are_those_of_single_sets() -> None:
     n = 16  # more than one block
     scatter = scatter_of(table_of(related(2, n, 40)), range(n))
     formula = _core.MinorFormula([float(size) for size in range(n + 1)], [2.0] * (n + 1))
-    scores, degenerate = _core.score_minors(scatter, formula, 5, 2, None, None)
+    scores, degenerate = _core.score_minors(scatter, formula, 5, _core.Limits(2))
     assert degenerate == 0 and scores is not None
     sizes = np.bitwise_count(np.arange(2**n))
     assert np.array_equal(np.isfinite(scores), sizes <= 5)

@@ -157,9 +157,7 @@ def test_time_can_run_out() -> None:
         [1, 3],
         1.0,
         3,
-        1,
-        0.0,
-        None,
+        _core.Limits(1, 0.0),
     )
     assert families is None
 

@@ -132,7 +132,7 @@ def test_listed_sets_score_as_all_sets_do(kind: SetScore, data: st.DataObject) -
     table = data.draw(tables_that_vary(variables=(2, 7)))
     grid, store = every_set(table, kind, Pruning(), None, 0)
     n = store.n
-    dense = _core.score_all_sets(coded(table, scored_columns(table)), kind.joint(table.n_rows), n, 1, None, None)
+    dense = _core.score_all_sets(coded(table, scored_columns(table)), kind.joint(table.n_rows), n, _core.Limits())
     assert np.allclose(store.joint, dense, rtol=1e-13, atol=2.0**-grid + 1e-9)
     assert np.array_equal(np.ldexp(store.joint, grid) % 1, np.zeros(2**n))
 

@@ -18,7 +18,7 @@ from topdag._util.run import Run
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search import best as searching
-from topdag.search.best import Standing, listed_network, search_best
+from topdag.search.best import begin, listed_network, search_best
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
@@ -99,10 +99,10 @@ def test_a_search_that_is_stopped_has_a_valid_bound(lists: FamilyLists, sets: in
     assert stopped.score <= best <= stopped.proof.bound
     assert stopped.proof.gap == stopped.proof.bound - stopped.score
     assert isinstance(scores.store, ListStore)
-    standing = Standing.begin(scores.store, Run())
-    root = searching.solve_root(scores.store, Run(), known=standing.known)
-    searching._by_orders(standing, root, Run(), sets)
-    assert standing.bound >= best
+    known = begin(scores.store, Run())
+    root = searching.solve_root(scores.store, Run(), known=known)
+    searching._by_orders(known, root, Run(), sets)
+    assert known.score_bound >= best
 
 
 def test_components_are_searched_one_after_another(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -228,13 +228,13 @@ def test_sixty_variables_with_few_families() -> None:
     assert sorted(near.scores.tolist(), reverse=True) == [-(n + 2.0), -(n + 2.0) - 1 / 64]
 
 
-def test_standing_is_kept_up_to_date() -> None:
+def test_what_is_known_is_kept_up_to_date() -> None:
     scores = td.score(sampled_table(8, 100, seed=3), td.BIC(), keep="best")
     assert isinstance(scores.store, ListStore)
-    standing = Standing.begin(scores.store, Run())
-    assert search_best(standing, Run())
-    assert standing.is_proved and standing.masks is not None
-    assert standing.work["rounds"] >= 0
+    known = begin(scores.store, Run())
+    assert search_best(known, Run())
+    assert known.is_proved and known.masks is not None
+    assert known.work["rounds"] >= 0
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -26,7 +26,7 @@ Found = dict[tuple[int, int], tuple[float, float]]
 def block_lattice_of(
     scores: _core.LocalScores, block_bits: int, *, backward: bool = True, threads: int = 1
 ) -> _core.BlockLattice:
-    lattice = _core.build_block_lattice(scores, backward, threads, None, None, block_bits)
+    lattice = _core.build_block_lattice(scores, backward, _core.Limits(threads), block_bits)
     assert lattice is not None
     return lattice
 
@@ -63,17 +63,17 @@ def by_family(found: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Found:
 
 def all_bounds(scores: _core.LocalScores, n: int) -> dict[tuple[int, int], float]:
     """M of every family, one by one from the lattice that keeps all tables."""
-    lattice = _core.build_lattice(scores, 1, None, None)
+    lattice = _core.build_lattice(scores, _core.Limits())
     assert lattice is not None
     return {family: lattice.family_bound(*family) for family in families(n)}
 
 
 def assert_same_best(scores: _core.LocalScores, block_bits: int, threads: int, slack: float) -> None:
-    expected = _core.best_network(scores, slack, 1, None, None)
+    expected = _core.best_network(scores, slack, _core.Limits())
     lattice = block_lattice_of(scores, block_bits, backward=False, threads=threads)
     assert lattice.best_score == expected.score
     assert lattice.best_alone == expected.best_alone
-    assert lattice.read_back(slack) == (expected.score, expected.parents)
+    assert lattice.best_parents(slack) == expected.parents
 
 
 @settings(max_examples=100)
@@ -123,7 +123,7 @@ def assert_families(scores: _core.LocalScores, n: int, block_bits: int, threads:
     finite = sorted(bound for bound in bounds.values() if bound > -math.inf)
     lattice = block_lattice_of(scores, block_bits, threads=threads)
     for threshold in {-math.inf, *(finite[len(finite) * part // 4] for part in range(4) if finite), *finite[-1:]}:
-        found = by_family(_core.block_families_reaching(lattice, threshold, threads, None, None))
+        found = by_family(_core.families_reaching(lattice, threshold, _core.Limits(threads)) or [])
         expected = {family: bound for family, bound in bounds.items() if bound >= threshold and bound > -math.inf}
         assert {family: bound for family, (_, bound) in found.items()} == expected
 
@@ -144,7 +144,7 @@ def test_families_of_more_variables(block_bits: int) -> None:
 def test_families_come_best_first_with_their_local_scores() -> None:
     store = noisy_store(7, 8)
     lattice = block_lattice_of(store.core(), 3)
-    for x, own in enumerate(_core.block_families_reaching(lattice, -math.inf, 1, None, None)):
+    for x, own in enumerate(_core.families_reaching(lattice, -math.inf, _core.Limits()) or []):
         rows = [(-score, parents) for parents, score, _ in zip(*own, strict=True)]
         assert rows == sorted(rows)
         assert [-score for score, _ in rows] == [store.value(x, int(parents)) for _, parents in rows]
@@ -167,9 +167,9 @@ def test_families_for_the_k_best(seed: int, of_classes: bool) -> None:
     every = all_scores(store, of_classes=of_classes)
     lattice = block_lattice_of(store.core(), 2)
     for k in (1, 2, 10, 1000, len(every), len(every) + 1):
-        floor, found = _core.block_families_for_k_best(lattice, k, of_classes, 2, None, None)
+        floor, found = _core.block_families_for_k_best(lattice, k, of_classes, _core.Limits(2))
         expected = {family: bound for family, bound in bounds.items() if bound >= floor}
-        assert {family: bound for family, (_, bound) in by_family(found).items()} == expected
+        assert {family: bound for family, (_, bound) in by_family(found or []).items()} == expected
         if k > len(every):
             assert floor == -math.inf
         else:
@@ -181,17 +181,19 @@ def test_families_for_the_k_best(seed: int, of_classes: bool) -> None:
 def test_lists_are_those_of_the_lattice(store: SetStore, what: _core.Listed) -> None:
     """Scores, and networks in the same order: ties too are listed alike."""
     scores = store.core()
-    dense = _core.build_lattice(scores, 1, None, None)
+    dense = _core.build_lattice(scores, _core.Limits())
     blocks = block_lattice_of(scores, 3, threads=2)
     assert dense is not None
     for most, depth in ((1, math.inf), (50, math.inf), (5000, 1.0)):
         lowest = dense.best_score - depth
-        expected = _core.list_best(dense, what, most, lowest, 1, None, None)
-        found = _core.list_best(blocks, what, most, lowest, 2, None, None)
-        assert found[0] and expected[0] and len(expected[2]) > 0
-        assert found[2].tolist() == expected[2].tolist()
-        assert found[3].tolist() == expected[3].tolist()
-        counts = [_core.count_above(t, what, dense.best_score - 0.5, 2, None, None)[-1].found for t in (dense, blocks)]
+        expected = _core.list_best(dense, what, most, lowest, _core.Limits())
+        found = _core.list_best(blocks, what, most, lowest, _core.Limits(2))
+        assert found.finished and expected.finished and len(expected.scores) > 0
+        assert found.scores.tolist() == expected.scores.tolist()
+        assert found.parents.tolist() == expected.parents.tolist()
+        counts = [
+            _core.count_above(t, what, dense.best_score - 0.5, _core.Limits(2))[-1].found for t in (dense, blocks)
+        ]
         assert counts[0] == counts[1] > 0
 
 
@@ -206,10 +208,10 @@ def test_tables(kind: td.BDeu | td.BIC | td.K2, max_parents: int | None) -> None
 
 def test_a_stopped_lattice_is_none() -> None:
     scores = noisy_store(10, 1).core()
-    assert _core.build_block_lattice(scores, True, 2, 0.0, None, 3) is None
+    assert _core.build_block_lattice(scores, True, _core.Limits(2, 0.0), 3) is None
     lattice = block_lattice_of(scores, 3)
-    assert _core.block_families_reaching(lattice, -math.inf, 2, 0.0, None) == []
-    assert _core.block_families_for_k_best(lattice, 5, False, 2, 0.0, None)[1] == []
+    assert _core.families_reaching(lattice, -math.inf, _core.Limits(2, 0.0)) is None
+    assert _core.block_families_for_k_best(lattice, 5, False, _core.Limits(2, 0.0))[1] is None
     assert build_block_lattice(scores, Run(time_limit=0), backward=False) is None
 
 
@@ -231,4 +233,4 @@ def test_sets_and_families_out_of_range_are_refused() -> None:
     with pytest.raises(ValueError, match="no such set"):
         lattice.forward(16)
     with pytest.raises(ValueError, match="no such block"):
-        _core.build_block_lattice(noisy_store(4, 1).core(), False, 1, None, None, 0)
+        _core.build_block_lattice(noisy_store(4, 1).core(), False, _core.Limits(), 0)

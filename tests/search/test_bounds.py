@@ -194,17 +194,3 @@ def test_a_cycle_bound_keeps_only_patterns_that_gain() -> None:
     pairs, fours = (_core.cycle_bound(problem.candidates, k, False) for k in (2, 4))
     assert (pairs.size, pairs.at(0)) == (2, 4.0)
     assert (fours.size, fours.at(0)) == (3, 4.0)  # both pairs together cost more than each
-
-
-@given(st.data(), problems())
-def test_the_largest_of_several_holds(data: st.DataObject, problem: Problem) -> None:
-    parts = [
-        _core.cluster_bound(problem.candidates, *data.draw(clusters(problem.n))),
-        _core.group_bound(problem.candidates, data.draw(partitions(problem.n))),
-        _core.cycle_bound(problem.candidates, 2, data.draw(st.booleans())),
-    ]
-    bound = _core.largest_bound(parts)
-    assert bound.is_consistent == all(part.is_consistent for part in parts)
-    check_bound(problem, bound)
-    for placed in range(problem.everyone + 1):
-        assert bound.at(placed) == max(part.at(placed) for part in parts)

@@ -20,7 +20,7 @@ def best_by_components(problem: Problem) -> tuple[float, list[int]]:
     cost, order = 0.0, []
     for part in parts_of(problem.candidates):
         found = _core.search_orders(
-            part.candidates, _core.simple_bound(part.candidates), math.inf, True, None, None, None
+            part.candidates, _core.simple_bound(part.candidates), math.inf, True, None, _core.Limits()
         )
         cost += found.cost
         order += part.as_columns(found.order)

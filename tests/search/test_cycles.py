@@ -34,7 +34,7 @@ def branched(
     threads: int = 1,
 ) -> _core.BranchingResult:
     rules = _core.CaseRules(problem.n)
-    return _core.branch_on_cycles(problem.candidates, rules, upper, steps, memory, threads, None, None)
+    return _core.branch_on_cycles(problem.candidates, rules, upper, steps, memory, _core.Limits(threads))
 
 
 def cost_of(problem: Problem, masks: list[int]) -> float:
@@ -123,7 +123,7 @@ def test_what_is_known_is_only_bettered() -> None:
 def test_every_sampled_order_gives_a_network_where_there_is_one(problem: Problem) -> None:
     best = forward(problem)[-1]
     for climbs in (False, True):
-        cost, parents = _core.sample_orders(problem.candidates, 1, 3, climbs)
+        cost, parents = _core.sample_orders(problem.candidates, 1, 3, climbs, _core.Limits())
         assert cost >= best and (cost == math.inf) is (best == math.inf)
         if best < math.inf:
             assert reference.is_acyclic(parents) and cost_of(problem, parents) == cost

@@ -21,13 +21,13 @@ from topdag.search.stores import FamilyStore
 
 
 def lattice_of(scores: Scores, threads: int = 1) -> _core.Lattice:
-    lattice = _core.build_lattice(scores.store.core(), threads, None, None)
+    lattice = _core.build_lattice(scores.store.core(), _core.Limits(threads))
     assert lattice is not None
     return lattice
 
 
 def edge_bounds(lattice: _core.Lattice, n: int, threads: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    with_edge, without = _core.edge_bounds(lattice, threads, None, None)
+    with_edge, without = _core.edge_bounds(lattice, _core.Limits(threads))
     return with_edge.reshape(n, n), without.reshape(n, n)
 
 

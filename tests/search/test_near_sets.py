@@ -14,7 +14,7 @@ from topdag import _core
 
 
 def check_sets(problem: Problem, bound: _core.Bound, threshold: float, threads: int = 1) -> None:
-    complete, sets, costs = _core.sets_within(problem.candidates, bound, threshold, 1 << 20, threads, None, None)
+    complete, sets, costs = _core.sets_within(problem.candidates, bound, threshold, 1 << 20, _core.Limits(threads))
     truth = forward(problem)
     expected = [s for s in range(problem.everyone + 1) if truth[s] < math.inf and truth[s] + bound.at(s) <= threshold]
     assert complete
@@ -41,9 +41,9 @@ def test_layers_too_large_for_one_block(threads: int) -> None:
 def test_stops_when_there_are_more_than_asked_for() -> None:
     problem = random_problem(8, 1, families=10)
     bound = _core.simple_bound(problem.candidates)
-    whole = _core.sets_within(problem.candidates, bound, math.inf, 256, 1, None, None)
+    whole = _core.sets_within(problem.candidates, bound, math.inf, 256, _core.Limits())
     assert whole[0] and len(whole[1]) == 256
-    complete, sets, _ = _core.sets_within(problem.candidates, bound, math.inf, 255, 1, None, None)
+    complete, sets, _ = _core.sets_within(problem.candidates, bound, math.inf, 255, _core.Limits())
     assert not complete
     assert np.isin(sets, whole[1]).all()
 
@@ -51,6 +51,6 @@ def test_stops_when_there_are_more_than_asked_for() -> None:
 def test_stops_at_once_without_time() -> None:
     problem = random_problem(8, 1, families=10)
     complete, _, _ = _core.sets_within(
-        problem.candidates, _core.simple_bound(problem.candidates), 9.0, 99, 1, 0.0, None
+        problem.candidates, _core.simple_bound(problem.candidates), 9.0, 99, _core.Limits(1, 0.0)
     )
     assert not complete

@@ -20,10 +20,10 @@ from topdag.search.family_lists import FamilyLists
 def test_a_climb_ends_at_a_network_of_its_cost(lists: FamilyLists, seed: int) -> None:
     store = store_of(lists)
     candidates = candidates_of(store)
-    cost, masks = _core.climb_orders(candidates, 3, seed)
+    cost, masks = _core.climb_orders(candidates, 3, seed, _core.Limits())
     check_network(store, cost, masks)
-    assert _core.climb_orders(candidates, 3, seed) == (cost, masks)
-    assert _core.climb_orders(candidates, 6, seed)[0] <= cost
+    assert _core.climb_orders(candidates, 3, seed, _core.Limits()) == (cost, masks)
+    assert _core.climb_orders(candidates, 6, seed, _core.Limits())[0] <= cost
 
 
 @settings(max_examples=50)
@@ -31,7 +31,7 @@ def test_a_climb_ends_at_a_network_of_its_cost(lists: FamilyLists, seed: int) ->
 def test_many_climbs_find_the_best_of_few_variables(lists: FamilyLists) -> None:
     store = store_of(lists)
     best = reference.best_score_by_orders(store.value, store.n)
-    cost, masks = _core.climb_orders(candidates_of(store), 400, 1)
+    cost, masks = _core.climb_orders(candidates_of(store), 400, 1, _core.Limits())
     if best == -math.inf:
         assert cost == math.inf
     else:

@@ -30,9 +30,9 @@ def store_of(optimum: Optimum) -> ListStore:
 def best_order(candidates: _core.Candidates) -> list[int]:
     """Best first without any network known, then by layers with the optimum: both must agree."""
     groups = _core.groups_by_strongest_parents(candidates, 12)
-    bounds = [_core.group_bound(candidates, groups), _core.cycle_bound(candidates, 3, False)]
-    found = _core.search_orders(candidates, _core.largest_bound(bounds), math.inf, True, None, None, None)
-    again = _core.search_in_layers(candidates, bounds[0], found.cost, True, None, 2, None, None)
+    bound = _core.group_bound(candidates, groups)
+    found = _core.search_orders(candidates, bound, math.inf, True, None, _core.Limits())
+    again = _core.search_in_layers(candidates, bound, found.cost, True, None, _core.Limits(2))
     assert found.finished and again.finished
     assert found.cost == again.cost
     return found.order

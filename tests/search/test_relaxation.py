@@ -235,9 +235,9 @@ def test_climbing_leaves_time_for_the_bound(
     given_seconds: list[float | None] = []
     climb = _core.climb_orders
 
-    def watched(candidates: _core.Candidates, climbs: int, seed: int, seconds: float | None, on_tick: object) -> object:
-        given_seconds.append(seconds)
-        return climb(candidates, climbs, seed, seconds, on_tick)
+    def watched(candidates: _core.Candidates, climbs: int, seed: int, limits: _core.Limits) -> object:
+        given_seconds.append(limits.seconds)
+        return climb(candidates, climbs, seed, limits)
 
     monkeypatch.setattr(_core, "climb_orders", watched)
     known = Known(store_of(FamilyLists.build(["a"], [(0, [], -1.0)])), Run(time_limit=time_limit))

@@ -45,7 +45,7 @@ def sparse_lattice(scores: Scores, epsilon: float) -> tuple[_core.SparseLattice,
     threshold = costs[2 ** len(scores.columns) - 1] + epsilon
     sets = sorted((s for s in costs if costs[s] <= threshold), key=lambda s: (s.bit_count(), s))
     built = _core.build_sparse_lattice(
-        candidates_of(scores), np.array(sets, np.uint64), np.array([costs[s] for s in sets]), threshold, 2, None, None
+        candidates_of(scores), np.array(sets, np.uint64), np.array([costs[s] for s in sets]), threshold, _core.Limits(2)
     )
     assert built is not None
     return built, built.lowest
@@ -58,7 +58,7 @@ def test_lists_and_counts_equal_the_dense_ones(
     what: _core.Listed, lists: FamilyLists, epsilon: float, most: int
 ) -> None:
     scores = scores_from_lists(lists, keep="all")
-    dense = _core.build_lattice(scores.store.core(), 1, None, None)
+    dense = _core.build_lattice(scores.store.core(), _core.Limits())
     assert dense is not None
     if dense.best_score == -math.inf:
         return
@@ -66,11 +66,11 @@ def test_lists_and_counts_equal_the_dense_ones(
     assert sparse.best_score == dense.best_score
     assert lowest == dense.best_score - epsilon
     for k in (most, 10**6):
-        *_, values, parents, _ = _core.list_best(sparse, what, k, -math.inf, 2, None, None)
-        *_, truth, true_parents, _ = _core.list_best(dense, what, k, lowest, 1, None, None)
-        assert np.array_equal(values, truth)
-        assert np.array_equal(parents, true_parents)
-    assert _core.count_above(sparse, what, lowest, 2, None, None)[1].found == len(truth)
+        found = _core.list_best(sparse, what, k, -math.inf, _core.Limits(2))
+        truth = _core.list_best(dense, what, k, lowest, _core.Limits())
+        assert np.array_equal(found.scores, truth.scores)
+        assert np.array_equal(found.parents, truth.parents)
+    assert _core.count_above(sparse, what, lowest, _core.Limits(2))[1].found == len(truth.scores)
 
 
 @settings(max_examples=40, deadline=None)
@@ -82,7 +82,7 @@ def test_all_networks_are_there_when_nothing_is_left_out(lists: FamilyLists) -> 
     if not len(allowed):
         return
     sparse, _ = sparse_lattice(scores, float(allowed.max() - allowed.min()))
-    assert _core.count_above(sparse, _core.Listed.NETWORKS, -math.inf, 1, None, None)[1].found == len(allowed)
+    assert _core.count_above(sparse, _core.Listed.NETWORKS, -math.inf, _core.Limits())[1].found == len(allowed)
 
 
 def test_sixty_four_variables_fit() -> None:
@@ -94,20 +94,22 @@ def test_sixty_four_variables_fit() -> None:
     chain = [(1 << size) - 1 for size in range(n + 1)]
     threshold = 0.5  # only the chain, in its own order
     built = _core.build_sparse_lattice(
-        candidates_of(scores), np.array(chain, np.uint64), np.zeros(n + 1), threshold, 2, None, None
+        candidates_of(scores), np.array(chain, np.uint64), np.zeros(n + 1), threshold, _core.Limits(2)
     )
     assert built is not None and built.best_score == -1.0
-    finished, _, values, parents, _ = _core.list_best(built, _core.Listed.NETWORKS, 5, -math.inf, 2, None, None)
-    assert finished and values.tolist() == [-1.0]
-    assert parents[0].tolist() == [0, *(1 << x - 1 for x in range(1, n))]
+    found = _core.list_best(built, _core.Listed.NETWORKS, 5, -math.inf, _core.Limits(2))
+    assert found.finished and found.scores.tolist() == [-1.0]
+    assert found.parents[0].tolist() == [0, *(1 << x - 1 for x in range(1, n))]
 
 
 def test_a_stream_gives_each_network_once() -> None:
     lists = FamilyLists.build(["a", "b", "c"], [(x, p, -float(len(p))) for x in range(3) for p in ((), ((x + 1) % 3,))])
     scores = scores_from_lists(lists, keep="all")
     built, lowest = sparse_lattice(scores, 2.0)
-    stream = _core.open_stream(built, -math.inf, 1, None, None)
-    finished, values, parents = stream.next(100, None, None)
-    assert finished and min(values) >= lowest
-    assert sorted(map(tuple, parents.tolist())) == sorted({tuple(row) for row in parents.tolist()})
-    assert len(values) == 7  # any two of the three edges at most
+    stream = _core.open_stream(built, -math.inf, _core.Limits())
+    found = stream.next(100, _core.Limits())
+    assert found.finished and min(found.scores) >= lowest
+    networks_found = [tuple(row) for row in found.parents.tolist()]
+    assert (
+        len(networks_found) == len(set(networks_found)) == len(found.scores) == 7
+    )  # any two of the three edges at most

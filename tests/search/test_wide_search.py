@@ -172,11 +172,11 @@ def test_climbing_is_the_same_on_wide_sets(lists: FamilyLists, seed: int) -> Non
     narrow = store.candidates
     rows = np.ascontiguousarray(np.column_stack([store.parents, np.zeros_like(store.parents)]))
     wide = _core.WideCandidates(store.n, store.lists.offsets, rows, store.rounded)
-    assert _core.climb_orders(wide, 5, seed) == _core.climb_orders(narrow, 5, seed)
+    assert _core.climb_orders(wide, 5, seed, _core.Limits()) == _core.climb_orders(narrow, 5, seed, _core.Limits())
     assert _core.components(wide) == _core.components(narrow)
     weights = np.full(len(store.rounded), 0.5)
     found = _core.ClusterFamilies(store.lists.offsets, store.parents).separate(weights, 2, 20, 1e-4, 1000)
     wide_found = _core.WideClusterFamilies(store.lists.offsets, rows).separate(weights, 2, 20, 1e-4, 1000)
     assert masks_in(wide_found[0]) == found[0].tolist()
     assert wide_found[1].tolist() == found[1].tolist()
-    assert math.isfinite(_core.climb_orders(wide, 1, seed)[0])
+    assert math.isfinite(_core.climb_orders(wide, 1, seed, _core.Limits())[0])

@@ -320,13 +320,12 @@ def make_orders(rng: np.random.Generator) -> Inputs:
 def bounds_for(candidates: _core.Candidates, n: int, rng: np.random.Generator) -> dict[str, _core.Bound]:
     members = np.array([int(rng.integers(1, 2**n)) | 1 << int(rng.integers(n)) for _ in range(n)], np.uint64)
     ks = np.ones(n, np.int64)
-    made = {
+    return {
         "simple": _core.simple_bound(candidates),
         "clusters": _core.cluster_bound(candidates, members, ks, rng.integers(0, 5, n) / 4.0),
         "groups": _core.group_bound(candidates, consecutive_blocks([n // 2, n - n // 2])),
         "cycles": _core.cycle_bound(candidates, 2, bool(rng.random() < 0.5)),
     }
-    return made | {"largest": _core.largest_bound(list(made.values()))}
 
 
 def check_orders(n: int, families: Families, seed: int) -> None:
@@ -347,7 +346,7 @@ def check_orders(n: int, families: Families, seed: int) -> None:
             return search_orders(candidates, bound, Run(time_limit=limit, threads=1), upper=upper, extend_paths=extends)
 
         def by_layers(limit: float, bound: _core.Bound = bound, extends: bool = extends, upper: float = upper) -> Any:
-            return _core.search_in_layers(candidates, bound, upper, extends, None, 1, limit, None)
+            return _core.search_in_layers(candidates, bound, upper, extends, None, _core.Limits(1, limit))
 
         at_every_stop(best_first, seed, check, many=4)
         at_every_stop(by_layers, seed, check, many=4)

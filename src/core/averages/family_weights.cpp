@@ -71,11 +71,11 @@ void sum_over_supersets(Real* values, Exponent* exponents, int bits) {
 }
 
 template <class Real>
-bool FamilyWeights<Real>::fill(const LocalScores& scores, int threads, Limits& limits) {
+bool FamilyWeights<Real>::fill(const LocalScores& scores, Limits& limits) {
     const int n = scores.n_variables();
     within_.resize(n);
     limits.begin(Phase::sweeping, n);
-    parallel_for(n, threads, limits, [&](std::size_t v, int) {
+    parallel_for(n, limits, [&](std::size_t v, int) {
         within_[v] = ScaledTable<Real>(n_sets(n - 1));
         fill_weights(scores, static_cast<int>(v), within_[v]);
         sum_over_subsets(within_[v].mantissas.data(), within_[v].exponents.data(), n - 1);

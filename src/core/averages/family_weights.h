@@ -35,7 +35,7 @@ template <class Real>
 class FamilyWeights {
 public:
     // False when a limit stopped it.
-    bool fill(const LocalScores& scores, int threads, Limits& limits);
+    bool fill(const LocalScores& scores, Limits& limits);
 
     int n_variables() const { return static_cast<int>(within_.size()); }
     // z_v(U), for U without v.

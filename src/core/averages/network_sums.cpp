@@ -30,15 +30,15 @@ struct Tables {
         : scores(scores_in), weights(std::move(weights_in)), prefixes(weights, scores.precedence()),
           suffixes(weights, scores.precedence()), everything(all_of(weights.n_variables())) {}
 
-    bool fill(bool with_shares, int threads, Limits& limits);
+    bool fill(bool with_shares, Limits& limits);
     double largest_cancellation() const;
     BigArray chances_of_non_descendants(int v) const;
 };
 
 template <class Real>
-bool Tables<Real>::fill(bool with_shares, int threads, Limits& limits) {
-    if (!prefixes.fill(threads, limits)) return false;
-    if (!with_shares) return suffixes.fill(nullptr, threads, limits);
+bool Tables<Real>::fill(bool with_shares, Limits& limits) {
+    if (!prefixes.fill(limits)) return false;
+    if (!with_shares) return suffixes.fill(nullptr, limits);
     const int n = weights.n_variables();
     for (int v = 0; v < n; ++v) {
         shares.emplace_back(n_sets(n - 1));
@@ -50,7 +50,7 @@ bool Tables<Real>::fill(bool with_shares, int threads, Limits& limits) {
         shares[v].mantissas[slot] = is_zero ? Real(0.0) : prefixes.mantissa(past) * mantissa;
         shares[v].exponents[slot] = is_zero ? zero_exponent : prefixes.exponent(past) + exponent;
     };
-    return suffixes.fill(take, threads, limits);
+    return suffixes.fill(take, limits);
 }
 
 // Over the sets that come first, closed under parents, in networks that matter.
@@ -99,14 +99,14 @@ double take_variable(Tables<Real>& tables, int v, bool keep_parent_sets, Posteri
 }
 
 template <class Real>
-Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, int threads, Limits& limits) {
+Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, Limits& limits) {
     Posteriors posteriors;
     const int n = scores.n_variables();
     FamilyWeights<Real> weights;
-    if (!weights.fill(scores, threads, limits)) return posteriors;
+    if (!weights.fill(scores, limits)) return posteriors;
     weights.keep_to(scores.precedence());
     Tables<Real> tables(scores, std::move(weights));
-    if (!tables.fill(wanted.posteriors, threads, limits)) return posteriors;
+    if (!tables.fill(wanted.posteriors, limits)) return posteriors;
     const double total = static_cast<double>(tables.prefixes.mantissa(tables.everything));
     if (tables.prefixes.exponent(tables.everything) == zero_exponent) {
         posteriors.finished = true;
@@ -121,7 +121,7 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, int thr
         posteriors.paths.assign(static_cast<std::size_t>(n) * n, 0.0);
         posteriors.parent_sets.resize(n);
         std::vector<double> defects(n);
-        parallel_for(n, threads, limits, [&](std::size_t place, int) {
+        parallel_for(n, limits, [&](std::size_t place, int) {
             const auto v = static_cast<int>(place);
             defects[place] = take_variable(tables, v, has(wanted.parent_sets, v), posteriors);
         });
@@ -135,9 +135,9 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, int thr
 
 }  // namespace
 
-Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, int threads, Limits& limits) {
-    return wanted.extended ? sum_with<DoubleDouble>(scores, wanted, threads, limits)
-                           : sum_with<double>(scores, wanted, threads, limits);
+Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, Limits& limits) {
+    return wanted.extended ? sum_with<DoubleDouble>(scores, wanted, limits)
+                           : sum_with<double>(scores, wanted, limits);
 }
 
 double network_sums_bytes(int n, const SumsWanted& wanted, int threads) {

@@ -22,7 +22,7 @@ struct SumsWanted {
     VarSet parent_sets = 0;   // of these variables
 };
 
-Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, int threads, Limits& limits);
+Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, Limits& limits);
 
 double network_sums_bytes(int n, const SumsWanted& wanted, int threads);
 

@@ -89,14 +89,14 @@ double Descent::sum_at(VarSet slot, VarSet descendants, VarSet place, VarSet oth
 
 }  // namespace
 
-std::vector<double> order_ancestors(const SummedOrders& sums, int threads, Limits& limits) {
+std::vector<double> order_ancestors(const SummedOrders& sums, Limits& limits) {
     const int n = sums.n_variables();
     Joining joining{sums, {}, {}};
-    if (!joining.within.fill(sums.scores(), threads, limits)) return {};
+    if (!joining.within.fill(sums.scores(), limits)) return {};
     for (int v = 0; v < n; ++v) joining.order_weights.push_back(sums.order_weights(v));
     std::vector<double> paths(static_cast<std::size_t>(n) * n, 0.0);
     limits.begin(Phase::summing, n);
-    parallel_for(n, threads, limits, [&](std::size_t s, int) {
+    parallel_for(n, limits, [&](std::size_t s, int) {
         Descent(joining, static_cast<int>(s)).run(limits, [&](VarSet descendants, double probability) {
             for (VarSet rest = descendants & ~only(static_cast<int>(s)); rest != 0; rest &= rest - 1)
                 paths[s * n + first_of(rest)] += probability;

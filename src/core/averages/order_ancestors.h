@@ -14,7 +14,7 @@
 namespace topdag {
 
 // P(s is an ancestor of t) at [s * n + t]; empty when a limit stopped it. The sums must be filled, steps included.
-std::vector<double> order_ancestors(const SummedOrders& sums, int threads, Limits& limits);
+std::vector<double> order_ancestors(const SummedOrders& sums, Limits& limits);
 
 double order_ancestors_bytes(int n, int threads);
 

@@ -36,12 +36,12 @@ double take_variable(const SummedOrders& sums, int v, bool keep_parent_sets, Pos
 }  // namespace
 
 Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted,
-                      int threads, Limits& limits) {
+                      Limits& limits) {
     Posteriors posteriors;
     const int n = scores.n_variables();
     const VarSet everything = all_of(n);
     SummedOrders sums(scores, log_weights);
-    if (!sums.fill(threads, limits)) return posteriors;
+    if (!sums.fill(limits)) return posteriors;
     posteriors.log_total = as_log(sums.before().mantissas[everything], sums.before().exponents[everything]);
     if (sums.before().exponents[everything] == zero_exponent) {
         posteriors.log_total = -std::numeric_limits<double>::infinity();
@@ -49,7 +49,7 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
         return posteriors;
     }
     if (wanted.paths) {
-        posteriors.paths = order_ancestors(sums, threads, limits);
+        posteriors.paths = order_ancestors(sums, limits);
         if (limits.stop.load()) return {};
     }
     sums.free_steps();
@@ -60,7 +60,7 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
         posteriors.parent_sets.resize(n);
         std::vector<double> defects(n);
         limits.begin(Phase::summing, n);
-        parallel_for(n, threads, limits, [&](std::size_t place, int) {
+        parallel_for(n, limits, [&](std::size_t place, int) {
             const auto v = static_cast<int>(place);
             defects[place] = take_variable(sums, v, has(wanted.parent_sets, v), posteriors);
             ++limits.done;

@@ -17,7 +17,7 @@ struct OrderSumsWanted {
 };
 
 Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, const OrderSumsWanted& wanted,
-                      int threads, Limits& limits);
+                      Limits& limits);
 
 double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads);
 

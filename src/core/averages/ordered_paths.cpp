@@ -140,19 +140,19 @@ private:
 
 }  // namespace
 
-OrderedPaths ordered_paths(const LocalScores& scores, int threads, Limits& limits) {
+OrderedPaths ordered_paths(const LocalScores& scores, Limits& limits) {
     OrderedPaths found;
     const int n = scores.n_variables();
     FamilyWeights<double> within, kept;
-    if (!within.fill(scores, threads, limits) || !kept.fill(scores, threads, limits)) return found;
+    if (!within.fill(scores, limits) || !kept.fill(scores, limits)) return found;
     kept.keep_to(scores.precedence());
     PrefixSums<double> prefixes(kept, scores.precedence());
-    if (!prefixes.fill(threads, limits)) return found;
+    if (!prefixes.fill(limits)) return found;
     const Weights weights{scores.precedence(), within, prefixes};
     found.paths.assign(static_cast<std::size_t>(n) * n, 0.0);
     std::vector<double> defects(n, 0.0);
     limits.begin(Phase::summing, n);
-    parallel_for(n, threads, limits, [&](std::size_t s, int) {
+    parallel_for(n, limits, [&](std::size_t s, int) {
         double sum = 0.0;
         DescentFrom(weights, static_cast<int>(s)).run(limits, [&](VarSet descendants, double probability) {
             sum += probability;

@@ -24,7 +24,7 @@ struct OrderedPaths {
 };
 
 // Some network must be allowed.
-OrderedPaths ordered_paths(const LocalScores& scores, int threads, Limits& limits);
+OrderedPaths ordered_paths(const LocalScores& scores, Limits& limits);
 
 double ordered_paths_bytes(int n, int threads);
 

@@ -43,7 +43,7 @@ PrefixSums<Real>::PrefixSums(const FamilyWeights<Real>& weights, const Precedenc
 }
 
 template <class Real>
-bool PrefixSums<Real>::fill(int threads, Limits& limits) {
+bool PrefixSums<Real>::fill(Limits& limits) {
     scales_ = BigArrayOf<Exponent>(n_sets(n_));
     values_ = BigArrayOf<Real>(n_sets(n_));
     magnitudes_ = BigArray(n_sets(n_));
@@ -58,9 +58,9 @@ bool PrefixSums<Real>::fill(int threads, Limits& limits) {
     for (VarSet block = 0; block < n_sets(high_); ++block) layers[size_of(block)].push_back(block);
     std::size_t most_at_once = 1;
     for (const std::vector<VarSet>& layer : layers) most_at_once = std::max(most_at_once, layer.size());
-    std::vector<Workspace> spaces(std::min<std::size_t>(threads, most_at_once), Workspace(low_, middle_));
+    std::vector<Workspace> spaces(std::min<std::size_t>(limits.threads, most_at_once), Workspace(low_, middle_));
     for (const std::vector<VarSet>& layer : layers)
-        parallel_for(layer.size(), threads, limits, [&](std::size_t i, int worker) {
+        parallel_for(layer.size(), limits, [&](std::size_t i, int worker) {
             const VarSet to = layer[i];
             for (VarSet from = 0; from != to; from = (from - to) & to) push_between(from, to, spaces[worker], limits);
             push_between(to, to, spaces[worker], limits);

@@ -23,7 +23,7 @@ public:
     // The weights, kept to the precedence, must outlive this, and so must that.
     PrefixSums(const FamilyWeights<Real>& weights, const Precedence& precedence);
     // False when a limit stopped it.
-    bool fill(int threads, Limits& limits);
+    bool fill(Limits& limits);
 
     // alpha(U) = mantissa * 2^exponent.
     Real mantissa(VarSet set) const { return values_[set]; }

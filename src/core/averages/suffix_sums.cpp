@@ -15,20 +15,20 @@ struct SuffixSums<Real>::Workspace {
 };
 
 template <class Real>
-bool SuffixSums<Real>::fill(const TakeGamma& take, int threads, Limits& limits) {
+bool SuffixSums<Real>::fill(const TakeGamma& take, Limits& limits) {
     scales_ = BigArrayOf<Exponent>(n_sets(n_));
     values_ = BigArrayOf<Real>(n_sets(n_));
     fill_scales();
     if (!precedence_.is_empty()) std::fill_n(values_.data(), n_sets(n_), Real(0.0));  // not all will be found
     values_[0] = 1.0;
     limits.begin(Phase::summing, precedence_.is_empty() ? n_sets(n_) : 0);
-    std::vector<Workspace> spaces(threads);
+    std::vector<Workspace> spaces(limits.threads);
     std::vector<VarSet> layer;
     for (int size = 1; size <= n_; ++size) {
         layer.clear();
         for (VarSet set = 1; set < n_sets(n_); ++set)
             if (size_of(set) == size && precedence_.is_ideal(all_of(n_) & ~set)) layer.push_back(set);
-        parallel_for(layer.size(), threads, limits, [&](std::size_t i, int worker) {
+        parallel_for(layer.size(), limits, [&](std::size_t i, int worker) {
             Workspace& space = spaces[worker];
             if (space.values.size() == 0) {
                 space.values = BigArrayOf<Real>(n_sets(n_));

@@ -33,7 +33,7 @@ public:
     SuffixSums(const FamilyWeights<Real>& weights, const Precedence& precedence)
         : weights_(weights), precedence_(precedence), n_(weights.n_variables()) {}
     // With no `take` only beta is found. False when a limit stopped it.
-    bool fill(const TakeGamma& take, int threads, Limits& limits);
+    bool fill(const TakeGamma& take, Limits& limits);
 
     // beta(E) = mantissa * 2^exponent.
     Real mantissa(VarSet remaining) const { return values_[remaining]; }

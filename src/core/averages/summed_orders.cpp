@@ -28,18 +28,14 @@ struct Sum {
 
 // Sets in blocks with the same high variables; blocks with equally many do not need each other.
 template <class SumAt>
-bool SummedOrders::fill_in_layers(bool from_empty, int threads, Limits& limits, SumAt&& sum_at) {
+bool SummedOrders::fill_in_layers(bool from_empty, Limits& limits, SumAt&& sum_at) {
     const int n = n_variables(), low = std::min(n, block_bits);
-    std::vector<std::vector<VarSet>> layers(n - low + 1);
-    for (VarSet block = 0; block < n_sets(n - low); ++block) layers[size_of(block)].push_back(block);
-    if (!from_empty) std::reverse(layers.begin(), layers.end());
     limits.begin(Phase::summing, n_sets(n - low));
-    for (const std::vector<VarSet>& layer : layers)
-        parallel_for(layer.size(), threads, limits, [&](std::size_t i, int) {
-            const VarSet base = layer[i] << low, last = n_sets(low) - 1;
-            for (VarSet set = 0; set <= last; ++set) sum_at(base | (from_empty ? set : last - set));
-            ++limits.done;
-        });
+    parallel_by_size(n - low, from_empty, limits, [&](VarSet block, int) {
+        const VarSet base = block << low, last = n_sets(low) - 1;
+        for (VarSet set = 0; set <= last; ++set) sum_at(base | (from_empty ? set : last - set));
+        ++limits.done;
+    });
     return !limits.stop.load();
 }
 
@@ -55,11 +51,11 @@ ScaledTable<double> SummedOrders::order_weights(int v) const {
     return weights;
 }
 
-bool SummedOrders::fill(int threads, Limits& limits) {
+bool SummedOrders::fill(Limits& limits) {
     const int n = n_variables();
-    if (!steps_.fill(scores_, threads, limits)) return false;
+    if (!steps_.fill(scores_, limits)) return false;
     if (log_weights_ != nullptr)
-        parallel_for(n, threads, limits, [&](std::size_t v, int) {
+        parallel_for(n, limits, [&](std::size_t v, int) {
             steps_.multiply(static_cast<int>(v), order_weights(static_cast<int>(v)));
         });
     steps_.keep_to(scores_.precedence());
@@ -70,7 +66,7 @@ bool SummedOrders::fill(int threads, Limits& limits) {
         table.mantissas[set] = sum.mantissa;
         table.exponents[set] = sum.exponent;
     };
-    const bool forward = fill_in_layers(true, threads, limits, [&](VarSet set) {
+    const bool forward = fill_in_layers(true, limits, [&](VarSet set) {
         Sum sum;
         if (set == 0) sum = {1.0, 0};
         for (VarSet rest = is_ideal(set) ? set : 0; rest != 0; rest &= rest - 1) {
@@ -81,7 +77,7 @@ bool SummedOrders::fill(int threads, Limits& limits) {
         }
         put(before_, set, sum);
     });
-    return forward && fill_in_layers(false, threads, limits, [&](VarSet set) {
+    return forward && fill_in_layers(false, limits, [&](VarSet set) {
         Sum sum;
         if (set == everything) sum = {1.0, 0};
         for (VarSet rest = is_ideal(set) ? everything & ~set : 0; rest != 0; rest &= rest - 1) {

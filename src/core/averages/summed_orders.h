@@ -20,7 +20,7 @@ class SummedOrders {
 public:
     SummedOrders(const LocalScores& scores, OrderLogWeights log_weights) : scores_(scores), log_weights_(log_weights) {}
     // False when a limit stopped it.
-    bool fill(int threads, Limits& limits);
+    bool fill(Limits& limits);
 
     int n_variables() const { return scores_.n_variables(); }
     const LocalScores& scores() const { return scores_; }
@@ -34,7 +34,7 @@ public:
 
 private:
     template <class Sum>
-    bool fill_in_layers(bool from_empty, int threads, Limits& limits, Sum&& sum);
+    bool fill_in_layers(bool from_empty, Limits& limits, Sum&& sum);
 
     const LocalScores& scores_;
     OrderLogWeights log_weights_;

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstddef>
 #include <functional>
+#include <vector>
 
 #include "base/run_limits.h"
+#include "base/var_set.h"
 
 namespace topdag {
 
@@ -27,6 +29,23 @@ void parallel_for(std::size_t steps, int threads, Limits& limits, Step&& step) {
             throw;
         }
     });
+}
+
+// Shared by all threads that the limits allow.
+template <class Step>
+void parallel_for(std::size_t steps, Limits& limits, Step&& step) {
+    parallel_for(steps, limits.threads, limits, step);
+}
+
+// Calls step(set, worker) for all sets of n variables, smaller ones first, or last. Those of one size do not need each
+// other, so threads share them.
+template <class Step>
+void parallel_by_size(int n, bool from_empty, Limits& limits, Step&& step) {
+    std::vector<std::vector<VarSet>> layers(n + 1);
+    for (VarSet set = 0; set < n_sets(n); ++set) layers[size_of(set)].push_back(set);
+    if (!from_empty) std::reverse(layers.begin(), layers.end());
+    for (const std::vector<VarSet>& layer : layers)
+        parallel_for(layer.size(), limits, [&](std::size_t i, int worker) { step(layer[i], worker); });
 }
 
 }  // namespace topdag

@@ -1,4 +1,4 @@
-// run_limits.h: how long a loop may go on, and what it tells about itself while it runs.
+// run_limits.h: how long a loop may go on, with how many threads, and what it tells about itself while it runs.
 #pragma once
 
 #include <atomic>
@@ -28,10 +28,17 @@ struct RunClock {
     }
 };
 
+inline double seconds_since(RunClock::time_point begin) {
+    return std::chrono::duration<double>(RunClock::now() - begin).count();
+}
+
 // Shared by the threads of one computation and by whoever watches it.
 struct Limits {
     using Clock = RunClock;
 
+    explicit Limits(int n_threads = 1) : threads(n_threads) {}
+
+    int threads;  // how many may share the work
     std::optional<Clock::time_point> deadline;
     std::atomic<bool> stop{false};
     std::atomic<Phase> phase{Phase::waiting};

@@ -175,14 +175,14 @@ private:
 };
 
 template <class Leaf, class MakeLeaf>
-bool walk_all(const CountPlan& plan, const SetLimits& wanted, int threads, Limits& limits, MakeLeaf&& make_leaf) {
+bool walk_all(const CountPlan& plan, const SetLimits& wanted, Limits& limits, MakeLeaf&& make_leaf) {
     struct Worker {
         std::unique_ptr<Leaf> leaf;
         std::unique_ptr<Walk<Leaf>> walk;
     };
-    std::vector<Worker> workers(threads);
+    std::vector<Worker> workers(limits.threads);
     const int depth = std::min(plan.head, task_depth);
-    parallel_for(n_sets(depth), threads, limits, [&](std::size_t task, int worker) {
+    parallel_for(n_sets(depth), limits, [&](std::size_t task, int worker) {
         Worker& own = workers[worker];
         if (!own.walk) {
             own.leaf = make_leaf();
@@ -194,9 +194,9 @@ bool walk_all(const CountPlan& plan, const SetLimits& wanted, int threads, Limit
 }
 
 // Threads share this too: memory not held before is handed out slowly.
-void clear(double* sums, std::size_t size, int threads, Limits& limits) {
+void clear(double* sums, std::size_t size, Limits& limits) {
     constexpr std::size_t part = std::size_t{1} << 22;
-    parallel_for((size + part - 1) / part, threads, limits, [&](std::size_t i, int) {
+    parallel_for((size + part - 1) / part, limits, [&](std::size_t i, int) {
         std::fill(sums + i * part, sums + std::min(size, (i + 1) * part), -std::numeric_limits<double>::infinity());
     });
 }
@@ -204,18 +204,18 @@ void clear(double* sums, std::size_t size, int threads, Limits& limits) {
 }  // namespace
 
 bool sum_over_cells(const Table& table, CellKind kind, double parameter, bool spread, const SetLimits& wanted,
-                    int threads, Limits& limits, double* sums) {
+                    Limits& limits, double* sums) {
     const CountPlan plan(table, tail_cells);
     const CellTables tables(table, kind, parameter, spread);
-    clear(sums, n_sets(plan.n), threads, limits);
-    return walk_all<SumLeaf>(plan, wanted, threads, limits,
+    clear(sums, n_sets(plan.n), limits);
+    return walk_all<SumLeaf>(plan, wanted, limits,
                              [&] { return std::make_unique<SumLeaf>(plan, tables, wanted, sums); });
 }
 
-bool tally_all_sets(const Table& table, const SetLimits& wanted, int threads, Limits& limits,
+bool tally_all_sets(const Table& table, const SetLimits& wanted, Limits& limits,
                     const std::function<void(VarSet, const std::vector<Tally>&)>& visit) {
     const CountPlan plan(table, 1);
-    return walk_all<TallyLeaf>(plan, wanted, threads, limits, [&] { return std::make_unique<TallyLeaf>(visit); });
+    return walk_all<TallyLeaf>(plan, wanted, limits, [&] { return std::make_unique<TallyLeaf>(visit); });
 }
 
 double counting_bytes(const Table& table, bool spread, int threads) {

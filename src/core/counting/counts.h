@@ -24,15 +24,15 @@ struct SetLimits {
 
 // Sums f(count) over the non-empty cells of every set, f having `parameter`, or parameter / (cells of the set)
 // with `spread`. Writes sums[set] for the wanted sets and minus infinity for the others.
-// Returns false when a limit stopped it; then the sums are incomplete. Does not depend on `threads`.
+// Returns false when a limit stopped it; then the sums are incomplete. The same for any number of threads.
 bool sum_over_cells(const Table& table, CellKind kind, double parameter, bool spread, const SetLimits& wanted,
-                    int threads, Limits& limits, double* sums);
+                    Limits& limits, double* sums);
 
 // How many cells hold so many rows.
 struct Tally { std::uint64_t rows; std::uint64_t cells; };
 
 // Calls visit(set, tallies) for every wanted set, from several threads at once.
-bool tally_all_sets(const Table& table, const SetLimits& wanted, int threads, Limits& limits,
+bool tally_all_sets(const Table& table, const SetLimits& wanted, Limits& limits,
                     const std::function<void(VarSet, const std::vector<Tally>&)>& visit);
 
 // Bytes taken while counting, beside the result.

@@ -64,10 +64,10 @@ private:
 };
 
 template <class Counter, class Set>
-bool walk_sets(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets, int threads,
+bool walk_sets(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets,
                Limits& limits, std::vector<std::int64_t>& sums) {
-    std::vector<std::unique_ptr<SetWalk<Counter, Set>>> walks(threads);
-    parallel_for((sets.size() + sets_per_task - 1) / sets_per_task, threads, limits, [&](std::size_t task, int worker) {
+    std::vector<std::unique_ptr<SetWalk<Counter, Set>>> walks(limits.threads);
+    parallel_for((sets.size() + sets_per_task - 1) / sets_per_task, limits, [&](std::size_t task, int worker) {
         if (!walks[worker]) walks[worker] = std::make_unique<SetWalk<Counter, Set>>(rows, function);
         const std::size_t begin = task * sets_per_task;
         const std::size_t end = std::min(sets.size(), begin + sets_per_task);
@@ -82,20 +82,20 @@ bool walk_sets(const CountingRows& rows, const FixedFunction& function, const st
 
 template <class Set>
 bool sum_over_listed(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets,
-                     int threads, Limits& limits, std::vector<std::int64_t>& sums) {
+                     Limits& limits, std::vector<std::int64_t>& sums) {
     sums.resize(sets.size());
-    return rows.is_unweighted() ? walk_sets<BitCounter>(rows, function, sets, threads, limits, sums)
-                                : walk_sets<RowCounter>(rows, function, sets, threads, limits, sums);
+    return rows.is_unweighted() ? walk_sets<BitCounter>(rows, function, sets, limits, sums)
+                                : walk_sets<RowCounter>(rows, function, sets, limits, sums);
 }
 
-template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<VarSet>&, int, Limits&,
+template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<VarSet>&, Limits&,
                               std::vector<std::int64_t>&);
-template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<WideSet>&, int, Limits&,
+template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<WideSet>&, Limits&,
                               std::vector<std::int64_t>&);
 
-bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, int threads, Limits& limits,
+bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, Limits& limits,
                      std::vector<std::int64_t>& cells) {
-    return sum_over_listed(rows, {CellKind::one, 0.0, false, 0}, sets, threads, limits, cells);
+    return sum_over_listed(rows, {CellKind::one, 0.0, false, 0}, sets, limits, cells);
 }
 
 }  // namespace topdag

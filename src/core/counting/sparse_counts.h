@@ -15,14 +15,14 @@
 namespace topdag {
 
 // Writes for each set, ascending, the sum of the function over its cells, in units of 2^-bits.
-// False when a limit stopped it. Does not depend on `threads`. Adds the sets done to limits.done.
+// False when a limit stopped it. The same for any number of threads. Adds the sets done to limits.done.
 // For narrow and for wide sets.
 template <class Set>
 bool sum_over_listed(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets,
-                     int threads, Limits& limits, std::vector<std::int64_t>& sums);
+                     Limits& limits, std::vector<std::int64_t>& sums);
 
 // How many cells of each set occur.
-bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, int threads, Limits& limits,
+bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, Limits& limits,
                      std::vector<std::int64_t>& cells);
 
 }  // namespace topdag

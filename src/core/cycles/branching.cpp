@@ -145,7 +145,7 @@ private:
         const Reach near{level, false, std::min(steps_a_case, left)}, deep{level, true, std::min(steps_a_dive, left)};
         const std::uint64_t first = n_taken_;
         n_taken_ += works.size();
-        parallel_for(works.size(), question_.threads, limits_, [&](std::size_t i, int) {
+        parallel_for(works.size(), limits_, [&](std::size_t i, int) {
             explorer_.explore(works[i], (first + i) % cases_a_dive == 0 ? deep : near, limits_);
         });
         for (Work& work : works) merge(std::move(work), is_full);

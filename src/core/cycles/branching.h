@@ -20,7 +20,6 @@ struct BranchingQuestion {
     double upper;              // what the network known costs; only better ones are looked for
     std::uint64_t most_steps;  // cases taken up, about
     std::size_t most_bytes;    // of waiting cases; beyond, cases are taken up depth first
-    int threads;
 };
 
 struct BranchingResult {

@@ -4,6 +4,7 @@
 
 #include "base/infinity.h"
 #include "base/parallel.h"
+#include "lattice/order_tables.h"
 #include "lattice/sweeps.h"
 
 namespace topdag {
@@ -36,38 +37,33 @@ BlockLattice::Workspace BlockLattice::workspace() const {
     return work;
 }
 
-// Calls fill_block for all blocks, layer by layer: those with fewer variables above the block's own first, or last.
-// Blocks of one layer do not need each other, so threads share them.
+// Calls fill_block for all blocks, those with fewer variables above the block's own first, or last.
 template <class FillBlock>
-bool BlockLattice::fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block) {
+bool BlockLattice::fill_in_layers(bool from_empty, Limits& limits, FillBlock&& fill_block) {
     limits.begin(Phase::ordering, n_sets(n_));
-    std::vector<std::vector<VarSet>> layers(n_ - low_ + 1);
-    for (VarSet block = 0; block < n_sets(n_ - low_); ++block) layers[size_of(block)].push_back(block);
-    if (!from_empty) std::reverse(layers.begin(), layers.end());
-    std::vector<Workspace> workspaces(threads);
-    for (const std::vector<VarSet>& layer : layers)
-        parallel_for(layer.size(), threads, limits, [&](std::size_t i, int worker) {
-            Workspace& work = workspaces[worker];
-            if (work.local.size() == 0) work = workspace();
-            fill_block(layer[i], work);
-            limits.done += n_sets(low_);
-        });
+    std::vector<Workspace> workspaces(limits.threads);
+    parallel_by_size(n_ - low_, from_empty, limits, [&](VarSet block, int worker) {
+        Workspace& work = workspaces[worker];
+        if (work.local.size() == 0) work = workspace();
+        fill_block(block, work);
+        limits.done += n_sets(low_);
+    });
     return !limits.stop.load();
 }
 
-bool BlockLattice::order(int threads, Limits& limits) {
+bool BlockLattice::order(Limits& limits) {
     forward_ = BigArray(n_sets(n_));
-    if (!fill_in_layers(true, threads, limits, [&](VarSet block, Workspace& work) { order_block(block, work); }))
+    if (!fill_in_layers(true, limits, [&](VarSet block, Workspace& work) { order_block(block, work); }))
         return false;
     for (UndominatedSets& own : parents_) own.finish();
     return true;
 }
 
-bool BlockLattice::order_backward(int threads, Limits& limits) {
+bool BlockLattice::order_backward(Limits& limits) {
     backward_ = BigArray(n_sets(n_));
     reach_.clear();
     for (const UndominatedSets& own : parents_) reach_.emplace_back(own.n_tops(), minus_infinity);
-    return fill_in_layers(false, threads, limits,
+    return fill_in_layers(false, limits,
                           [&](VarSet block, Workspace& work) { order_block_backward(block, work); });
 }
 
@@ -101,10 +97,10 @@ void BlockLattice::order_block(VarSet block, Workspace& work) {
         const int x = first_of(rest);
         const VarSet before = base & ~only(x);
         settle(x, before, work, work.table.data());
-        raise_to_sum(own, work.table.data(), &forward_[before], n_sets(low_));
+        LargestSums::take_steps(own, work.table.data(), &forward_[before], n_sets(low_));
     }
     for (int x = 0; x < low_; ++x) settle(x, base, work, work.low_best[x].data());
-    order_within(own, pointers_to(work.low_best).data(), low_);
+    LargestSums::order_within(own, pointers_to(work.low_best).data(), low_);
 }
 
 // H for the same sets, and how far the blocks of x reach.
@@ -121,15 +117,15 @@ void BlockLattice::order_block_backward(VarSet block, Workspace& work) {
         const double* after = &backward_[base | only(x)];
         parents_[x].fill(top_of(x, base), table);
         strike_out(x, base, table);
-        raise_to_sum(own, table, after, n_sets(low_));
+        LargestSums::take_steps(own, table, after, n_sets(low_));
         reach_[x][top_of(x, base)] = reach_of(x, base, table, work.local.data());
     }
     for (int x = 0; x < low_; ++x) {
         parents_[x].fill(block, work.low_best[x].data());
         strike_out(x, base, work.low_best[x].data());
     }
-    order_within_backward(own, pointers_to(work.low_best).data(), low_);
-    strike_out_no_ideals(own, base, low_, scores_.precedence());
+    LargestSums::order_within_backward(own, pointers_to(work.low_best).data(), low_);
+    strike_out_no_ideals(own, base, low_, scores_.precedence(), minus_infinity);
     for (int x = 0; x < low_; ++x) reach_[x][block] = reach_of(x, base, work.low_best[x].data(), work.local.data());
 }
 

@@ -32,9 +32,9 @@ public:
     static constexpr int block_bits_for(int n) { return std::clamp(n - 15, 14, 15); }
 
     // Fills F and finds the undominated parent sets; false when a limit stopped it.
-    bool order(int threads, Limits& limits);
+    bool order(Limits& limits);
     // Fills H; false when a limit stopped it. Needs F.
-    bool order_backward(int threads, Limits& limits);
+    bool order_backward(Limits& limits);
     // Needs F.
     BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
     VarSet fewest_parents(int x, VarSet available, double slack) const {
@@ -77,7 +77,7 @@ private:
     };
 
     template <class FillBlock>
-    bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
+    bool fill_in_layers(bool from_empty, Limits& limits, FillBlock&& fill_block);
     void order_block(VarSet block, Workspace& work);
     void order_block_backward(VarSet block, Workspace& work);
     double reach_of(int x, VarSet base, const double* best, double* scratch) const;

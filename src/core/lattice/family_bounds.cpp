@@ -14,23 +14,8 @@ namespace topdag {
 
 namespace {
 
-
 TOPDAG_SIMD void raise(double* lower, const double* upper, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i) lower[i] = lower[i] < upper[i] ? upper[i] : lower[i];
-}
-
-// values[Y] becomes the maximum over all supersets: halves first, so that what fits in cache is finished there.
-void max_over_supersets(double* values, int bits) {
-    if (bits == 0) return;
-    const std::size_t half = n_sets(bits - 1);
-    raise(values, values + half, half);
-    if (bits > cache_bits) {
-        max_over_supersets(values, bits - 1);
-        max_over_supersets(values + half, bits - 1);
-        return;
-    }
-    for (std::size_t width = half >> 1; width > 0; width >>= 1)
-        for (std::size_t base = 0; base < n_sets(bits); base += 2 * width) raise(values + base, values + base + width, width);
 }
 
 // M(x, .) by slot; `local` receives the local scores. Both have a place for every slot.
@@ -41,7 +26,7 @@ void bound_families(const Lattice& lattice, int x, BigArray& local, BigArray& bo
         const VarSet placed = with_gap(slot, x);
         bound[slot] = lattice.forward(placed) + lattice.backward(placed | only(x));
     }
-    max_over_supersets(bound.data(), n - 1);
+    gather_supersets(bound.data(), n - 1, raise);
     lattice.scores().fill(x, 0, size, local.data());
     for (std::size_t slot = 0; slot < size; ++slot) bound[slot] += local[slot];
 }
@@ -52,12 +37,12 @@ AllBounds all_bounds(const Lattice& lattice) {
 }
 
 template <class Visit>
-void for_each_variable(const AllBounds& bounds, int threads, Limits& limits, Visit&& visit) {
+void for_each_variable(const AllBounds& bounds, Limits& limits, Visit&& visit) {
     const int n = bounds.n_variables;
     limits.begin(Phase::bounding, n);
     struct Buffers { BigArray local, bound; };
-    std::vector<Buffers> buffers(threads);
-    parallel_for(n, threads, limits, [&](std::size_t x, int worker) {
+    std::vector<Buffers> buffers(limits.threads);
+    parallel_for(n, limits, [&](std::size_t x, int worker) {
         auto& [local, bound] = buffers[worker];
         if (local.size() == 0) buffers[worker] = {BigArray(n_sets(n - 1)), BigArray(n_sets(n - 1))};
         bounds.fill(static_cast<int>(x), local, bound);
@@ -96,20 +81,19 @@ double kth_largest(const BigArray& bound, double known, std::size_t k, bool dist
 
 }  // namespace
 
-FamilyTable families_reaching(const AllBounds& bounds, double threshold, int threads, Limits& limits) {
+FamilyTable families_reaching(const AllBounds& bounds, double threshold, Limits& limits) {
     FamilyTable families(bounds.n_variables);
-    for_each_variable(bounds, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
+    for_each_variable(bounds, limits, [&](int x, const BigArray& local, const BigArray& bound) {
         families[x] = reaching(x, local, bound, threshold);
     });
     if (limits.stop.load()) families.clear();
     return families;
 }
 
-KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool of_classes, int threads,
-                                  Limits& limits) {
+KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool of_classes, Limits& limits) {
     KBestFamilies result{FamilyTable(bounds.n_variables), minus_infinity};
     std::atomic<double> floor{minus_infinity};
-    for_each_variable(bounds, threads, limits, [&](int x, const BigArray& local, const BigArray& bound) {
+    for_each_variable(bounds, limits, [&](int x, const BigArray& local, const BigArray& bound) {
         double known = floor.load();
         const double own = kth_largest(bound, known, k, of_classes);
         while (known < own && !floor.compare_exchange_weak(known, own)) {
@@ -123,12 +107,12 @@ KBestFamilies families_for_k_best(const AllBounds& bounds, std::size_t k, bool o
     return result;
 }
 
-FamilyTable families_reaching(const Lattice& lattice, double threshold, int threads, Limits& limits) {
-    return families_reaching(all_bounds(lattice), threshold, threads, limits);
+FamilyTable families_reaching(const Lattice& lattice, double threshold, Limits& limits) {
+    return families_reaching(all_bounds(lattice), threshold, limits);
 }
 
-KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits) {
-    return families_for_k_best(all_bounds(lattice), k, of_classes, threads, limits);
+KBestFamilies families_for_k_best(const Lattice& lattice, std::size_t k, bool of_classes, Limits& limits) {
+    return families_for_k_best(all_bounds(lattice), k, of_classes, limits);
 }
 
 double family_bound(const Lattice& lattice, int x, VarSet parents) {
@@ -143,10 +127,10 @@ double family_bound(const Lattice& lattice, int x, VarSet parents) {
     return best + local;
 }
 
-EdgeBounds edge_bounds(const Lattice& lattice, int threads, Limits& limits) {
+EdgeBounds edge_bounds(const Lattice& lattice, Limits& limits) {
     const auto n = static_cast<std::size_t>(lattice.n_variables());
     EdgeBounds edges{std::vector<double>(n * n, minus_infinity), std::vector<double>(n * n, minus_infinity)};
-    for_each_variable(all_bounds(lattice), threads, limits, [&](int x, const BigArray&, BigArray& bound) {
+    for_each_variable(all_bounds(lattice), limits, [&](int x, const BigArray&, BigArray& bound) {
         // From the highest parent down: the halves with and without it, then folded onto each other.
         for (int bit = static_cast<int>(n) - 2; bit >= 0; --bit) {
             const std::size_t half = n_sets(bit);

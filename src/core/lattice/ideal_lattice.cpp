@@ -70,9 +70,9 @@ void IdealLattice::fill_best(int x) {
     }
 }
 
-bool IdealLattice::order(int threads, Limits& limits) {
+bool IdealLattice::order(Limits& limits) {
     limits.begin(Phase::sweeping, n_);
-    parallel_for(n_, threads, limits, [&](std::size_t x, int) {
+    parallel_for(n_, limits, [&](std::size_t x, int) {
         fill_best(static_cast<int>(x));
         ++limits.done;
     });

@@ -25,7 +25,7 @@ public:
     explicit IdealLattice(const LocalScores& scores);
 
     // Fills best and F; false when a limit stopped it.
-    bool order(int threads, Limits& limits);
+    bool order(Limits& limits);
     // Fills H; false when a limit stopped it. Needs best.
     bool order_backward(Limits& limits);
     // Needs F.
@@ -79,12 +79,11 @@ private:
 };
 
 // As for the dense lattice.
-inline FamilyTable families_reaching(const IdealLattice& lattice, double threshold, int threads, Limits& limits) {
-    return families_reaching(lattice.all_bounds(), threshold, threads, limits);
+inline FamilyTable families_reaching(const IdealLattice& lattice, double threshold, Limits& limits) {
+    return families_reaching(lattice.all_bounds(), threshold, limits);
 }
-inline KBestFamilies families_for_k_best(const IdealLattice& lattice, std::size_t k, bool of_classes, int threads,
-                                         Limits& limits) {
-    return families_for_k_best(lattice.all_bounds(), k, of_classes, threads, limits);
+inline KBestFamilies families_for_k_best(const IdealLattice& lattice, std::size_t k, bool of_classes, Limits& limits) {
+    return families_for_k_best(lattice.all_bounds(), k, of_classes, limits);
 }
 
 }  // namespace topdag

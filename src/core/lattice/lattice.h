@@ -31,14 +31,14 @@ public:
     explicit Lattice(const LocalScores& scores);
 
     // Fills best; false when a limit stopped it.
-    bool sweep(int threads, Limits& limits);
+    bool sweep(Limits& limits);
     // Fills F; false when a limit stopped it. Needs best.
-    bool order(int threads, Limits& limits);
+    bool order(Limits& limits);
     // Parents that add no more than `slack` to a local score are left out. Needs F.
     BestNetwork read_back(double slack) const { return best_network_of(*this, slack); }
     VarSet fewest_parents(int x, VarSet available, double slack) const;
     // Fills H; false when a limit stopped it. Needs best.
-    bool order_backward(int threads, Limits& limits);
+    bool order_backward(Limits& limits);
 
     int n_variables() const { return n_; }
     // Whatever scores less is not known of: here all is.
@@ -59,12 +59,7 @@ public:
     static double bytes(int n) { return 8.0 * (static_cast<double>(n_sets(n)) + n * static_cast<double>(n_sets(n - 1))); }
 
 private:
-    template <class FillBlock>
-    bool fill_in_layers(bool from_empty, int threads, Limits& limits, FillBlock&& fill_block);
     void strike_out(int x);
-    void order_block(VarSet block);
-    std::vector<const double*> tables_within(VarSet base) const;
-    void order_block_backward(VarSet block);
 
     int n_;
     const LocalScores& scores_;

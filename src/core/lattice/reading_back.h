@@ -31,7 +31,7 @@ int last_variable_of(const Lattice& lattice, VarSet placed) {
 
 // The variables in the order of the best network. The lattice has last_variable(set) of its own.
 template <class Lattice>
-std::vector<int> best_order_of(const Lattice& lattice) {
+std::vector<int> best_order(const Lattice& lattice) {
     std::vector<int> order;
     for (VarSet placed = all_of(lattice.n_variables()); placed != 0; placed &= ~only(order.back()))
         order.push_back(lattice.last_variable(placed));

@@ -20,7 +20,7 @@ SparseLattice::SparseLattice(Candidates candidates, std::vector<VarSet> sets, st
     for (double& value : forward_) value = -value;
 }
 
-bool SparseLattice::order_backward(int threads, Limits& limits) {
+bool SparseLattice::order_backward(Limits& limits) {
     backward_.assign(sets_.size(), minus_infinity);
     limits.begin(Phase::ordering, sets_.size());
     const VarSet everything = all_of(n_variables());
@@ -28,7 +28,7 @@ bool SparseLattice::order_backward(int threads, Limits& limits) {
     for (std::size_t end = sets_.size(); end > 0;) {
         std::size_t begin = end;
         while (begin > 0 && size_of(sets_[begin - 1]) == size_of(sets_[end - 1])) --begin;
-        parallel_for((end - begin + sets_per_task - 1) / sets_per_task, threads, limits, [&](std::size_t part, int) {
+        parallel_for((end - begin + sets_per_task - 1) / sets_per_task, limits, [&](std::size_t part, int) {
             const std::size_t stop = std::min(end, begin + (part + 1) * sets_per_task);
             for (std::size_t i = begin + part * sets_per_task; i < stop; ++i) {
                 double& most = backward_[i];
@@ -111,10 +111,10 @@ std::vector<ScoredFamily> reaching(const SparseLattice& lattice, int x, double t
 
 }  // namespace
 
-FamilyTable families_reaching(const SparseLattice& lattice, double threshold, int threads, Limits& limits) {
+FamilyTable families_reaching(const SparseLattice& lattice, double threshold, Limits& limits) {
     FamilyTable families(lattice.n_variables());
     limits.begin(Phase::bounding, families.size());
-    parallel_for(families.size(), threads, limits, [&](std::size_t x, int) {
+    parallel_for(families.size(), limits, [&](std::size_t x, int) {
         families[x] = reaching(lattice, static_cast<int>(x), std::max(threshold, lattice.lowest()));
         ++limits.done;
     });
@@ -123,8 +123,8 @@ FamilyTable families_reaching(const SparseLattice& lattice, double threshold, in
 }
 
 // Families are few, so all that the lattice knows of are taken.
-KBestFamilies families_for_k_best(const SparseLattice& lattice, std::size_t, bool, int threads, Limits& limits) {
-    return {families_reaching(lattice, lattice.lowest(), threads, limits), lattice.lowest()};
+KBestFamilies families_for_k_best(const SparseLattice& lattice, std::size_t, bool, Limits& limits) {
+    return {families_reaching(lattice, lattice.lowest(), limits), lattice.lowest()};
 }
 
 }  // namespace topdag

@@ -29,13 +29,14 @@ public:
                   std::vector<VarSet> before = {});
 
     // Fills backward, then forgets the sets that turn out not to matter; false when a limit stopped it.
-    bool order_backward(int threads, Limits& limits);
+    bool order_backward(Limits& limits);
 
     int n_variables() const { return candidates_.n_variables(); }
     const Candidates& candidates() const { return candidates_; }
+    // What scores are counted from.
+    double offset() const { return candidates_.best_possible(); }
     // The least score that is exact.
     double lowest() const { return -threshold_; }
-    std::size_t n_kept() const { return sets_.size(); }
 
     VarSet before(int x) const { return before_.empty() ? 0 : before_[x]; }
     double best(int x, VarSet within) const { return -candidates_.least_cost(x, within); }
@@ -44,8 +45,6 @@ public:
     int last_variable(VarSet placed) const;
 
     const std::vector<VarSet>& sets() const { return sets_; }
-
-    static double bytes_per_set() { return 8 + 8 + 8 + 2 * 1.5 * 12; }
 
 private:
     double at(const std::vector<double>& values, VarSet set) const {
@@ -63,7 +62,7 @@ private:
 };
 
 // As for the dense lattice; families below lattice.lowest() are never among them.
-FamilyTable families_reaching(const SparseLattice& lattice, double threshold, int threads, Limits& limits);
-KBestFamilies families_for_k_best(const SparseLattice& lattice, std::size_t k, bool of_classes, int threads, Limits& limits);
+FamilyTable families_reaching(const SparseLattice& lattice, double threshold, Limits& limits);
+KBestFamilies families_for_k_best(const SparseLattice& lattice, std::size_t k, bool of_classes, Limits& limits);
 
 }  // namespace topdag

@@ -15,7 +15,6 @@ namespace {
 // Eight neighbours in one register; wider than some processors have, which then take two or four.
 using Eight = double __attribute__((vector_size(64), aligned(8), may_alias));
 
-constexpr int lane_bits = 3;  // sets that differ in these low bits are handled side by side
 constexpr int register_bits = 6;  // eight registers of eight sets: what is swept without going back to memory
 
 // Three bits a pass while they lie in different registers, so that each number is fetched once for three comparisons.
@@ -63,29 +62,12 @@ void sweep_few(double* values, int bits) {
             if ((set & half) != 0 && values[set] < values[set - half]) values[set] = values[set - half];
 }
 
-// What the best order of a set gets from x being last, if x is in it: best[x] is a table over the sets without x.
-double with_last(const double* own, const double* const* best, VarSet set, int x) {
-    const VarSet before = set & ~only(x);
-    return best[x][without_bit(before, x)] + own[before];
-}
-
-double with_next(const double* own, const double* const* best, VarSet set, int x) {
-    return best[x][without_bit(set, x)] + own[set | only(x)];
-}
-
 }  // namespace
 
 void max_over_subsets(double* values, int bits) {
     if (bits < register_bits) return sweep_few(values, bits);
     sweep_register_bits(values, n_sets(bits));
     sweep_upper_bits(values, bits);
-}
-
-TOPDAG_SIMD void raise_to_sum(double* to, const double* a, const double* b, std::size_t count) {
-    for (std::size_t i = 0; i < count; ++i) {
-        const double sum = a[i] + b[i];
-        to[i] = to[i] < sum ? sum : to[i];
-    }
 }
 
 // Maxima in eight lanes side by side: the compiler may not reorder a single chain of comparisons.
@@ -133,45 +115,6 @@ TOPDAG_SIMD void flag_sums_reaching(const double* a, const double* b, double lea
     }
 }
 
-TOPDAG_SIMD void order_within(double* own, const double* const* best, int bits) {
-    const int lanes = std::min(bits, lane_bits);
-    for (VarSet group = 0; group < n_sets(bits); group += n_sets(lanes)) {
-        double* to = own + group;
-        for (VarSet rest = group; rest != 0; rest &= rest - 1) {
-            const int x = first_of(rest);
-            const double* from = own + (group & ~only(x));
-            const double* with_x = best[x] + without_bit(group & ~only(x), x);
-            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
-                const double sum = with_x[lane] + from[lane];
-                to[lane] = to[lane] < sum ? sum : to[lane];
-            }
-        }
-        for (VarSet set = group + 1; set < group + n_sets(lanes); ++set)
-            for (int x = 0; x < lanes; ++x)
-                if (has(set, x)) own[set] = std::max(own[set], with_last(own, best, set, x));
-    }
-}
-
-TOPDAG_SIMD void order_within_backward(double* own, const double* const* best, int bits) {
-    const int lanes = std::min(bits, lane_bits);
-    for (VarSet group = n_sets(bits); group != 0;) {
-        group -= n_sets(lanes);
-        double* to = own + group;
-        for (VarSet rest = (n_sets(bits) - 1) & ~group & ~(n_sets(lanes) - 1); rest != 0; rest &= rest - 1) {
-            const int x = first_of(rest);
-            const double* from = own + (group | only(x));
-            const double* with_x = best[x] + without_bit(group, x);
-            for (std::size_t lane = 0; lane < n_sets(lanes); ++lane) {
-                const double sum = with_x[lane] + from[lane];
-                to[lane] = to[lane] < sum ? sum : to[lane];
-            }
-        }
-        for (VarSet set = group + n_sets(lanes); set-- > group;)
-            for (int x = 0; x < lanes; ++x)
-                if (!has(set, x)) own[set] = std::max(own[set], with_next(own, best, set, x));
-    }
-}
-
 void strike_out_without(double* values, VarSet wanted, int bits) {
     for (VarSet rest = wanted; rest != 0; rest &= rest - 1) {
         const std::size_t half = rest & -rest;
@@ -180,10 +123,10 @@ void strike_out_without(double* values, VarSet wanted, int bits) {
     }
 }
 
-void strike_out_no_ideals(double* values, VarSet base, int bits, const Precedence& precedence) {
+void strike_out_no_ideals(double* values, VarSet base, int bits, const Precedence& precedence, double none) {
     if (precedence.is_empty()) return;
     for (VarSet set = 0; set < n_sets(bits); ++set)
-        if (!precedence.is_ideal(base | set)) values[set] = minus_infinity;
+        if (!precedence.is_ideal(base | set)) values[set] = none;
 }
 
 }  // namespace topdag

@@ -14,17 +14,8 @@ inline constexpr int cache_bits = 15;  // 2^15 doubles are swept at a time: 256 
 // values[Y] becomes the maximum over all subsets of Y, in a table over all sets of `bits` variables.
 void max_over_subsets(double* values, int bits);
 
-// to[i] = max(to[i], a[i] + b[i])
-void raise_to_sum(double* to, const double* a, const double* b, std::size_t count);
-
 // out = a + b by the slots of a variable (slot_runs.h).
 void add_by_slots(const double* a, const double* b, std::size_t run, std::size_t count, double* out);
-
-// F inside a block, a table over all sets of its `bits` variables: own[set] has what the variables outside offer as last
-// ones; now those inside. best[x] is a table over the sets without x.
-void order_within(double* own, const double* const* best, int bits);
-// H likewise, from the sets with one more variable.
-void order_within_backward(double* own, const double* const* best, int bits);
 
 // The largest value; minus infinity when there are none.
 double largest(const double* values, std::size_t count);
@@ -39,8 +30,25 @@ void strike_out_below(double* a, const double* b, double least, std::size_t coun
 // variables.
 void strike_out_without(double* values, VarSet wanted, int bits);
 
-// Those of sets that are no ideals: each of the table's sets with `base` besides.
-void strike_out_no_ideals(double* values, VarSet base, int bits, const Precedence& precedence);
+// Those of sets that are no ideals become `none`: each of the table's sets with `base` besides.
+void strike_out_no_ideals(double* values, VarSet base, int bits, const Precedence& precedence, double none);
+
+// values[Y] becomes what Y and all its supersets make together; take_in(lower, upper, count) takes those of the upper
+// ones into the lower ones. Halves first, so that what fits in cache is finished there.
+template <class TakeIn>
+void gather_supersets(double* values, int bits, TakeIn&& take_in) {
+    if (bits == 0) return;
+    const std::size_t half = n_sets(bits - 1);
+    take_in(values, values + half, half);
+    if (bits > cache_bits) {
+        gather_supersets(values, bits - 1, take_in);
+        gather_supersets(values + half, bits - 1, take_in);
+        return;
+    }
+    for (std::size_t width = half >> 1; width > 0; width >>= 1)
+        for (std::size_t base = 0; base < n_sets(bits); base += 2 * width)
+            take_in(values + base, values + base + width, width);
+}
 
 // Calls visit(i) for all i with a[i] + b[i] >= least, in order; they should be few.
 template <class Visit>

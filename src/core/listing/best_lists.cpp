@@ -152,7 +152,7 @@ private:
 
 // Everything above the sink's threshold goes into the sink; threads share the beginnings.
 template <class AnyLattice, class Rule>
-WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink, int threads,
+WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& families, const Rule& rule, Sink& sink,
                            Limits& limits) {
     using OneWalk = Walk<AnyLattice, Rule>;
     const auto n = static_cast<std::size_t>(lattice.n_variables());
@@ -165,8 +165,8 @@ WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& familie
         starts = std::move(longer);
     }
     limits.begin(Phase::listing, starts.size());
-    std::vector<std::unique_ptr<OneWalk>> walks(threads);
-    parallel_for(starts.size(), threads, limits, [&](std::size_t i, int worker) {
+    std::vector<std::unique_ptr<OneWalk>> walks(limits.threads);
+    parallel_for(starts.size(), limits, [&](std::size_t i, int worker) {
         if (!walks[worker]) walks[worker] = std::make_unique<OneWalk>(lattice, families, rule, sink.threshold(0));
         OneWalk& walk = *walks[worker];
         Finds finds(first_place(i));
@@ -193,11 +193,11 @@ WalkCounts walk_everything(const AnyLattice& lattice, const FamilyTable& familie
 }
 
 template <class AnyLattice>
-WalkCounts walk_all(const AnyLattice& lattice, const FamilyTable& families, Listed what, Sink& sink, int threads, Limits& limits) {
+WalkCounts walk_all(const AnyLattice& lattice, const FamilyTable& families, Listed what, Sink& sink, Limits& limits) {
     const std::vector<int> order = best_order(lattice);
     if (what == Listed::classes)
-        return walk_everything(lattice, families, ClassRule<AnyLattice>(lattice, families, order), sink, threads, limits);
-    return walk_everything(lattice, families, NetworkRule<AnyLattice>(lattice, families, order), sink, threads, limits);
+        return walk_everything(lattice, families, ClassRule<AnyLattice>(lattice, families, order), sink, limits);
+    return walk_everything(lattice, families, NetworkRule<AnyLattice>(lattice, families, order), sink, limits);
 }
 
 FamilyTable above(const FamilyTable& families, double threshold) {
@@ -223,10 +223,10 @@ std::vector<double> thresholds(const FamilyTable& families, double best, double 
 
 // Everything above the threshold into the list; false when a limit stopped it.
 template <class AnyLattice>
-bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold, int threads,
+bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const ListRequest& request, double threshold,
               Limits& limits, BestList& list) {
     Collector collector(lattice.n_variables(), request.most, threshold);
-    list.counts += walk_all(lattice, above(families, threshold), request.what, collector, threads, limits);
+    list.counts += walk_all(lattice, above(families, threshold), request.what, collector, limits);
     if (limits.stop.load()) {
         if (list.scores.empty()) collector.finish(list);  // some of the best; nothing scores above them
         return false;
@@ -239,15 +239,10 @@ bool one_pass(const AnyLattice& lattice, const FamilyTable& families, const List
 }  // namespace
 
 template <class AnyLattice>
-std::vector<int> best_order(const AnyLattice& lattice) {
-    return best_order_of(lattice);
-}
-
-template <class AnyLattice>
-BestList list_best(const AnyLattice& lattice, const ListRequest& asked, int threads, Limits& limits) {
+BestList list_best(const AnyLattice& lattice, const ListRequest& asked, Limits& limits) {
     const ListRequest request{asked.what, asked.most, std::max(asked.lowest, lattice.lowest())};
     const double best = lattice.forward(all_of(lattice.n_variables()));
-    BestList list;
+    BestList list(lattice.n_variables());
     list.floor = best;
     if (best == minus_infinity) {
         list.finished = true;
@@ -256,13 +251,12 @@ BestList list_best(const AnyLattice& lattice, const ListRequest& asked, int thre
     double last = infinity;  // the threshold of the last pass
     // The families that a few can need mostly make enough networks for many.
     for (std::size_t reach = std::min(request.most, first_reach);; reach = std::min(request.most, further_reach * reach)) {
-        const KBestFamilies needed =
-            families_for_k_best(lattice, reach, request.what == Listed::classes, threads, limits);
+        const KBestFamilies needed = families_for_k_best(lattice, reach, request.what == Listed::classes, limits);
         if (needed.families.empty()) return list;
         const double lowest = std::max(request.lowest, needed.floor);
         for (double threshold : thresholds(needed.families, best, lowest)) {
             if (threshold >= last) continue;
-            if (!one_pass(lattice, needed.families, request, threshold, threads, limits, list)) return list;
+            if (!one_pass(lattice, needed.families, request, threshold, limits, list)) return list;
             last = threshold;
             if (list.scores.size() == request.most) break;
         }
@@ -273,27 +267,23 @@ BestList list_best(const AnyLattice& lattice, const ListRequest& asked, int thre
 }
 
 template <class AnyLattice>
-Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits) {
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, Limits& limits) {
     const double threshold = std::max(lowest, lattice.lowest());
-    const FamilyTable families = families_reaching(lattice, threshold, threads, limits);
+    const FamilyTable families = families_reaching(lattice, threshold, limits);
     if (families.empty()) return {};
     Counter counter(threshold);
-    const WalkCounts counts = walk_all(lattice, families, what, counter, threads, limits);
+    const WalkCounts counts = walk_all(lattice, families, what, counter, limits);
     return {!limits.stop.load(), counts};
 }
 
 // What can be listed from.
-template std::vector<int> best_order(const Lattice&);
-template BestList list_best(const Lattice&, const ListRequest&, int, Limits&);
-template Count count_above(const Lattice&, Listed, double, int, Limits&);
-template std::vector<int> best_order(const IdealLattice&);
-template BestList list_best(const IdealLattice&, const ListRequest&, int, Limits&);
-template Count count_above(const IdealLattice&, Listed, double, int, Limits&);
-template std::vector<int> best_order(const SparseLattice&);
-template BestList list_best(const SparseLattice&, const ListRequest&, int, Limits&);
-template Count count_above(const SparseLattice&, Listed, double, int, Limits&);
-template std::vector<int> best_order(const BlockLattice&);
-template BestList list_best(const BlockLattice&, const ListRequest&, int, Limits&);
-template Count count_above(const BlockLattice&, Listed, double, int, Limits&);
+template BestList list_best(const Lattice&, const ListRequest&, Limits&);
+template Count count_above(const Lattice&, Listed, double, Limits&);
+template BestList list_best(const IdealLattice&, const ListRequest&, Limits&);
+template Count count_above(const IdealLattice&, Listed, double, Limits&);
+template BestList list_best(const SparseLattice&, const ListRequest&, Limits&);
+template Count count_above(const SparseLattice&, Listed, double, Limits&);
+template BestList list_best(const BlockLattice&, const ListRequest&, Limits&);
+template Count count_above(const BlockLattice&, Listed, double, Limits&);
 
 }  // namespace topdag

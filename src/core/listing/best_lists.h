@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include "base/run_limits.h"
 #include "lattice/lattice.h"
+#include "listing/found_networks.h"
 #include "listing/listing.h"
 
 namespace topdag {
@@ -20,17 +20,16 @@ struct ListRequest {
     double lowest;     // none that scores less
 };
 
-struct BestList {
-    bool finished = false;
-    double floor = std::numeric_limits<double>::infinity();  // everything that scores above is in the list
-    std::vector<double> scores;          // best first; ties in the order of the walk, see listing.h
-    std::vector<VarSet> parents;  // n masks each: of a network, or of one member of a class
-    WalkCounts counts;                   // over all passes
+// Best first; ties in the order of the walk, see listing.h.
+struct BestList : FoundNetworks {
+    WalkCounts counts;  // over all passes
+
+    using FoundNetworks::FoundNetworks;
 };
 
 // Needs F and H. Memory grows with the list only. AnyLattice: Lattice or SparseLattice.
 template <class AnyLattice>
-BestList list_best(const AnyLattice& lattice, const ListRequest& request, int threads, Limits& limits);
+BestList list_best(const AnyLattice& lattice, const ListRequest& request, Limits& limits);
 
 struct Count {
     bool finished = false;
@@ -39,10 +38,6 @@ struct Count {
 
 // How many score at least `lowest`; stores none. When stopped, those found so far.
 template <class AnyLattice>
-Count count_above(const AnyLattice& lattice, Listed what, double lowest, int threads, Limits& limits);
-
-// The variables in the order of the best network.
-template <class AnyLattice>
-std::vector<int> best_order(const AnyLattice& lattice);
+Count count_above(const AnyLattice& lattice, Listed what, double lowest, Limits& limits);
 
 }  // namespace topdag

@@ -23,16 +23,15 @@ constexpr double deepest = 1 << 14;  // then all families are taken
 class FamiliesOfVariable {
 public:
     // room: throws when there are more.
-    FamiliesOfVariable(const BlockLattice& lattice, int x, double threshold, std::size_t room, int threads, Limits& limits)
+    FamiliesOfVariable(const BlockLattice& lattice, int x, double threshold, std::size_t room, Limits& limits)
         : lattice_(lattice),
           parents_(lattice.parents_of(x)),
           x_(x),
           threshold_(std::max(threshold, std::numeric_limits<double>::lowest())),  // what is not allowed reaches none
           room_(room),
-          threads_(threads),
           limits_(limits),
           around_(lattice.n_variables(), parents_.low_bits()),
-          workspaces_(threads) {}
+          workspaces_(limits.threads) {}
 
     // Best local score first, ties by their bits; incomplete when a limit stopped it.
     std::vector<ScoredFamily> found() {
@@ -52,7 +51,7 @@ private:
 
     template <class Visit>
     void for_each_top(const std::vector<VarSet>& tops, Visit&& visit) {
-        parallel_for(tops.size(), threads_, limits_, [&](std::size_t i, int worker) {
+        parallel_for(tops.size(), limits_, [&](std::size_t i, int worker) {
             Workspace& work = workspaces_[worker];
             if (work.values.size() == 0) work = {BigArray(block_size()), BigArray(block_size())};
             visit(tops[i], work);
@@ -127,7 +126,6 @@ private:
     int x_;
     double threshold_;
     std::size_t room_;
-    int threads_;
     Limits& limits_;
     UndominatedSets around_;  // complements of the gathered Y, with F(Y) + H(Y + x)
     std::vector<Workspace> workspaces_;
@@ -138,7 +136,7 @@ private:
 template <class Rule>
 bool has_so_many(const BlockLattice& lattice, const FamilyTable& families, double threshold, std::size_t k,
                  Limits& limits) {
-    const Rule rule(lattice, families, best_order_of(lattice));
+    const Rule rule(lattice, families, best_order(lattice));
     Walk<BlockLattice, Rule> walk(lattice, families, rule, threshold);
     walk.begin({typename Rule::State{}, std::vector<VarSet>(families.size(), 0)});
     while (walk.counts.found < k) {
@@ -150,13 +148,13 @@ bool has_so_many(const BlockLattice& lattice, const FamilyTable& families, doubl
 
 }  // namespace
 
-FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int threads, Limits& limits) {
+FamilyTable families_reaching(const BlockLattice& lattice, double threshold, Limits& limits) {
     const int n = lattice.n_variables();
     FamilyTable families(n);
     limits.begin(Phase::bounding, n);
     std::size_t room = lattice.room_for_families();
     for (int x = 0; x < n; ++x) {
-        families[x] = FamiliesOfVariable(lattice, x, threshold, room, threads, limits).found();
+        families[x] = FamiliesOfVariable(lattice, x, threshold, room, limits).found();
         room -= families[x].size();
         ++limits.done;
     }
@@ -164,19 +162,18 @@ FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int
     return families;
 }
 
-KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads,
-                                  Limits& limits) {
+KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, Limits& limits) {
     const double best = lattice.forward(n_sets(lattice.n_variables()) - 1);
     for (double depth = first_depth; depth <= deepest && best > minus_infinity; depth *= 2) {
         const double floor = best - depth;
-        FamilyTable families = families_reaching(lattice, floor, threads, limits);
+        FamilyTable families = families_reaching(lattice, floor, limits);
         if (families.empty()) return {{}, floor};
         const bool is_enough = of_classes
                                    ? has_so_many<ClassRule<BlockLattice>>(lattice, families, floor, k, limits)
                                    : has_so_many<NetworkRule<BlockLattice>>(lattice, families, floor, k, limits);
         if (is_enough) return {std::move(families), floor};
     }
-    return {families_reaching(lattice, minus_infinity, threads, limits), minus_infinity};
+    return {families_reaching(lattice, minus_infinity, limits), minus_infinity};
 }
 
 }  // namespace topdag

@@ -17,11 +17,10 @@ namespace topdag {
 struct TooManyFamilies : std::bad_alloc {};
 
 // The families with M >= threshold. Needs F and H. Empty when a limit stopped it.
-FamilyTable families_reaching(const BlockLattice& lattice, double threshold, int threads, Limits& limits);
+FamilyTable families_reaching(const BlockLattice& lattice, double threshold, Limits& limits);
 
 // The families that the k best networks, or classes, can need: those with M at least a floor that k of them reach. The
 // floor is lowered until a walk finds so many: most of the work grows with how far it lies below the best.
-KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, int threads,
-                                  Limits& limits);
+KBestFamilies families_for_k_best(const BlockLattice& lattice, std::size_t k, bool of_classes, Limits& limits);
 
 }  // namespace topdag

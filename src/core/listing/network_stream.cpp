@@ -20,19 +20,18 @@ public:
         : families_(std::move(families)),
           rule_(lattice, families_, best_order(lattice)),
           walk_(lattice, families_, rule_, lowest),
-          n_(static_cast<std::size_t>(lattice.n_variables())),
+          n_(lattice.n_variables()),
           offset_(offset) {
         walk_.begin({typename NetworkRule<AnyLattice>::State{}, std::vector<VarSet>(n_, 0)});
     }
 
-    Batch next(std::size_t most, Limits& limits) override {
-        Batch batch;
+    FoundNetworks next(std::size_t most, Limits& limits) override {
+        FoundNetworks batch(n_);
         limits.begin(Phase::listing, 0);
         while (batch.scores.size() < most) {
             const Walked step = walk_.next();
             if (step == Walked::found) {
-                batch.scores.push_back(walk_.score + offset_);
-                batch.parents.insert(batch.parents.end(), walk_.parents.begin(), walk_.parents.end());
+                batch.add(walk_.score + offset_, walk_.parents);
             } else if (step == Walked::ended || limits.reached()) {
                 batch.finished = step == Walked::ended;
                 break;
@@ -41,13 +40,11 @@ public:
         return batch;
     }
 
-    std::size_t n_variables() const override { return n_; }
-
 private:
     FamilyTable families_;
     NetworkRule<AnyLattice> rule_;
     Walk<AnyLattice, NetworkRule<AnyLattice>> walk_;
-    std::size_t n_;
+    int n_;
     double offset_;
 };
 

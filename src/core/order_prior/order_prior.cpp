@@ -89,10 +89,12 @@ BigArray potential_of(const Lattice& lattice, const std::vector<const double*>& 
 
 class PriorSearch {
 public:
-    PriorSearch(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question, int threads,
+    PriorSearch(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question,
                 Limits& limits)
         : n_(scores.n_variables()), scores_(scores), weight_(weight), question_(question),
-          threads_(n_ <= small ? 1 : threads), limits_(limits), found_(weight, question.most, question.log_factor) {}
+          limits_(limits), found_(weight, question.most, question.log_factor) {
+        if (n_ <= small) limits_.threads = 1;
+    }
 
     PriorResult run() {
         begin_simply();
@@ -125,18 +127,18 @@ private:
     // when there is no network at all.
     bool begin() {
         Lattice lattice(scores_);
-        if (!lattice.sweep(threads_, limits_) || !lattice.order(threads_, limits_)) return false;
+        if (!lattice.sweep(limits_) || !lattice.order(limits_)) return false;
         if (lattice.forward(n_sets(n_) - 1) == minus_infinity) {
             is_finished_ = true;
             return false;
         }
         sums_ = std::make_unique<OrderSums>(n_, potential_of(lattice, weight_.tables()), weight_.tables(),
-                                            scores_.precedence(), threads_);
-        bounds_ = std::make_unique<SharedBounds>(*sums_);
+                                            scores_.precedence(), limits_.threads);
+        bounds_ = std::make_unique<SharedBounds>(*sums_, limits_.threads);
         const BestNetwork best = lattice.read_back(0.0);
         found_.count(best.score, best.parents);
         if (question_.most > 1) count_neighbours(lattice, best, log_most_weight_, found_, limits_);
-        parallel_for(n_, threads_, limits_, [&](std::size_t variable, int worker) {
+        parallel_for(n_, limits_, [&](std::size_t variable, int worker) {
             const auto x = static_cast<int>(variable);
             sums_->choose(x, {all_of(n_) & ~only(x), lattice.best_by_slot(x)}, worker);
         });
@@ -289,11 +291,8 @@ private:
     }
 
     PriorResult result() const {
-        PriorResult result;
-        for (const auto& [minus_value, parents] : found_.entries()) {
-            result.values.push_back(-minus_value);
-            result.parents.insert(result.parents.end(), parents.begin(), parents.end());
-        }
+        PriorResult result(n_);
+        for (const auto& [minus_value, parents] : found_.entries()) result.add(-minus_value, parents);
         result.finished = is_finished_;
         result.memory_hit = memory_hit_;
         result.bound = is_finished_ ? found_.best() : std::max(open_bound_, found_.best());
@@ -310,7 +309,6 @@ private:
     const LocalScores& scores_;
     const OrderWeight& weight_;
     const OrderPriorQuestion& question_;
-    int threads_;
     Limits& limits_;
     double log_most_weight_ = 0.0;
     WorthList found_;
@@ -329,8 +327,8 @@ private:
 }  // namespace
 
 PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question,
-                               int threads, Limits& limits) {
-    return PriorSearch(scores, weight, question, threads, limits).run();
+                               Limits& limits) {
+    return PriorSearch(scores, weight, question, limits).run();
 }
 
 double order_prior_bytes(int n, int threads) {

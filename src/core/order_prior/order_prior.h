@@ -7,10 +7,10 @@
 #pragma once
 
 #include <limits>
-#include <vector>
 
 #include "base/run_limits.h"
 #include "families/local_scores.h"
+#include "listing/found_networks.h"
 #include "order_prior/order_weight.h"
 
 namespace topdag {
@@ -22,18 +22,16 @@ struct OrderPriorQuestion {
     double most_bytes = std::numeric_limits<double>::infinity();
 };
 
-struct PriorResult {
-    std::vector<double> values;   // best first; equal ones by growing parents, those of variable 0 first
-    std::vector<VarSet> parents;  // network by network
-    double bound = 0.0;           // no network is worth more
-    double floor = 0.0;           // all networks worth more are here
-    bool finished = false;
-    bool memory_hit = false;
+// Best first by their values, equal ones by growing parents, those of variable 0 first.
+struct PriorResult : FoundNetworks {
+    double bound = 0.0;  // no network has a larger value
     std::size_t parts = 0, sweeps = 0, sparse_sweeps = 0, root_families = 0, counted = 0;
+
+    using FoundNetworks::FoundNetworks;
 };
 
 PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& weight, const OrderPriorQuestion& question,
-                               int threads, Limits& limits);
+                               Limits& limits);
 
 // Bytes of all tables beside the scores.
 double order_prior_bytes(int n, int threads);

@@ -51,20 +51,12 @@ public:
     int likely_last(VarSet placed) const;
 
     int n_variables() const { return n_; }
-    int threads() const { return threads_; }
     static double bytes(int n, int threads) {
         return 8.0 * (3.0 + n / 2.0 + 0.5 * threads) * static_cast<double>(n_sets(n));
     }
 
 private:
-    template <class FillBlock>
-    bool fill_in_layers(bool from_empty, Limits& limits, FillBlock&& fill_block);
-    void forward_block(VarSet block);
-    void backward_block(VarSet block);
-    std::vector<const double*> steps_within(VarSet base) const;
-
     int n_;
-    int threads_;
     BigArray potential_, forward_, backward_;
     std::vector<const double*> order_weights_;
     Precedence precedence_;

@@ -24,7 +24,7 @@ double raised_log(double sum, double scale);
 
 class SharedBounds {
 public:
-    SharedBounds(OrderSums& sums) : sums_(sums), buffers_(sums.threads()) {}
+    SharedBounds(OrderSums& sums, int threads) : sums_(sums), buffers_(threads) {}
 
     // From the best parents of all families. Keeps the families with a bound of at least `threshold`; without
     // `dominated` only those that beat all their subsets, which is enough for the best network. Empty when stopped.

@@ -6,11 +6,7 @@
 // on which sums are exact.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <memory>
-#include <utility>
-#include <vector>
 
 #include "base/var_set.h"
 
@@ -39,39 +35,6 @@ public:
     void after_each(VarSet, VarSet wanted, double* after, const double*) const override {
         for (VarSet rest = wanted; rest != 0; rest &= rest - 1) after[first_of(rest)] = 0.0;
     }
-};
-
-// The largest of several.
-// Admissible: yes. Consistent: when all of them are.
-class LargestBound : public Bound {
-public:
-    explicit LargestBound(std::vector<std::shared_ptr<const Bound>> bounds) : bounds_(std::move(bounds)) {}
-
-    double at(VarSet placed) const override {
-        double largest = 0.0;
-        for (const auto& bound : bounds_) largest = std::max(largest, bound->at(placed));
-        return largest;
-    }
-    void after_each(VarSet placed, VarSet wanted, double* after, const double* enough) const override {
-        for (VarSet rest = wanted; rest != 0; rest &= rest - 1) after[first_of(rest)] = 0.0;
-        double one[64];
-        for (const auto& bound : bounds_) {
-            bound->after_each(placed, wanted, one, enough);
-            for (VarSet rest = wanted; rest != 0; rest &= rest - 1)
-                after[first_of(rest)] = std::max(after[first_of(rest)], one[first_of(rest)]);
-        }
-    }
-    bool is_consistent() const override {
-        return std::all_of(bounds_.begin(), bounds_.end(), [](const auto& bound) { return bound->is_consistent(); });
-    }
-    std::size_t size() const override {
-        std::size_t total = 0;
-        for (const auto& bound : bounds_) total += bound->size();
-        return total;
-    }
-
-private:
-    std::vector<std::shared_ptr<const Bound>> bounds_;
 };
 
 }  // namespace topdag

@@ -13,7 +13,7 @@ public:
         : everyone_(all_of(candidates.n_variables())),
           bound_(bound),
           lookup_(candidates),
-          layers_(lookup_, bound, question.threads),
+          layers_(lookup_, bound),
           paths_(candidates, lookup_, false),
           best_possible_(candidates.best_possible()),
           limits_(limits),

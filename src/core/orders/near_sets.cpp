@@ -6,14 +6,13 @@
 namespace topdag {
 
 NearSets sets_within(const Candidates& candidates, const Bound& bound, double threshold, std::size_t most_sets,
-                     int threads, Limits& limits) {
+                     Limits& limits) {
     const int n = candidates.n_variables();
     const ParentLookup lookup(candidates);
-    const OrderLayers layers(lookup, bound, threads);
+    const OrderLayers layers(lookup, bound);
     const VarSet everyone = all_of(n);
     LayerRule rule{everyone, everyone, threshold, most_sets};
     NearSets near;
-    near.layers.push_back(0);
     OrderLayer layer;
     if (bound.at(0) <= threshold) layer = {{0}, {0.0}, {}};
     limits.begin(Phase::searching, 0);
@@ -21,7 +20,6 @@ NearSets sets_within(const Candidates& candidates, const Bound& bound, double th
         if (layer.size() > rule.most_sets) return near;
         near.sets.insert(near.sets.end(), layer.sets.begin(), layer.sets.end());
         near.forward.insert(near.forward.end(), layer.forward.begin(), layer.forward.end());
-        near.layers.push_back(near.sets.size());
         if (size == n) break;
         rule.most_sets = most_sets - near.sets.size();
         OrderLayer next;

@@ -124,7 +124,7 @@ std::vector<Step> merged(std::vector<std::vector<Step>> sorted, int threads, Lim
 
 bool OrderLayers::follow(const OrderLayer& from, const LayerRule& rule, Limits& limits, OrderLayer& to) const {
     const std::size_t blocks = (from.size() + block_size - 1) / block_size;
-    const int threads = blocks < 8 ? 1 : threads_;
+    const int threads = blocks < 8 ? 1 : limits.threads;
     std::vector<Found> found(threads);
     std::vector<StepTable> tables(n_parts);
     for (std::size_t round = 0; round < blocks; round += round_size) {

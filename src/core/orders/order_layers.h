@@ -34,8 +34,7 @@ struct LayerRule {
 
 class OrderLayers {
 public:
-    OrderLayers(const ParentLookup& lookup, const Bound& bound, int threads)
-        : lookup_(lookup), bound_(bound), threads_(threads) {}
+    OrderLayers(const ParentLookup& lookup, const Bound& bound) : lookup_(lookup), bound_(bound) {}
 
     // What one set of a layer may take while the next layer is made.
     static constexpr std::size_t bytes_a_set = 128;
@@ -47,7 +46,6 @@ public:
 private:
     const ParentLookup& lookup_;
     const Bound& bound_;
-    int threads_;
 };
 
 }  // namespace topdag

@@ -23,7 +23,6 @@ struct OrderQuestion {
     // Variables whose best family of all fits are placed at once. Right for the best network, not for all of them.
     bool extend_paths = true;
     std::size_t memory = std::numeric_limits<std::size_t>::max();  // bytes for sets and queue
-    int threads = 1;  // used by the search in layers only
 };
 
 struct LayerCount {

@@ -2,7 +2,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
+
+#include "base/infinity.h"
+#include "lattice/family_bounds.h"
+#include "lattice/reading_back.h"
 
 namespace topdag {
 
@@ -116,6 +121,66 @@ void NetworkSearch::add(const Node& node, const Step& step) {
     nodes_.push_back(std::move(larger));
     queue_.push({node.score + step.most, index});
     ++counts_.generated;
+}
+
+namespace {
+
+// At most so many, and none further than epsilon behind the first.
+void draw(NetworkSearch& search, std::size_t most, double epsilon, Limits& limits, SearchedNetworks& found) {
+    const auto begin = Limits::Clock::now();
+    limits.begin(Phase::listing, most);
+    const auto lowest = [&] { return found.scores.empty() ? minus_infinity : found.scores.front() - epsilon; };
+    while (found.scores.size() < most && search.next(lowest(), limits)) {
+        found.add(search.score, search.parents);
+        ++limits.done;
+    }
+    found.finished = !limits.stop.load();
+    // A full list has been given the families that so many need, so of what scores less some may not be in the queue.
+    found.floor = found.scores.size() == most ? found.scores.back() : search.bound();
+    found.counts = search.counts();
+    found.search_seconds = seconds_since(begin);
+}
+
+// Scores as shortfalls, negated.
+FamilyTable families_from(const Candidates& candidates) {
+    FamilyTable families(candidates.n_variables());
+    for (int x = 0; x < candidates.n_variables(); ++x)
+        for (const Candidate& family : candidates.of(x)) families[x].push_back({family.parents, -family.cost, infinity});
+    return families;
+}
+
+}  // namespace
+
+SearchedNetworks search_networks(const Lattice& lattice, std::size_t most, std::size_t block, Limits& limits) {
+    SearchedNetworks found(lattice.n_variables());
+    found.floor = lattice.forward(all_of(lattice.n_variables()));
+    const auto begin = Limits::Clock::now();
+    const KBestFamilies needed = families_for_k_best(lattice, most, false, limits);
+    found.bound_seconds = seconds_since(begin);
+    if (needed.families.empty()) return found;
+    LatticeOracle oracle(lattice);
+    NetworkSearch search(needed.families, oracle, best_order(lattice), block);
+    draw(search, most, infinity, limits, found);
+    return found;
+}
+
+SearchedNetworks search_listed(const Candidates& candidates, const Bound& bound, const ListedQuestion& question,
+                               Limits& limits) {
+    SearchedNetworks found(candidates.n_variables());
+    const FamilyTable families = families_from(candidates);
+    OrderOracle oracle(candidates, bound, question.epsilon, question.memory, limits);
+    std::vector<int> order = oracle.best_order();
+    if (order.empty()) {
+        order.resize(candidates.n_variables());
+        std::iota(order.begin(), order.end(), 0);
+    }
+    NetworkSearch search(families, oracle, std::move(order), question.block);
+    draw(search, question.most, question.epsilon, limits, found);
+    const double offset = candidates.best_possible();
+    for (double& score : found.scores) score += offset;
+    found.floor += offset;
+    found.memory_hit = oracle.memory_hit();
+    return found;
 }
 
 }  // namespace topdag

@@ -20,15 +20,9 @@
 #include "base/run_limits.h"
 #include "listing/listing.h"
 #include "partial_networks/completion_oracle.h"
+#include "partial_networks/searched_networks.h"
 
 namespace topdag {
-
-struct SearchCounts {
-    std::uint64_t generated = 0;     // nodes put into the queue for the first time
-    std::uint64_t expanded = 0;      // nodes whose first successors were made, and networks found
-    std::uint64_t re_expanded = 0;   // further blocks of successors
-    std::uint64_t oracle_calls = 0;  // sets the oracle was asked about that it did not know yet
-};
 
 class NetworkSearch {
 public:
@@ -89,5 +83,19 @@ private:
     std::unordered_map<VarSet, std::vector<Step>> steps_;
     SearchCounts counts_;
 };
+
+// The best networks, at most so many, with all families that these may have.
+SearchedNetworks search_networks(const Lattice& lattice, std::size_t most, std::size_t block, Limits& limits);
+
+struct ListedQuestion {
+    std::size_t most;
+    double epsilon;      // none is further behind the best
+    std::size_t block;
+    std::size_t memory;  // bytes for the oracle
+};
+
+// The same from listed families, with an oracle that searches over orders.
+SearchedNetworks search_listed(const Candidates& candidates, const Bound& bound, const ListedQuestion& question,
+                               Limits& limits);
 
 }  // namespace topdag

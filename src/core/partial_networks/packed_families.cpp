@@ -15,9 +15,9 @@ PackedFamilies::PackedFamilies(const Lattice& lattice, bool undominated)
       local_(static_cast<std::size_t>(n_)),
       best_first_(static_cast<std::size_t>(n_)) {}
 
-bool PackedFamilies::fill(int threads, Limits& limits) {
+bool PackedFamilies::fill(Limits& limits) {
     limits.begin(Phase::bounding, static_cast<std::uint64_t>(n_));
-    parallel_for(static_cast<std::size_t>(n_), threads, limits, [&](std::size_t x, int) {
+    parallel_for(static_cast<std::size_t>(n_), limits, [&](std::size_t x, int) {
         local_[x] = BigArray(n_sets(n_ - 1));
         lattice_.scores().fill(static_cast<int>(x), 0, n_sets(n_ - 1), local_[x].data());
         if (undominated_) leave_out_dominated(static_cast<int>(x));

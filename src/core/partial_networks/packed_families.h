@@ -37,7 +37,7 @@ public:
     // one is best, alone or under a prior that never falls when an edge is removed. The lattice must outlive this.
     PackedFamilies(const Lattice& lattice, bool undominated);
     // To be called first; false when a limit stopped it.
-    bool fill(int threads, Limits& limits);
+    bool fill(Limits& limits);
 
     int n_variables() const { return n_; }
     // Minus infinity when not allowed.

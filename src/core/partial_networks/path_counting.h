@@ -24,6 +24,7 @@
 #include "lattice/lattice.h"
 #include "partial_networks/leaf_steps.h"
 #include "partial_networks/packed_families.h"
+#include "partial_networks/searched_networks.h"
 
 namespace topdag {
 
@@ -63,12 +64,6 @@ private:
     std::vector<std::unique_ptr<std::uint64_t[]>> blocks_;
 };
 
-struct PathCounts {
-    std::uint64_t generated = 0;    // different partial networks put into the queue
-    std::uint64_t expanded = 0;     // those whose first successors were made, and networks found
-    std::uint64_t re_expanded = 0;  // further blocks of successors
-};
-
 // Count: a whole number that holds n!.
 template <class Count>
 class PathCounting {
@@ -93,7 +88,7 @@ public:
     Count count = 0;
     double value = 0.0;  // score and log weight, when complete; else its place in the queue
     double score = 0.0;
-    PathCounts counts;
+    SearchCounts counts;
 
 private:
     using Id = std::uint32_t;

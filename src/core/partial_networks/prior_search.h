@@ -1,11 +1,8 @@
 // prior_search.h: the best networks under priors that do not factor over families, each way from question to list.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
-#include <optional>
 #include <tuple>
 #include <vector>
 
@@ -13,6 +10,7 @@
 #include "base/run_limits.h"
 #include "lattice/lattice.h"
 #include "partial_networks/packed_families.h"
+#include "partial_networks/searched_networks.h"
 #include "partial_networks/tree_search.h"
 #include "partial_networks/uniform_orders.h"
 
@@ -39,35 +37,6 @@ struct PriorQuestion {
     std::size_t memory;  // bytes for the search
 };
 
-// A partial network from which more was gained than its bound allows.
-struct BrokenBound {
-    VarSet placed;
-    std::vector<VarSet> parents;
-    double bound, achieved;
-};
-
-// Best first; when not finished, those not above the floor are not proved to be the next best.
-struct PriorFound {
-    bool finished = false;
-    bool memory_hit = false;
-    double floor = std::numeric_limits<double>::infinity();  // no other network has a larger value
-    std::vector<double> values;
-    std::vector<VarSet> parents;
-    std::uint64_t generated = 0, expanded = 0, re_expanded = 0, weighed = 0;
-    double bound_seconds = 0.0, search_seconds = 0.0;
-    std::optional<BrokenBound> broken;
-
-    bool has(const std::vector<VarSet>& network) const {
-        for (auto at = parents.begin(); at != parents.end(); at += static_cast<std::ptrdiff_t>(network.size()))
-            if (std::equal(network.begin(), network.end(), at)) return true;
-        return false;
-    }
-    void add(double value, const std::vector<VarSet>& network) {
-        values.push_back(value);
-        parents.insert(parents.end(), network.begin(), network.end());
-    }
-};
-
 // What may be left out when only the best network is asked for.
 struct LeftOut {
     bool dominated;  // families that score no more than with fewer parents
@@ -75,15 +44,14 @@ struct LeftOut {
 };
 
 // By the tighter search. The lattice needs F and H, here and below.
-PriorFound search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, LeftOut left_out, int threads,
+SearchedNetworks search_uniform_orders(const Lattice& lattice, const PriorQuestion& question, LeftOut left_out,
                                  Limits& limits);
 
-PriorFound search_with_prior(const Lattice& lattice, const PriorQuestion& question, BoundedPrior& prior, int threads,
+SearchedNetworks search_with_prior(const Lattice& lattice, const PriorQuestion& question, BoundedPrior& prior,
                              Limits& limits);
 
 // By Algorithm 1; `undominated` as above.
-PriorFound count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, int threads,
-                       Limits& limits);
+SearchedNetworks count_paths(const Lattice& lattice, const PriorQuestion& question, bool undominated, Limits& limits);
 
 // What Algorithm 1 takes from its queue, in turn: placed, parents, count, place in the queue, whether for the first
 // time. Up to 20 variables.
@@ -92,7 +60,7 @@ using Taking = std::tuple<VarSet, std::vector<VarSet>, std::uint64_t, double, bo
 std::vector<Taking> takings(const Lattice& lattice, std::size_t block, std::size_t most);
 
 // B of every set (uniform_orders.h); empty when stopped.
-BigArray order_bounds(const Lattice& lattice, int threads, Limits& limits);
+BigArray order_bounds(const Lattice& lattice, Limits& limits);
 
 // Bytes for families and bounds, beside the lattice and the search itself.
 inline double prior_search_bytes(int n) { return 2 * PackedFamilies::bytes(n) + UniformOrders::bytes(n); }

@@ -228,8 +228,10 @@ void TreeSearch::check_bounds(Id id, double log_weight) {
         placed &= ~only(nodes_[at].family.variable());
         at = nodes_[at].before;
         const double bound = prior_.log_weight_bound(placed), achieved = log_weight - nodes_[at].log_weight;
-        if (achieved > bound + tolerance * std::max(1.0, std::abs(bound)))
-            throw BoundBroken(built(at), bound, achieved);
+        if (achieved > bound + tolerance * std::max(1.0, std::abs(bound))) {
+            const PartialNetwork& part = built(at);
+            throw BrokenBound{part.placed, part.parents, bound, achieved};
+        }
     }
 }
 

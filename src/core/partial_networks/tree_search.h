@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 #include "base/run_limits.h"
@@ -20,6 +19,7 @@
 #include "base/var_set.h"
 #include "partial_networks/leaf_steps.h"
 #include "partial_networks/packed_families.h"
+#include "partial_networks/searched_networks.h"
 
 namespace topdag {
 
@@ -43,31 +43,13 @@ public:
     virtual bool may_be_best(int, double /*local*/, VarSet /*ancestors*/) { return true; }
 };
 
-// A prior whose bound was too low.
-struct BoundBroken : std::runtime_error {
-    BoundBroken(PartialNetwork part_in, double bound_in, double achieved_in)
-        : std::runtime_error("log_weight_bound is too low"),
-          part(std::move(part_in)),
-          bound(bound_in),
-          achieved(achieved_in) {}
-    PartialNetwork part;
-    double bound, achieved;
-};
-
-struct TreeCounts {
-    std::uint64_t generated = 0;    // partial networks put into the queue for the first time
-    std::uint64_t weighed = 0;      // how often the prior was asked
-    std::uint64_t expanded = 0;     // partial networks whose first successors were made, and networks found
-    std::uint64_t re_expanded = 0;  // further blocks of successors
-};
-
 class TreeSearch {
 public:
     // `order`: the reference order; `slack`: more than rounding errors of values; `memory`: bytes it may take.
     TreeSearch(const PackedFamilies& families, NetworkPrior& prior, const std::vector<int>& order, std::size_t block,
                double slack, std::size_t memory);
 
-    // Moves to the next best network; false when none is left or a limit was reached.
+    // Moves to the next best network; false when none is left or a limit was reached. Throws a BrokenBound.
     bool next(Limits& limits);
     // Moves to the best complete network in the queue that was not given yet, proved or not; false when none is left.
     bool next_complete();
@@ -79,7 +61,7 @@ public:
     std::vector<VarSet> parents;  // by variable, of the network found
     double value = 0.0;
     double score = 0.0;
-    TreeCounts counts;
+    SearchCounts counts;
 
 private:
     using Id = std::uint32_t;

@@ -17,7 +17,7 @@ UniformOrders::UniformOrders(const Lattice& lattice, bool posets)
 }
 
 // By size, the largest first: what is needed of larger sets is there.
-bool UniformOrders::sweep(const PackedFamilies& families, int threads, Limits& limits) {
+bool UniformOrders::sweep(const PackedFamilies& families, Limits& limits) {
     std::vector<std::vector<std::uint32_t>> by_size(n_ + 1);
     for (std::size_t set = 0; set < n_sets(n_); ++set) by_size[size_of(set)].push_back(static_cast<std::uint32_t>(set));
     limits.begin(Phase::bounding, n_sets(n_));
@@ -25,7 +25,7 @@ bool UniformOrders::sweep(const PackedFamilies& families, int threads, Limits& l
     constexpr std::size_t share = 64;
     for (int size = n_ - 1; size >= 0; --size) {
         const std::vector<std::uint32_t>& sets = by_size[size];
-        parallel_for((sets.size() + share - 1) / share, threads, limits, [&](std::size_t part, int) {
+        parallel_for((sets.size() + share - 1) / share, limits, [&](std::size_t part, int) {
             for (std::size_t i = share * part; i < std::min(sets.size(), share * (part + 1)); ++i) {
                 double most = minus_infinity;
                 for (VarSet left = all_of(n_) & ~VarSet{sets[i]}; left != 0; left &= left - 1) {

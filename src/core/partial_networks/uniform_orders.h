@@ -22,7 +22,7 @@ public:
     UniformOrders(const Lattice& lattice, bool posets);
 
     // Finds B; false when a limit stopped it. `families`: at least those that no other dominates.
-    bool sweep(const PackedFamilies& families, int threads, Limits& limits);
+    bool sweep(const PackedFamilies& families, Limits& limits);
 
     double growth(VarSet placed, int n_ancestors) override { return log_up_[size_of(placed) + 1 - n_ancestors]; }
     double after(VarSet placed) override { return rest_[placed]; }

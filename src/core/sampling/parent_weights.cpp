@@ -16,9 +16,9 @@ constexpr double least_shown = 1e7;  // so that exponents of networks stay far a
 ParentWeights::ParentWeights(const LocalScores& scores)
     : n_(scores.n_variables()), scores_(scores), sums_(n_), exponents_(n_), families_(n_) {}
 
-bool ParentWeights::fill(int threads, Limits& limits) {
+bool ParentWeights::fill(Limits& limits) {
     limits.begin(Phase::sweeping, n_);
-    parallel_for(n_, threads, limits, [&](std::size_t x, int) {
+    parallel_for(n_, limits, [&](std::size_t x, int) {
         fill_variable(static_cast<int>(x));
         ++limits.done;
     });

@@ -27,7 +27,7 @@ public:
     explicit ParentWeights(const LocalScores& scores);
 
     // Fills all tables; false when a limit stopped it.
-    bool fill(int threads, Limits& limits);
+    bool fill(Limits& limits);
 
     int n_variables() const { return n_; }
     const Precedence& precedence() const { return scores_.precedence(); }

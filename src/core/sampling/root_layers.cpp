@@ -53,32 +53,29 @@ void RootLayers::fill_exponents() {
     }
 }
 
-bool RootLayers::fill(int threads, Limits& limits) {
+bool RootLayers::fill(Limits& limits) {
     const VarSet all = all_of(n_);
-    std::vector<std::vector<VarSet>> by_size(n_ + 1);
-    for (VarSet left = 0; left <= all; ++left) by_size[size_of(left)].push_back(left);
     limits.begin(Phase::ordering, n_sets(n_));
     fill_exponents();
     sums_[0] = 1.0L;
-    std::vector<Room> rooms(threads);
-    for (int size = 1; size <= n_ && !limits.reached(); ++size)
-        parallel_for(by_size[size].size(), threads, limits, [&](std::size_t i, int worker) {
-            const VarSet left = by_size[size][i];
-            ++limits.done;
-            if (exponents_[left] == no_exponent) return;  // the sum stays zero
-            Room& room = rooms[worker];
-            const std::size_t half = n_sets(size - 1);
-            const std::vector<int> own = members_of(left);
-            read_sums(weights_, all & ~left, own, room.sums);
-            room.short_sums.assign(room.sums.begin(), room.sums.end());
-            room.terms.resize(half);
-            room.levels.resize(2 * half);
-            // The sum of this set itself is still zero, as the formula has it.
-            Terms(*this, all & ~left, own).gather_pairs(room.sums.back(), room.terms.data(), room.levels.data() + half);
-            fold_levels(room.levels.data(), size - 1, room.short_sums.data());
-            sums_[left] = -alternating_sum(room.terms.data(), size - 1, room.sums.data());
-            room.cancellation = std::max(room.cancellation, room.levels[1] / static_cast<double>(sums_[left]));
-        });
+    std::vector<Room> rooms(limits.threads);
+    parallel_by_size(n_, true, limits, [&](VarSet left, int worker) {
+        ++limits.done;
+        if (left == 0 || exponents_[left] == no_exponent) return;  // the sum is known, or stays zero
+        const int size = size_of(left);
+        Room& room = rooms[worker];
+        const std::size_t half = n_sets(size - 1);
+        const std::vector<int> own = members_of(left);
+        read_sums(weights_, all & ~left, own, room.sums);
+        room.short_sums.assign(room.sums.begin(), room.sums.end());
+        room.terms.resize(half);
+        room.levels.resize(2 * half);
+        // The sum of this set itself is still zero, as the formula has it.
+        Terms(*this, all & ~left, own).gather_pairs(room.sums.back(), room.terms.data(), room.levels.data() + half);
+        fold_levels(room.levels.data(), size - 1, room.short_sums.data());
+        sums_[left] = -alternating_sum(room.terms.data(), size - 1, room.sums.data());
+        room.cancellation = std::max(room.cancellation, room.levels[1] / static_cast<double>(sums_[left]));
+    });
     for (const Room& room : rooms) cancellation_ = std::max(cancellation_, room.cancellation);
     return !limits.stop.load();
 }

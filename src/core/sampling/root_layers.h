@@ -27,7 +27,7 @@ public:
     explicit RootLayers(const ParentWeights& weights);
 
     // Fills b; false when a limit stopped it.
-    bool fill(int threads, Limits& limits);
+    bool fill(Limits& limits);
 
     const ParentWeights& weights() const { return weights_; }
     // b, in units of 2^exponent(left); zero when no network is allowed.

@@ -195,7 +195,7 @@ bool advance_all(std::vector<Standing> waiting, VarSet end, std::vector<Worker>&
         const std::vector<Group> groups = group_by_placed(waiting);
         result.pasts += groups.size();
         limits.begin(Phase::listing, groups.size());
-        parallel_for(groups.size(), static_cast<int>(workers.size()), limits, [&](std::size_t i, int worker) {
+        parallel_for(groups.size(), limits, [&](std::size_t i, int worker) {
             workers[worker].advance(waiting, groups[i]);
             ++limits.done;
         });
@@ -215,7 +215,7 @@ NetworkSamples sample_by_layers(const RootLayers& layers, const Sampling& wanted
     if (!result.is_possible) return result;
     result.parents.assign(wanted.n_samples * n, 0);
     std::vector<LayerWorker> workers;
-    for (int i = 0; i < wanted.threads; ++i) workers.emplace_back(layers, wanted, tolerance, result);
+    for (int i = 0; i < limits.threads; ++i) workers.emplace_back(layers, wanted, tolerance, result);
     result.finished = advance_all(at_the_start(wanted.n_samples, 0), all_of(n), workers, result, limits);
     for (const LayerWorker& worker : workers) {
         result.places += worker.places;
@@ -235,7 +235,7 @@ Scaled OrderTables::last(int x, VarSet placed) const {
     return ways * exponential(log_q_[static_cast<std::size_t>(x) * n_sets(n_ - 1) + without_bit(before, x)]);
 }
 
-bool OrderTables::fill(int threads, Limits& limits) {
+bool OrderTables::fill(Limits& limits) {
     constexpr std::size_t run = 256;
     std::vector<std::vector<VarSet>> by_size(n_ + 1);
     for (VarSet placed = 0; placed <= all_of(n_); ++placed) by_size[size_of(placed)].push_back(placed);
@@ -243,7 +243,7 @@ bool OrderTables::fill(int threads, Limits& limits) {
     sums_[0] = {1.0L, 0};
     for (int size = 1; size <= n_ && !limits.reached(); ++size) {
         const std::vector<VarSet>& sets = by_size[size];
-        parallel_for((sets.size() + run - 1) / run, threads, limits, [&](std::size_t part, int) {
+        parallel_for((sets.size() + run - 1) / run, limits, [&](std::size_t part, int) {
             for (std::size_t i = part * run; i < std::min(sets.size(), (part + 1) * run); ++i)
                 for (VarSet rest = sets[i]; rest != 0; rest &= rest - 1)
                     sums_[sets[i]] = sums_[sets[i]] + last(first_of(rest), sets[i]);
@@ -260,7 +260,7 @@ NetworkSamples sample_by_orders(const OrderTables& sums, const Sampling& wanted,
     if (!result.is_possible) return result;
     result.parents.assign(wanted.n_samples * n, 0);
     std::vector<OrderWorker> workers;
-    for (int i = 0; i < wanted.threads; ++i) workers.emplace_back(sums, wanted, result);
+    for (int i = 0; i < limits.threads; ++i) workers.emplace_back(sums, wanted, result);
     result.finished = advance_all(at_the_start(wanted.n_samples, all_of(n)), 0, workers, result, limits);
     result.places = result.pasts;
     result.error = 4.0 * n * n * std::numeric_limits<double>::epsilon();

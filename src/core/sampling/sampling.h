@@ -17,7 +17,6 @@ namespace topdag {
 struct Sampling {
     std::size_t n_samples;
     std::uint64_t seed;
-    int threads;
 };
 
 struct NetworkSamples {
@@ -29,6 +28,7 @@ struct NetworkSamples {
     std::uint64_t redone = 0;     // of these, in long doubles
     double cancellation = 1.0;
     double error = 0.0;           // at most so far from the posterior, as the sum over networks of what is too much
+    double table_seconds = 0.0, draw_seconds = 0.0;
 };
 
 // Every network alike before the data: by layers (root_layers.h). Both tables must be filled.
@@ -39,7 +39,7 @@ class OrderTables {
 public:
     // log_q: by variable, then by slot; null when every order weighs the same.
     OrderTables(const ParentWeights& weights, const double* log_q);
-    bool fill(int threads, Limits& limits);
+    bool fill(Limits& limits);
 
     const ParentWeights& weights() const { return weights_; }
     Scaled sum(VarSet placed) const { return sums_[placed]; }

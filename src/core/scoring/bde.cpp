@@ -88,14 +88,14 @@ Cells count_full_table(const Table& table, const double* prior) {
 
 }  // namespace
 
-bool score_all_sets_bde(const Table& table, double ess, const double* prior, int max_size, int threads, Limits& limits,
+bool score_all_sets_bde(const Table& table, double ess, const double* prior, int max_size, Limits& limits,
                         double* scores) {
     const int n = table.n_variables();
     limits.begin(Phase::counting, n_sets(n));
     std::fill(scores, scores + n_sets(n), -std::numeric_limits<double>::infinity());
     const Cells all = count_full_table(table, prior);
     const int depth = std::min(n, task_depth);
-    parallel_for(n_sets(depth), threads, limits, [&](std::size_t task, int) {
+    parallel_for(n_sets(depth), limits, [&](std::size_t task, int) {
         BdeWalk(table, ess, max_size, limits, scores).run(all, task, depth);
     });
     return !limits.stop.load();

@@ -247,10 +247,10 @@ public:
 
     void add(VarSet set) { values_.try_emplace(set, 0.0); }
 
-    int round(int threads, Limits& limits) {
+    int round(Limits& limits) {
         std::vector<std::pair<const VarSet, double>*> all;
         for (auto& entry : values_) all.push_back(&entry);
-        parallel_for(all.size(), threads, limits, [&](std::size_t i, int) {
+        parallel_for(all.size(), limits, [&](std::size_t i, int) {
             const std::size_t size = static_cast<std::size_t>(size_of(all[i]->first));
             all[i]->second = formula_.constants[size] +
                              formula_.factors[size] * log_determinant(scatter_among(scatter_, members(all[i]->first)));
@@ -273,13 +273,12 @@ private:
 
 }  // namespace
 
-GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, int threads,
-                                         Limits& limits) {
+GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, Limits& limits) {
     const auto n = static_cast<std::size_t>(scatter.n);
     std::vector<Found> found(n);
     Shared shared;
     limits.begin(Phase::counting, 0);
-    parallel_for(n, threads, limits, [&](std::size_t x, int) {
+    parallel_for(n, limits, [&](std::size_t x, int) {
         found[x] = ParentWalk(scatter, question, static_cast<int>(x), shared, limits).run();
     });
     GaussianFamilies result;
@@ -301,7 +300,7 @@ GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQ
         result.n_scored += found[x].n_scored;
         result.n_cut += found[x].n_cut;
     }
-    result.grid = values.round(threads, limits);
+    result.grid = values.round(limits);
     if (limits.stop.load()) return result;
     for (std::size_t x = 0; x < n; ++x)
         for (auto i = result.offsets[x]; i < result.offsets[x + 1]; ++i) {

@@ -11,6 +11,7 @@
 #include "base/run_limits.h"
 #include "base/var_set.h"
 #include "scoring/gaussian_sets.h"
+#include "scoring/pruning_question.h"
 #include "scoring/scatter.h"
 
 namespace topdag {
@@ -25,21 +26,12 @@ struct GaussianQuestion {
     double memory;    // bytes that may be taken
 };
 
-struct GaussianFamilies {
-    bool finished = false;       // no limit stopped it
-    double memory_needed = 0.0;  // not 0: more than allowed would have been needed
-    VarSet degenerate = 0;       // not 0: a set with a dependent variable
-    std::vector<std::int64_t> offsets;
-    std::vector<VarSet> parents;
-    std::vector<double> scores;  // differences of set scores that are multiples of 2^-grid
-    int grid = 0;
-    int limit = 0;               // parents of the largest family scored
-    std::uint64_t n_scored = 0;
-    std::uint64_t n_cut = 0;     // parent sets cut off by the bound together with what was to be added to them
+struct GaussianFamilies : KeptLists {
+    VarSet degenerate = 0;    // not 0: a set with a dependent variable
+    std::uint64_t n_cut = 0;  // parent sets cut off by the bound together with what was to be added to them
 };
 
-// At least the families that families_worth_keeping would keep, had all been scored. Does not depend on `threads`.
-GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, int threads,
-                                         Limits& limits);
+// At least the families that families_worth_keeping would keep, had all been scored. The same for any number of threads.
+GaussianFamilies score_gaussian_families(const Scatter& scatter, const GaussianQuestion& question, Limits& limits);
 
 }  // namespace topdag

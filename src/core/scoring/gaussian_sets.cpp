@@ -14,14 +14,14 @@ constexpr int block_variables = 14;  // a block of sets is walked in some millis
 
 }  // namespace
 
-bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, int threads, Limits& limits,
+bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, Limits& limits,
                   double* scores, VarSet& degenerate) {
     const int low = std::min(scatter.n, block_variables);
     const std::size_t blocks = n_sets(scatter.n - low);
     std::mutex lock;
     degenerate = 0;
     limits.begin(Phase::counting, n_sets(scatter.n));
-    parallel_for(blocks, threads, limits, [&](std::size_t block, int) {
+    parallel_for(blocks, limits, [&](std::size_t block, int) {
         const VarSet high = VarSet{block} << low;
         std::fill(scores + high, scores + high + n_sets(low), not_scored);
         VarSet first = 0;

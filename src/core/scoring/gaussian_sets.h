@@ -92,7 +92,7 @@ private:
 
 // Scores of all sets of at most `most` variables; minus infinity for the others. `degenerate`: the first set, by its
 // bits, found to have a dependent variable, or none. False when a limit stopped it.
-bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, int threads, Limits& limits,
+bool score_minors(const Scatter& scatter, const MinorFormula& formula, int most, Limits& limits,
                   double* scores, VarSet& degenerate);
 
 // The log determinant of the whole matrix, not a number where a variable depends on others.

@@ -57,11 +57,7 @@ struct CellCaps {
 };
 
 // A family that may be worth keeping.
-struct Hopeful {
-    int x;
-    WideSet parents;
-    double score = 0.0;
-};
+using Hopeful = KeptFamily<WideSet>;
 
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
@@ -103,9 +99,8 @@ using Layer = std::vector<std::vector<std::int32_t>>;
 
 class LayeredScorer {
 public:
-    LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, int threads,
-                  Limits& limits)
-        : question_(question), threads_(threads), limits_(limits), n_(table.n_variables()),
+    LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
+        : question_(question), limits_(limits), n_(table.n_variables()),
           order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
           must_(n_, 0), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
         const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid_.largest() + 1.0)));
@@ -274,10 +269,10 @@ private:
         for (const SetFormula& formula : question_.below) functions.push_back(fixed(formula));
         const int depth = std::min(2, size);
         const std::size_t n_tasks = ranks_.of(n_, depth);
-        std::vector<std::unique_ptr<Worker<Counter>>> workers(threads_);
+        std::vector<std::unique_ptr<Worker<Counter>>> workers(limits_.threads);
         std::vector<std::vector<Hopeful>> found(n_tasks);
         limits_.begin(Phase::counting, ranks_.of(n_, size + 1));
-        parallel_for(n_tasks, threads_, limits_, [&](std::size_t task, int worker) {
+        parallel_for(n_tasks, limits_, [&](std::size_t task, int worker) {
             if (!workers[worker]) workers[worker] = std::make_unique<Worker<Counter>>(rows_, functions, n_);
             Worker<Counter>& own = *workers[worker];
             begin_task(own, n_tasks - 1 - task, depth, size);
@@ -493,7 +488,7 @@ private:
     // Scores these families on the grid and keeps those that no kept one beats. As what beats a family that is left out
     // beats all that family beats, kept ones are enough to compare with.
     bool add_kept(std::vector<Hopeful>& hopeful) {
-        parallel_for(hopeful.size(), threads_, limits_, [&](std::size_t i, int) {
+        parallel_for(hopeful.size(), limits_, [&](std::size_t i, int) {
             Hopeful& family = hopeful[i];
             family.score = family_score(family.x, family.parents);
         });
@@ -520,29 +515,17 @@ private:
     }
 
     void sort_out() {
-        std::vector<std::vector<Hopeful>> by_variable(n_);
+        std::vector<Hopeful> all;
         for (int x = 0; x < n_; ++x)
             for (const Hopeful& family : kept_[x]) {
-                Hopeful renamed{order_[x], 0, family.score};
+                Hopeful& renamed = all.emplace_back(order_[x], WideSet{0}, family.score);
                 for (WideSet rest = family.parents; rest != 0; rest &= rest - 1)
                     renamed.parents |= only<WideSet>(order_[first_of(rest)]);
-                by_variable[order_[x]].push_back(renamed);
             }
-        result_.offsets = {0};
-        for (std::vector<Hopeful>& families : by_variable) {
-            std::sort(families.begin(), families.end(),
-                      [](const Hopeful& a, const Hopeful& b) { return a.parents < b.parents; });
-            for (const Hopeful& family : families) {
-                result_.parents.push_back(low_word(family.parents));
-                if (result_.words == 2) result_.parents.push_back(high_word(family.parents));
-                result_.scores.push_back(family.score);
-            }
-            result_.offsets.push_back(static_cast<std::int64_t>(result_.scores.size()));
-        }
+        list_families(n_, std::move(all), result_);
     }
 
     const PruningQuestion& question_;
-    int threads_;
     Limits& limits_;
     int n_;
     std::vector<int> order_;
@@ -571,8 +554,8 @@ private:
 }  // namespace
 
 PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
-                            int threads, Limits& limits) {
-    return LayeredScorer(table, question, must, threads, limits).run();
+                            Limits& limits) {
+    return LayeredScorer(table, question, must, limits).run();
 }
 
 }  // namespace topdag

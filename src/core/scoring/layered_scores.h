@@ -15,11 +15,11 @@
 namespace topdag {
 
 // The families that score_pruned keeps, with the same scores; not for k better subsets. Sets are left out by size and
-// by the rules `penalty` and `entropy` with the empty set as the subset. Does not depend on `threads`.
+// by the rules `penalty` and `entropy` with the empty set as the subset. The same for any number of threads.
 //
 // `must`: by variable what every parent set holds, at most max_parents, with a penalty that the grid foresees; empty:
 // nothing. Then that set stands for the empty one, and only families that hold it are kept and compared.
 PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
-                            int threads, Limits& limits);
+                            Limits& limits);
 
 }  // namespace topdag

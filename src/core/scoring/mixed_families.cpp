@@ -193,13 +193,13 @@ private:
 };
 
 // Discrete variables score as in a table of their own.
-bool fill_discrete(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits,
+bool fill_discrete(const MixedTable& table, double penalty, int max_parents, Limits& limits,
                    double* families, MixedCounts& counts) {
     const int n = table.discrete.n_variables();
     const SetFormula formula{CellKind::n_log_n, 0.0, false, Penalty::per_cell, penalty};
     std::vector<double> scores(n_sets(n));
     const int most = std::min(n, max_parents + 1);
-    if (!score_all_sets(table.discrete, formula, most, threads, limits, scores.data())) return false;
+    if (!score_all_sets(table.discrete, formula, most, limits, scores.data())) return false;
     const std::vector<VarSet> sets = spread_over(table.discrete_places);
     for (VarSet set = 1; set < sets.size(); ++set) {
         if (size_of(set) > max_parents + 1) continue;
@@ -218,16 +218,16 @@ bool fill_discrete(const MixedTable& table, double penalty, int max_parents, int
 
 }  // namespace
 
-bool score_mixed_families(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits,
+bool score_mixed_families(const MixedTable& table, double penalty, int max_parents, Limits& limits,
                           double* families, MixedCounts& counts) {
     const int n = table.n_variables();
     std::fill(families, families + n * n_sets(n - 1), not_scored);
-    if (!fill_discrete(table, penalty, max_parents, threads, limits, families, counts)) return false;
+    if (!fill_discrete(table, penalty, max_parents, limits, families, counts)) return false;
     const ContinuousFamilies continuous(table, penalty, max_parents, families);
     std::atomic<std::uint64_t> degenerate{0}, hopeless{0};
     const int decided = std::min(table.discrete.n_variables(), shared_decisions);
     limits.begin(Phase::counting, n_sets(decided));
-    parallel_for(n_sets(decided), threads, limits, [&](std::size_t chosen, int) {
+    parallel_for(n_sets(decided), limits, [&](std::size_t chosen, int) {
         MixedCounts own;
         continuous.fill_with(chosen, decided, own);
         degenerate.fetch_add(own.degenerate, std::memory_order_relaxed);

@@ -32,7 +32,7 @@ struct MixedCounts {
 
 // Log likelihoods less `penalty` for each free parameter; families[x * 2^(n-1) + U without bit x], minus infinity where
 // a family has no score or is not allowed. False when a limit stopped it.
-bool score_mixed_families(const MixedTable& table, double penalty, int max_parents, int threads, Limits& limits,
+bool score_mixed_families(const MixedTable& table, double penalty, int max_parents, Limits& limits,
                           double* families, MixedCounts& counts);
 
 }  // namespace topdag

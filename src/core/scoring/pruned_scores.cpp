@@ -45,10 +45,9 @@ public:
 
     // Sets ascending; false when a limit stopped it.
     template <class Set>
-    bool score(const SetFormula& formula, const std::vector<Set>& sets, int threads, Limits& limits,
-               std::vector<double>& scores) {
+    bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<double>& scores) {
         const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
-        if (!sum_over_listed(rows_, function, sets, threads, limits, sums_)) return false;
+        if (!sum_over_listed(rows_, function, sets, limits, sums_)) return false;
         scores.resize(sets.size());
         for (std::size_t i = 0; i < sets.size(); ++i)
             scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
@@ -107,6 +106,8 @@ struct Level {
     }
 };
 
+using Kept = KeptFamily<VarSet>;
+
 // Some parent sets of the next size, with all that is found out about them.
 struct Batch {
     std::vector<VarSet> sets;
@@ -118,7 +119,6 @@ struct Batch {
     std::vector<VarSet> open;
     std::vector<double> best;
     std::vector<double> local;
-    struct Kept { VarSet parents; int x; double score; };
     std::vector<Kept> kept;
     std::uint64_t n_scored = 0;
     std::array<std::uint64_t, n_cut_rules> n_cut{};
@@ -144,7 +144,7 @@ TOPDAG_SIMD void best_of_subsets(const Level& before, const std::uint32_t* subse
 }
 
 // The sets that the batches want, ascending, each once. They are dealt out by their two highest members first.
-std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits& limits) {
+std::vector<VarSet> all_wanted(std::vector<Batch>& batches, Limits& limits) {
     constexpr std::size_t n_parts = 64 * 64;
     const auto part_of = [](VarSet set) {
         const int highest = 63 - std::countl_zero(set);
@@ -162,7 +162,7 @@ std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits&
         for (VarSet set : batch.wanted) wanted[next[part_of(set)]++] = set;
         std::vector<VarSet>().swap(batch.wanted);
     }
-    parallel_for(n_parts, threads, limits, [&](std::size_t part, int) {
+    parallel_for(n_parts, limits, [&](std::size_t part, int) {
         const auto begin = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part]);
         const auto end = wanted.begin() + static_cast<std::ptrdiff_t>(ends[part + 1]);
         std::sort(begin, end);
@@ -177,15 +177,16 @@ std::vector<VarSet> all_wanted(std::vector<Batch>& batches, int threads, Limits&
 
 class Walker {
 public:
-    Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads, Limits& limits)
-        : question_(question), stop_when_dense_(stop_when_dense), threads_(threads), limits_(limits), scorer_(table, question), n_(table.n_variables()) {
+    Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits)
+        : question_(question), stop_when_dense_(stop_when_dense), limits_(limits), scorer_(table, question),
+          n_(table.n_variables()) {
         result_.grid = scorer_.grid();
         weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
         slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
         epsilon_ = std::max(0.0, question.epsilon);
         if (is_bdeu() && may_use(CutRule::atoms)) {
             atoms_ = std::make_unique<Atoms>(scorer_.rows());
-            for (int t = 0; t < threads; ++t) bounds_.emplace_back(scorer_.rows(), *atoms_, question.joint.parameter);
+            for (int t = 0; t < limits.threads; ++t) bounds_.emplace_back(scorer_.rows(), *atoms_, question.joint.parameter);
         }
     }
 
@@ -231,7 +232,7 @@ private:
         if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
         double most_cells = 1.0;
         int least_arity = 1 << 16;
-        for (const Batch::Kept& family : kept_) {
+        for (const Kept& family : kept_) {
             if (family.parents != 0) continue;
             const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
             if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
@@ -257,7 +258,7 @@ private:
         std::sort(sets.begin(), sets.end());
         std::vector<double> scores;
         const SetFormula likelihood{CellKind::n_log_n, 0.0, false, Penalty::none, 0.0};
-        if (!scorer_.score(likelihood, sets, 1, limits_, scores)) return false;
+        if (!scorer_.score(likelihood, sets, limits_, scores)) return false;
         for (int x = 0; x < n_; ++x) {
             const auto without = std::lower_bound(sets.begin(), sets.end(), everyone() & ~only(x)) - sets.begin();
             most_likely_[x] = std::min(0.0, scores.back() - scores[without]);
@@ -304,7 +305,7 @@ private:
     void filled(std::vector<Batch>& batches, Fill&& fill) {
         std::atomic<double> bytes{held()};
         for (const Batch& batch : batches) bytes.store(bytes.load() + batch.bytes());
-        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int) {
+        parallel_for(batches.size(), limits_, [&](std::size_t b, int) {
             const double before = batches[b].bytes();
             fill(b);
             bytes.fetch_add(batches[b].bytes() - before);
@@ -375,7 +376,7 @@ private:
     bool score_sets(const SetFormula& formula, const std::vector<VarSet>& sets, std::vector<double>& scores) {
         result_.n_sets += sets.size();
         limits_.begin(Phase::counting, sets.size());
-        return scorer_.score(formula, sets, threads_, limits_, scores);
+        return scorer_.score(formula, sets, limits_, scores);
     }
 
     // ---- Cutting before counting
@@ -456,15 +457,15 @@ private:
     bool score_all(std::vector<Batch>& batches, int size) {
         if (size == 0)
             for (int x = 0; x < n_; ++x) batches[0].wanted.push_back(only(x));
-        const std::vector<VarSet> wanted = all_wanted(batches, threads_, limits_);
+        const std::vector<VarSet> wanted = all_wanted(batches, limits_);
         const double counting_bytes = 24.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size());
         if (!is_allowed(batches, counting_bytes)) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
-        if (uses_cells() && !count_occurring(scorer_.rows(), wanted, threads_, limits_, occurring_)) return false;
+        if (uses_cells() && !count_occurring(scorer_.rows(), wanted, limits_, occurring_)) return false;
         joint_index_ = SetIndex(wanted);
         std::vector<std::size_t> first(batches.size() + 1, 0);
         for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();
-        parallel_for(batches.size(), threads_, limits_, [&](std::size_t b, int worker) {
+        parallel_for(batches.size(), limits_, [&](std::size_t b, int worker) {
             score_batch(batches[b], first[b], worker);
         });
         if (limits_.stop.load()) return false;
@@ -488,7 +489,7 @@ private:
                 const std::uint32_t at = joint_index_.find(batch.sets[i] | only(x));
                 const double local = joint_[at] - own_[below_of(x)][first + i];
                 ++batch.n_scored;
-                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({batch.sets[i], x, local});
+                if (is_kept(x, batch.sets[i], local, below)) batch.kept.push_back({x, batch.sets[i], local});
                 const double best = std::max(local, below);
                 const int rule = uses_cells() ? what_closes(x, batch.sets[i], at, best, worker) : -1;
                 if (rule >= 0) {
@@ -567,25 +568,15 @@ private:
     }
 
     void sort_out() {
-        for (Batch::Kept& family : kept_) {
+        for (Kept& family : kept_) {
             family.parents = scorer_.variables_of(family.parents);
             family.x = scorer_.variable(family.x);
         }
-        std::sort(kept_.begin(), kept_.end(), [](const Batch::Kept& a, const Batch::Kept& b) {
-            return a.x != b.x ? a.x < b.x : a.parents < b.parents;
-        });
-        result_.offsets.assign(n_ + 1, 0);
-        for (const Batch::Kept& family : kept_) {
-            ++result_.offsets[family.x + 1];
-            result_.parents.push_back(family.parents);
-            result_.scores.push_back(family.score);
-        }
-        for (int x = 0; x < n_; ++x) result_.offsets[x + 1] += result_.offsets[x];
+        list_families(n_, std::move(kept_), result_);
     }
 
     const PruningQuestion& question_;
     bool stop_when_dense_;
-    int threads_;
     Limits& limits_;
     SetScorer scorer_;
     int n_;
@@ -600,15 +591,14 @@ private:
     std::vector<std::vector<double>> own_;  // by function of the parents: of the sets of all batches
     std::unique_ptr<Atoms> atoms_;
     std::vector<BdeuBounds> bounds_;  // by thread
-    std::vector<Batch::Kept> kept_;
+    std::vector<Kept> kept_;
     PrunedFamilies result_;
 };
 
 }  // namespace
 
-PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads,
-                            Limits& limits) {
-    return Walker(table, question, stop_when_dense, threads, limits).run();
+PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits) {
+    return Walker(table, question, stop_when_dense, limits).run();
 }
 
 template <class Set>
@@ -628,7 +618,7 @@ std::vector<double> grid_scores(const Table& table, const PruningQuestion& quest
     std::vector<Set> listed;
     for (const auto& [set, i] : sorted) listed.push_back(set);
     std::vector<double> found;
-    scorer.score(formula, listed, 1, limits, found);
+    scorer.score(formula, listed, limits, found);
     std::vector<double> scores(sets.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) scores[sorted[i].second] = found[i];
     *grid = scorer.grid();

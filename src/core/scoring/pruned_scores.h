@@ -14,10 +14,9 @@
 namespace topdag {
 
 // Exactly the families that families_worth_keeping would keep, had all been scored and rounded to the same grid; with
-// k, those with fewer than k better subsets. Does not depend on `threads`. `stop_when_dense`: gives up where so few
+// k, those with fewer than k better subsets. The same for any number of threads. `stop_when_dense`: gives up where so few
 // parent sets are cut off that looking at all of them, as score_layers does, costs less.
-PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, int threads,
-                            Limits& limits);
+PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits);
 
 // The scores of these sets, narrow or wide, on the grid that score_pruned and score_layers use for the same question.
 template <class Set>

@@ -1,8 +1,10 @@
 // pruning_question.h: which families are asked for where not all are scored, and the answer.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "scoring/set_scores.h"
@@ -24,17 +26,44 @@ struct PruningQuestion {
     double memory;        // bytes that may be taken
 };
 
-struct PrunedFamilies {
+// The families worth keeping, by variable: those of x stand from offsets[x] to offsets[x + 1].
+struct KeptLists {
     bool finished = false;       // no limit stopped it
-    bool is_dense = false;       // given up: nearly all parent sets are open
     double memory_needed = 0.0;  // not 0: more than allowed would have been needed
     std::vector<std::int64_t> offsets;
     std::vector<std::uint64_t> parents;  // `words` for each family, the first of them for variables 0 to 63
     int words = 1;
-    std::vector<double> scores;  // multiples of 2^-grid
+    std::vector<double> scores;  // multiples of 2^-grid, or differences of such
     int grid = 0;
     int limit = 0;  // parents of the largest family scored
     std::uint64_t n_scored = 0;
+};
+
+template <class Set>
+struct KeptFamily {
+    int x;
+    Set parents;
+    double score = 0.0;
+};
+
+// Fills the lists, the families of each variable by growing parents.
+template <class Set>
+void list_families(int n, std::vector<KeptFamily<Set>> families, KeptLists& lists) {
+    std::sort(families.begin(), families.end(), [](const KeptFamily<Set>& a, const KeptFamily<Set>& b) {
+        return a.x != b.x ? a.x < b.x : a.parents < b.parents;
+    });
+    lists.offsets.assign(n + 1, 0);
+    for (const KeptFamily<Set>& family : families) {
+        ++lists.offsets[family.x + 1];
+        lists.parents.push_back(low_word(family.parents));
+        if (lists.words == 2) lists.parents.push_back(high_word(family.parents));
+        lists.scores.push_back(family.score);
+    }
+    std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
+}
+
+struct PrunedFamilies : KeptLists {
+    bool is_dense = false;  // given up: nearly all parent sets are open
     std::uint64_t n_sets = 0;
     std::array<std::uint64_t, n_cut_rules> n_cut{};
 };

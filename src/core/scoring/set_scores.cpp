@@ -29,12 +29,12 @@ double penalty_of(const Table& table, const SetFormula& formula, double cells) {
     return 0.0;
 }
 
-void subtract_penalties(const Table& table, const SetFormula& formula, int threads, Limits& limits, double* scores) {
+void subtract_penalties(const Table& table, const SetFormula& formula, Limits& limits, double* scores) {
     const ArityClasses classes(table.arities);
     std::vector<double> penalty(classes.size());
     for (std::uint64_t c = 0; c < classes.size(); ++c) penalty[c] = penalty_of(table, formula, classes.cells(c));
     const std::size_t size = n_sets(table.n_variables());
-    parallel_for((size + chunk - 1) / chunk, threads, limits, [&](std::size_t part, int) {
+    parallel_for((size + chunk - 1) / chunk, limits, [&](std::size_t part, int) {
         const std::size_t end = std::min(size, (part + 1) * chunk);
         for (VarSet set = part * chunk; set < end; ++set) {
             std::uint64_t set_class = 0;
@@ -69,13 +69,12 @@ std::uint32_t refine(std::vector<std::uint32_t>& label, std::uint32_t n_labels, 
 
 }  // namespace
 
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, int threads, Limits& limits,
-                    double* scores) {
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores) {
     const SetLimits wanted{max_size, most_cells_with_hope(table, formula)};
     limits.begin(Phase::counting, n_sets(table.n_variables()));
-    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, threads, limits, scores))
+    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores))
         return false;
-    if (formula.penalty != Penalty::none) subtract_penalties(table, formula, threads, limits, scores);
+    if (formula.penalty != Penalty::none) subtract_penalties(table, formula, limits, scores);
     return !limits.stop.load();
 }
 
@@ -115,12 +114,12 @@ double score_one_set(const Table& table, const SetFormula& formula, const std::v
     return sum - penalty_of(table, formula, cells);
 }
 
-bool score_families_bds(const Table& table, double ess, int max_parents, int threads, Limits& limits, double* families) {
+bool score_families_bds(const Table& table, double ess, int max_parents, Limits& limits, double* families) {
     const int n = table.n_variables();
     const SetLimits wanted{std::min(n, max_parents + 1), no_limit};
     std::vector<double> occurring(n_sets(n));  // cells of each set that occur
     limits.begin(Phase::counting, 2 * n_sets(n));
-    if (!sum_over_cells(table, CellKind::one, 0.0, false, wanted, threads, limits, occurring.data())) return false;
+    if (!sum_over_cells(table, CellKind::one, 0.0, false, wanted, limits, occurring.data())) return false;
     std::fill(families, families + n * n_sets(n - 1), -std::numeric_limits<double>::infinity());
     const auto sum = [](const std::vector<Tally>& tallies, double a) {
         double total = 0.0;
@@ -137,8 +136,8 @@ bool score_families_bds(const Table& table, double ess, int max_parents, int thr
                 sum(tallies, ess / (occurring[parents] * table.arities[x]));
         }
     };
-    if (!tally_all_sets(table, wanted, threads, limits, score_set)) return false;
-    parallel_for(static_cast<std::size_t>(n), threads, limits, [&](std::size_t x, int) {
+    if (!tally_all_sets(table, wanted, limits, score_set)) return false;
+    parallel_for(static_cast<std::size_t>(n), limits, [&](std::size_t x, int) {
         double* own = families + x * n_sets(n - 1);
         for (VarSet u = 0; u < n_sets(n - 1); ++u)
             if (std::isfinite(own[u])) own[u] -= alone[with_gap(u, static_cast<int>(x))];
@@ -168,10 +167,10 @@ int grid_exponent(int n, double magnitude) {
     return std::max(whatever_is_summed, std::min(coarsest_exponent(n), single_differences));
 }
 
-void round_to_grid(double* values, std::size_t size, int exponent, int threads, Limits& limits) {
+void round_to_grid(double* values, std::size_t size, int exponent, Limits& limits) {
     const double up = std::ldexp(1.0, exponent);
     const double down = std::ldexp(1.0, -exponent);
-    parallel_for((size + chunk - 1) / chunk, threads, limits, [&](std::size_t part, int) {
+    parallel_for((size + chunk - 1) / chunk, limits, [&](std::size_t part, int) {
         const std::size_t end = std::min(size, (part + 1) * chunk);
         for (std::size_t i = part * chunk; i < end; ++i) values[i] = std::nearbyint(values[i] * up) * down;
     });

@@ -29,8 +29,7 @@ struct SetFormula {
 
 // Scores of all sets of at most `max_size` variables; minus infinity for the others and for hopeless ones.
 // False when a limit stopped it.
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, int threads, Limits& limits,
-                    double* scores);
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores);
 
 // A set is hopeless when its penalty alone puts every family on it, (x, U) with U + x the set, further below
 // (x, {}) than 1000 nats and all that data can explain. Leaving such sets out keeps the grid fine.
@@ -44,11 +43,11 @@ std::vector<std::uint64_t> cells_of_set(const Table& table, const std::vector<in
 
 // Scores of all families under BDs, which is no difference of set functions: the prior weight is spread over
 // the parent states that occur [Scutari 2016]. families[x * 2^(n-1) + U without bit x].
-bool score_families_bds(const Table& table, double ess, int max_parents, int threads, Limits& limits, double* families);
+bool score_families_bds(const Table& table, double ess, int max_parents, Limits& limits, double* families);
 
 // Set scores under BDe: prior[cell] is the prior probability of each cell of the full table, first variable
 // slowest. Every cell that occurs must have a positive probability.
-bool score_all_sets_bde(const Table& table, double ess, const double* prior, int max_size, int threads, Limits& limits,
+bool score_all_sets_bde(const Table& table, double ess, const double* prior, int max_size, Limits& limits,
                         double* scores);
 
 // Bytes taken while scoring all sets, beside the result.
@@ -67,6 +66,6 @@ int coarsest_exponent(int n);
 // are, at most 2^exact_bits steps, is for the caller to see.
 constexpr int exact_bits = 52;
 int grid_exponent(int n, double magnitude);
-void round_to_grid(double* values, std::size_t size, int exponent, int threads, Limits& limits);
+void round_to_grid(double* values, std::size_t size, int exponent, Limits& limits);
 
 }  // namespace topdag

@@ -17,6 +17,7 @@ from time import perf_counter
 from types import FrameType
 from typing import Any, TypeVar
 
+from topdag import _core
 from topdag._util.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
 from topdag._util.progress import Progress, display_for
 from topdag._util.stop import Stop
@@ -80,6 +81,11 @@ class Run:
     def seconds_left(self) -> float | None:
         left = None if self.time_limit is None else max(0.0, self.time_limit - self.seconds)
         return left if self.stopped_by is None else 0.0
+
+    @property
+    def limits(self) -> _core.Limits:
+        """What the core may take of it, from now on."""
+        return _core.Limits(self.threads, self.seconds_left, self.tick)
 
     @property
     def allowed_memory(self) -> int:

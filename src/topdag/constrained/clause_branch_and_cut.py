@@ -18,7 +18,8 @@ from topdag.constrained.clauses import Clauses
 from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.repair import SatisfyingKnown
 from topdag.knowledge.compiled import CompiledConstraints
-from topdag.search.branch_and_cut import BranchResult, prove_best
+from topdag.search.branch_and_cut import prove_best
+from topdag.search.engines import Outcome
 from topdag.search.relaxation import Relaxation, solve_root
 from topdag.search.stores import ListStore
 
@@ -93,10 +94,10 @@ class ClauseSearch:
                 raise _Enough
 
         result = self._prove(on_split)
-        self._cuts, self._parts = result.cuts, 1 + result.nodes
+        self._cuts, self._parts = result.work["cuts"], 1 + result.work["parts"]
         return result.finished
 
-    def _prove(self, on_split: Callable[[object], None], *, dives: bool = False) -> BranchResult:
+    def _prove(self, on_split: Callable[[object], None], *, dives: bool = False) -> Outcome:
         return prove_best(
             self.store,
             self.run,

@@ -88,5 +88,5 @@ def bounds_of(store: Store, run: Run) -> PartBounds | None:
         lattice = lattice_of(store, run)
     except TooLarge:
         return NoBounds()
-    found = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.tick)
+    found = None if lattice is None else _core.edge_bounds(lattice, run.limits)
     return None if found is None else EdgeBounds(found[0].reshape(n, n), found[1].reshape(n, n))

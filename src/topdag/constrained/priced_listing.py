@@ -63,19 +63,19 @@ class Priced:
         reach = threshold - self.fixed - least
         candidates = _core.Candidates(own.n, own.offsets, own.parents, -self.prices)
         bound = cluster_bound(candidates, self.clusters, self.multipliers)
-        limits = run.threads, run.seconds_left, run.tick
-        complete, sets, costs = _core.sets_within(candidates, bound, reach, most_sets, *limits)
+        complete, sets, costs = _core.sets_within(candidates, bound, reach, most_sets, run.limits)
         if not complete:
             return None
         if not len(sets) or int(sets[-1]) != (1 << own.n) - 1:
             return self._told(np.zeros((0, own.n), dtype=np.uint64), math.inf)
-        lattice = _core.build_sparse_lattice(candidates, sets, costs, reach, *limits)
+        lattice = _core.build_sparse_lattice(candidates, sets, costs, reach, run.limits)
         if lattice is None:
             return None
-        finished, _, values, parents, _ = _core.list_best(lattice, _core.Listed.NETWORKS, most, -least - reach, *limits)
-        if not finished:
+        found = _core.list_best(lattice, _core.Listed.NETWORKS, most, -least - reach, run.limits)
+        if not found.finished:
             return None
-        return self._told(parents, math.inf if len(values) < most else self.fixed - float(values[-1]))
+        scores = found.scores
+        return self._told(found.parents, math.inf if len(scores) < most else self.fixed - float(scores[-1]))
 
     def _told(self, parents: Masks, left: float) -> Cheapest:
         """With what the families cost where nothing is paid."""

@@ -87,7 +87,7 @@ class Repair:
         candidates = candidates_from(self.families.n, offsets, masks, -costs)
         found = [
             network_near(candidates, self.families, weights),
-            _core.climb_orders(candidates, REPAIR_CLIMBS, SEED, None, None),
+            _core.climb_orders(candidates, REPAIR_CLIMBS, SEED, _core.Limits()),
         ]
         cost, parents = min(found, key=lambda network: network[0])
         return (self._cost(parents), tuple(parents)) if cost < np.inf else None

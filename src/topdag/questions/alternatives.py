@@ -76,7 +76,7 @@ def edge_alternatives(
 
     def find() -> tuple[float, Floats, Floats] | None:
         lattice = lattice_of(scores.store, run, scores.before)
-        found = None if lattice is None else _core.edge_bounds(lattice, run.threads, run.seconds_left, run.tick)
+        found = None if lattice is None else _core.edge_bounds(lattice, run.limits)
         return None if lattice is None or found is None else (lattice.best_score, *found)
 
     found = run.answer(find, lambda known: "nothing is known yet" if known is None else "all bounds are known")

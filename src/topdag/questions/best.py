@@ -193,7 +193,7 @@ def _takes_constraints(engine: Engine, scores: Scores) -> bool:
 
 def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer | None:
     """The best network of listed families; None when the time is up."""
-    from topdag.search.best import Standing, search_best
+    from topdag.search.best import begin, search_best
 
     if not scores.store.is_listed:
         raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
@@ -208,7 +208,7 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
         trail.placed = placed_lists(store, scores.order)
         obeys = start is not None and scores.rest.allows(start)
         store, start = trail.placed.store, trail.placed.within(start) if start is not None and obeys else None
-    standing = trail.standing = Standing.begin(store, run, start)
+    standing = trail.standing = begin(store, run, start)
     bound = request.bound or OrderBound.CLUSTER
     finished = search_best(standing, run, checkpoint=request.checkpoint, engine=engine, bound=bound)
     trail.engine = f"{trail.engine}: {standing.method}"
@@ -221,7 +221,7 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
 
 def _stopped(trail: Trail, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
-    if trail.standing is not None and trail.standing.bound == -math.inf:
+    if trail.standing is not None and trail.standing.score_bound == -math.inf:
         return _answer(trail, run, None, Status.INFEASIBLE, None)  # seen before the search was stopped
     limit = run.limit if trail.standing is None else trail.standing.limit or run.limit
     met = trail.standing_masks

@@ -59,21 +59,19 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None
         if best < lowest or best == -math.inf:
             return Listed((), (), is_whole=True)
         with within_memory():
-            finished, _, values, parents, _ = _core.list_best(
+            found = _core.list_best(
                 prepared.lattice,
                 _core.Listed.NETWORKS,
                 size,
                 max(lowest, best - part.cutoff, best - prepared.reach),
-                run.threads,
-                run.seconds_left,
-                run.tick,
+                run.limits,
             )
-        if not finished:
+        if not found.finished:
             return None
-        n_found = len(values)
+        n_found = len(found.scores)
         if n_found == size or best - prepared.reach <= lowest:
-            masks = [tuple(own) for own in parents.tolist()]
-            return Listed(values.tolist(), masks, is_whole=n_found < size)
+            masks = [tuple(own) for own in found.parents.tolist()]
+            return Listed(found.scores.tolist(), masks, is_whole=n_found < size)
 
 
 def list_classes(

@@ -16,7 +16,7 @@ from topdag.questions.decide import decide_lattice
 from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
-from topdag.search.best import Standing, kept_candidates, listed_network, search_best
+from topdag.search.best import begin, kept_candidates, listed_network, search_best
 from topdag.search.engines import BLOCK_LIMIT, SHARE_OF_MEMORY, Engine, plan_lattice, require_narrow, set_bytes
 from topdag.search.lattice import build_block_lattice, ideal_lattice_of, kept_bytes, lattice_of, plan_block_lattice
 from topdag.search.order_search import cluster_bound
@@ -103,12 +103,12 @@ class Lattices:
 
     def _best_network(self) -> list[int] | None:
         placed = _placed(self.scores)
-        standing = Standing.begin(self.scores.store.listed if placed is None else placed.store, self.run)
-        finished = search_best(standing, self.run)
-        self.is_infeasible = finished and standing.masks is None
-        if not finished or standing.masks is None:
+        known = begin(self.scores.store.listed if placed is None else placed.store, self.run)
+        finished = search_best(known, self.run)
+        self.is_infeasible = finished and known.masks is None
+        if not finished or known.masks is None:
             return None
-        return standing.masks if placed is None else placed.without(standing.masks)
+        return known.masks if placed is None else placed.without(known.masks)
 
     def _next_reach(self, found: int) -> float:
         """It need not pass the spread."""
@@ -230,9 +230,7 @@ def _lattice_within(
     bound = cluster_bound(candidates, root.clusters, root.multipliers)
     memory = run.allowed_memory
     most = int(SHARE_OF_MEMORY * memory / BYTES_PER_SET)
-    complete, sets, costs = _core.sets_within(
-        candidates, bound, threshold, most, run.threads, run.seconds_left, run.tick
-    )
+    complete, sets, costs = _core.sets_within(candidates, bound, threshold, most, run.limits)
     if not complete:
         if run.is_over:
             return None
@@ -241,4 +239,4 @@ def _lattice_within(
             f"{shown_bytes(memory)} hold no more. Ask for a smaller factor or fewer networks."
         )
     before = () if placed is None else placed.before
-    return _core.build_sparse_lattice(listed, sets, costs, threshold, run.threads, run.seconds_left, run.tick, before)
+    return _core.build_sparse_lattice(listed, sets, costs, threshold, run.limits, before)

@@ -285,14 +285,13 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
     with within_memory():
-        finished, floor, values, parents, counts = _core.list_best(
-            lattice, what, most, lowest, run.threads, run.seconds_left, run.tick
-        )
+        found = _core.list_best(lattice, what, most, lowest, run.limits)
     run.timed("listing", begin)
-    if finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
+    values, floor, counts = found.scores, found.floor, found.counts
+    if found.finished and len(values) < most and lowest == -math.inf and prepared.reach == math.inf:
         floor = -math.inf  # all there are, however few sets the lattice has
     limit: Stop | None = None
-    if not finished:
+    if not found.finished:
         limit = run.limit
     elif len(values) == most < wanted.most:
         limit = Stop.MEMORY_LIMIT
@@ -302,7 +301,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     proof = Proof(status, best, 0.0, limit_text(limit), scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
-    return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, work))
+    return make(scores, values, found.parents, floor, proof, run_stats(scores, run, engine, work))
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
@@ -390,7 +389,7 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
     with within_memory():
-        finished, counts = _core.count_above(lattice, what, lowest, run.threads, run.seconds_left, run.tick)
+        finished, counts = _core.count_above(lattice, what, lowest, run.limits)
     if not finished:
         raise out_of_time(wanted, run, counts.found)
     return counts.found
@@ -427,13 +426,13 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     given = 0
     while True:
         with run.hearing():
-            finished, values, parents = stream.next(STREAM_BATCH, run.seconds_left, run.tick)
-        for masks in parents.tolist():
+            batch = stream.next(STREAM_BATCH, run.limits)
+        for masks in batch.parents.tolist():
             yield maker.network_of(masks)
-        given += len(values)
-        if finished:
+        given += len(batch.scores)
+        if batch.finished:
             return
-        if len(values) < STREAM_BATCH:
+        if len(batch.scores) < STREAM_BATCH:
             raise out_of_time(wanted, run, given)
 
 
@@ -444,7 +443,7 @@ def _opened(source: Lattices, wanted: Wanted, run: Run) -> _core.NetworkStream |
         return None
     lowest = wanted.lowest(prepared.lattice.best_score, prepared.scores)
     with within_memory():
-        return _core.open_stream(prepared.lattice, lowest, run.threads, run.seconds_left, run.tick)
+        return _core.open_stream(prepared.lattice, lowest, run.limits)
 
 
 def checked_k(k: int) -> int:

@@ -88,11 +88,9 @@ def _with_lattice(scores: Scores, wanted: Wanted, block: int, run: Run) -> Netwo
     lattice = lattice_of(scores.store, run)
     if lattice is None:
         raise out_of_time(wanted, run)
-    finished, floor, values, parents, counts, bounds, search = _core.search_networks(
-        lattice, wanted.most, block, run.threads, run.seconds_left, run.tick
-    )
-    run.phases |= {"bounding": bounds, "searching": search}
-    found = _Found(values, parents, floor, None if finished else run.limit, counts)
+    drawn = _core.search_networks(lattice, wanted.most, block, run.limits)
+    run.phases |= {"bounding": drawn.bound_seconds, "searching": drawn.search_seconds}
+    found = _Found(drawn.scores, drawn.parents, drawn.floor, None if drawn.finished else run.limit, drawn.counts)
     return _answer(scores, found, lattice.best_score, Engine.PARTIAL.value, run)
 
 
@@ -126,21 +124,21 @@ def _search_listed(scores: Scores, most: int, epsilon: float, block: int, run: R
     run.timed("bounding", begin)
     candidates = store.candidates
     begin = run.seconds
-    finished, memory_hit, floor, values, parents, counts = _core.search_listed_networks(
+    drawn = _core.search_listed_networks(
         candidates,
         cluster_bound(candidates, root.clusters, root.multipliers),
         most,
         epsilon,
         block,
         int(SHARE_FOR_NODES * run.allowed_memory),
-        run.seconds_left,
-        run.tick,
+        run.limits,
     )
     run.timed("searching", begin)
-    limit = None if finished else Stop.MEMORY_LIMIT if memory_hit else run.limit
-    if len(values):  # of what scores less, networks with other families may be missing
-        floor = max(floor, float(values[-1] if len(values) == most else values[0] - epsilon))
-    return _Found(values, parents, floor, limit, counts)
+    limit = None if drawn.finished else Stop.MEMORY_LIMIT if drawn.memory_hit else run.limit
+    scores_found, floor = drawn.scores, drawn.floor
+    if len(scores_found):  # of what scores less, networks with other families may be missing
+        floor = max(floor, float(scores_found[-1] if len(scores_found) == most else scores_found[0] - epsilon))
+    return _Found(scores_found, drawn.parents, floor, limit, drawn.counts)
 
 
 @dataclass(frozen=True)

@@ -66,13 +66,11 @@ def search_order_prior(scores: Scores, prior: OrderModular, *, most: int, factor
     log_factor = math.inf if most == 1 or factor == math.inf else math.log(factor)
     left = run.allowed_memory - order_prior_bytes(n, prior, run.threads) - (held if run.memory_limit is not None else 0)
     begin = run.seconds
-    found = _core.search_order_prior(
-        scores.store.core(scores.order), weights, most, log_factor, left, run.threads, run.seconds_left, run.tick
-    )
+    found = _core.search_order_prior(scores.store.core(scores.order), weights, most, log_factor, left, run.limits)
     run.timed("searching", begin)
     return PriorFound(
-        found.values,
-        found.parents.reshape(-1, n),
+        found.scores,
+        found.parents,
         found.bound,
         found.floor,
         None if found.finished else Stop.MEMORY_LIMIT if found.memory_hit else run.limit,

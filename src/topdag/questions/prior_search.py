@@ -181,9 +181,7 @@ class _Search:
             only_best,  # families that others dominate cannot be in it,
             only_best,  # and of networks with the same paths only the best can
             self.memory,
-            self.run.threads,
-            self.run.seconds_left,
-            self.run.tick,
+            self.run.limits,
         )
         return self._answer(drawn, "best-first search over partial networks, orders counted", **self._of_orders())
 
@@ -194,9 +192,7 @@ class _Search:
             block,
             False,
             self.memory,
-            self.run.threads,
-            self.run.seconds_left,
-            self.run.tick,
+            self.run.limits,
         )
         return self._answer(drawn, "best-first search over partial networks, paths counted", **self._of_orders())
 
@@ -204,19 +200,17 @@ class _Search:
         asked = _Asked(self.scores.scored_names, prior)
         if self.lattice.best_score > -math.inf:
             asked.try_bounds(self.lattice.best_parents(self.scores.slack))
-        drawn: Any = _core.search_python_prior(
+        drawn = _core.search_python_prior(
             self.lattice,
             asked.log_weight,
             asked.log_weight_bound,
             self.most,
             block,
             self.memory,
-            self.run.threads,
-            self.run.seconds_left,
-            self.run.tick,
+            self.run.limits,
         )
-        if drawn[-1] is not None:
-            raise asked.bound_error(*drawn[-1])
+        if (own := drawn.broken) is not None:
+            raise asked.bound_error(own.placed, own.parents, own.bound, own.achieved)
         return self._answer(drawn, "best-first search over partial networks, weighed by the prior")
 
     def _of_orders(self) -> dict[str, float]:
@@ -227,17 +221,20 @@ class _Search:
             "upper": self.lattice.best_score + math.lgamma(n + 1),
         }
 
-    def _answer(self, drawn: Any, engine: str, *, offset: float = 0.0, upper: float = math.inf) -> NetworkList:
-        finished, memory_hit, floor, values, parents, counts, seconds, _ = drawn
-        self.run.phases |= {"bounding": seconds[0], "searching": seconds[1]}
-        work = dict(zip(("generated", "expanded", "re-expanded", "weighed"), counts, strict=True))
-        limit = None if finished else Stop.MEMORY_LIMIT if memory_hit else self.run.limit
-        if finished and len(values) == self.most:  # the queue may lack what cannot be the best
+    def _answer(
+        self, drawn: _core.SearchedNetworks, engine: str, *, offset: float = 0.0, upper: float = math.inf
+    ) -> NetworkList:
+        self.run.phases |= {"bounding": drawn.bound_seconds, "searching": drawn.search_seconds}
+        counts, values, floor = drawn.counts, drawn.scores, drawn.floor
+        work = {"generated": counts.generated, "expanded": counts.expanded}
+        work |= {"re-expanded": counts.re_expanded, "weighed": counts.weighed}
+        limit = None if drawn.finished else Stop.MEMORY_LIMIT if drawn.memory_hit else self.run.limit
+        if drawn.finished and len(values) == self.most:  # the queue may lack what cannot be the best
             floor = max(floor, float(values[-1]))
         values, floor = values + offset, min(floor, upper) + offset
         proof = _proof(values, floor, limit, self.scores.describe_space())
         stats = run_stats(self.scores, self.run, engine, work)
-        return NetworkList(self.scores, values, parents, floor, proof, stats)
+        return NetworkList(self.scores, values, drawn.parents, floor, proof, stats)
 
 
 def _proof(values: Floats, floor: float, limit: Stop | None, space: str) -> Proof:

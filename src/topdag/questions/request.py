@@ -25,8 +25,8 @@ from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
-    from topdag.search.best import Standing
     from topdag.search.precedence_lists import PlacedLists
+    from topdag.search.relaxation import Known
 
 SECONDS_FOR_A_LAST_LOOK = 0.5
 """How long a stopped search may still take to find a network to show, and again for a bound."""
@@ -101,7 +101,7 @@ class Trail:
     engine: str = "none"
     reason: str = ""
     best_alone: Sequence[float] = ()
-    standing: Standing | None = None
+    standing: Known | None = None
     counted: Mapping[str, int] | None = None
     most: float = math.inf
     placed: PlacedLists | None = None
@@ -184,7 +184,8 @@ def upper_bound(trail: Trail) -> float:
     if trail.most < math.inf:
         return trail.most + slack
     if trail.standing is not None:
-        return trail.standing.bound + slack + 2 * math.ulp(trail.standing.bound)  # a sum of scores, rounded when shown
+        most = trail.standing.score_bound
+        return most + slack + 2 * math.ulp(most)  # a sum of scores, rounded when shown
     if trail.best_alone:
         return math.fsum((*trail.best_alone, slack))
     if scores is not None and scores.store.is_listed:

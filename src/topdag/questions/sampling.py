@@ -105,11 +105,10 @@ def _drawn(scores: Scores, n_samples: int, seed: int, prior: Prior | None, run: 
     ordered = scores_of_orders(scores, prior, run)
     before = ordered.order if isinstance(prior, OrderModular) else ordered.before
     core = _weighted(ordered, prior, run).store.core(before)
-    limits = run.threads, run.seconds_left, run.tick
     if isinstance(prior, OrderModular):
-        known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, *limits)
+        known, parents = _core.sample_ordered_networks(core, _order_weights(scores, prior), n_samples, seed, run.limits)
     else:
-        known, parents = _core.sample_networks(core, n_samples, seed, LARGEST_SHIFT, *limits)
+        known, parents = _core.sample_networks(core, n_samples, seed, LARGEST_SHIFT, run.limits)
     if not known.is_possible:
         raise ScoreError("No network is allowed: every choice of listed families has a cycle. List more families.")
     if not known.finished:

@@ -322,7 +322,7 @@ def _networks_with(scores: Scores, wanted: Purpose, run: Run, *, extended: bool)
     everything = wanted.edges or wanted.paths
     _require_memory(_core.network_sums_bytes(n, everything, kept, extended, run.threads), scores, run, "networks")
     core = scores.store.core(() if wanted.paths and scores.rest is None else scores.before)
-    return _finished(_core.sum_networks(core, everything, kept, extended, run.threads, run.seconds_left, run.tick))
+    return _finished(_core.sum_networks(core, everything, kept, extended, run.limits))
 
 
 def _over_orders(scores: Scores, prior: OrderModular, wanted: Purpose, run: Run) -> _core.Posteriors:
@@ -334,9 +334,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Purpose, run: Run)
         names = scores.scored_names
         weights = np.concatenate([prior.order_log_weights(names, x) for x in range(n)])
     core = scores.store.core(scores.order)
-    return _finished(
-        _core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.threads, run.seconds_left, run.tick)
-    )
+    return _finished(_core.sum_orders(core, weights, wanted.edges, wanted.paths, kept, run.limits))
 
 
 def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
@@ -402,7 +400,7 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
     weighted = scores if prior is None else scores_with(scores, prior, run)
     needed = _core.ordered_paths_bytes(len(scores.columns), run.threads)
     _require_memory(needed, weighted, run, "networks")
-    summed = _core.ordered_paths(weighted.store.core(scores.before), run.threads, run.seconds_left, run.tick)
+    summed = _core.ordered_paths(weighted.store.core(scores.before), run.limits)
     if summed is None:
         raise _TimeIsUp
     paths, defect = summed

@@ -88,7 +88,7 @@ def _fill_sets(table: Table, columns: tuple[int, ...], kind: SetScore, max_paren
     _require_memory(n_arrays * set_bytes(len(columns)) + working, len(columns), run)
 
     def fill(formula: _core.SetFormula, size: int) -> Floats | None:
-        return _core.score_all_sets(view, formula, size, run.threads, run.seconds_left, run.tick)
+        return _core.score_all_sets(view, formula, size, run.limits)
 
     joint = fill(joint_formula, max_parents + 1)
     below: dict[int, Floats | None] = {}
@@ -112,18 +112,14 @@ def _fill_bde(table: Table, columns: tuple[int, ...], kind: BDe, max_parents: in
             f"BDe sums out the full table of {prior.size} cells, {steps:.1e} steps; at most {MOST_BDE_STEPS:.1e}."
         )
     _require_memory(set_bytes(len(columns)) + 24.0 * prior.size * run.threads, len(columns), run)
-    joint = _core.score_all_sets_bde(
-        view, kind.ess, prior.ravel(), max_parents + 1, run.threads, run.seconds_left, run.tick
-    )
+    joint = _core.score_all_sets_bde(view, kind.ess, prior.ravel(), max_parents + 1, run.limits)
     return None if joint is None else SetStore(len(columns), joint, (None,) * len(columns))
 
 
 def _fill_bds(table: Table, columns: tuple[int, ...], kind: BDs, max_parents: int, run: Run) -> FamilyStore | None:
     n = len(columns)
     _require_memory(family_bytes(n) + 2 * set_bytes(n), n, run)
-    families = _core.score_families_bds(
-        coded(table, columns), kind.ess, max_parents, run.threads, run.seconds_left, run.tick
-    )
+    families = _core.score_families_bds(coded(table, columns), kind.ess, max_parents, run.limits)
     return None if families is None else FamilyStore(n, families)
 
 
@@ -156,9 +152,7 @@ def _fill_minors(
     _require_memory(len(score.parts) * set_bytes(n), n, run)
     joint: Floats | None = None
     for scatter, formula in score.parts:
-        part, degenerate = _core.score_minors(
-            scatter, formula, min(n, max_parents + 1), run.threads, run.seconds_left, run.tick
-        )
+        part, degenerate = _core.score_minors(scatter, formula, min(n, max_parents + 1), run.limits)
         if part is None:
             return None
         if degenerate:
@@ -185,9 +179,7 @@ def _fill_mixed(
         [columns.index(v) for v in continuous],
         kind.penalty(table.n_rows),
         max_parents,
-        run.threads,
-        run.seconds_left,
-        run.tick,
+        run.limits,
     )
     return None if families is None else MixedStore(n, families, degenerate, hopeless)
 

@@ -86,17 +86,15 @@ def store_for_k_best(
         return None
     if threshold == -math.inf:
         return store
-    families = _core.families_reaching(lattice, threshold - slack, run.threads, run.seconds_left, run.tick)
+    families = _core.families_reaching(lattice, threshold - slack, run.limits)
     run.timed("pruning", begin)
-    return None if families is None else ListStore.of(names, families)
+    return None if families is None else ListStore.of(names, [own[:2] for own in families])
 
 
 def _kth_best_score(lattice: _core.Lattice, k: int, run: Run, *, of_classes: bool, furthest: float) -> float | None:
     """Minus infinity when there are not so many; None when the time is up."""
     what = _core.Listed.CLASSES if of_classes else _core.Listed.NETWORKS
-    finished, _, scores, _, _ = _core.list_best(
-        lattice, what, k, lattice.best_score - furthest, run.threads, run.seconds_left, run.tick
-    )
-    if not finished:
+    found = _core.list_best(lattice, what, k, lattice.best_score - furthest, run.limits)
+    if not found.finished:
         return None
-    return float(scores[-1]) if len(scores) == k else -math.inf
+    return float(found.scores[-1]) if len(found.scores) == k else -math.inf

@@ -76,10 +76,10 @@ def score_pruned(
 
     def in_layers() -> _core.PrunedFamilies | None:
         wide = set_array(must, MOST_VARIABLES)
-        return _core.score_layers(view, question, wide, run.threads, run.seconds_left, run.tick)
+        return _core.score_layers(view, question, wide, run.limits)
 
     def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
-        return _core.score_pruned(view, question, stop_when_dense, run.threads, run.seconds_left, run.tick)
+        return _core.score_pruned(view, question, stop_when_dense, run.limits)
 
     by_layers = layers or n > MOST_WALKED
     if by_layers:
@@ -157,8 +157,7 @@ def raise_too_large(needed: float, n: int, run: Run, advice: str) -> None:
 def _pruned_scores(
     found: _core.PrunedFamilies, names: tuple[str, ...], *, by_layers: bool, only_best: bool
 ) -> PrunedScores:
-    masks, scores = found.take_parents(), found.take_scores()
-    lists = FamilyLists(names, np.array(found.offsets), masks.reshape(-1, found.words), scores)
+    lists = FamilyLists(names, found.offsets, found.parents, found.scores)
     store = ListStore.of_lists(lists)
     require_exact_sums(store, found.grid, only_best=only_best)
     return PrunedScores(

@@ -40,9 +40,7 @@ def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -
         keep.k or 0,
         _slack(formula, scatter, n),
         float(run.allowed_memory),
-        run.threads,
-        run.seconds_left,
-        run.tick,
+        run.limits,
     )
     run.timed("counting", begin)
     if found is None:
@@ -61,7 +59,7 @@ def _slack(formula: _core.MinorFormula, scatter: _core.Scatter, n: int) -> float
 
 
 def _listed(found: _core.GaussianFamilies, names: tuple[str, ...], *, only_best: bool) -> PrunedScores:
-    lists = FamilyLists(names, np.array(found.offsets), found.take_parents()[:, np.newaxis], found.take_scores())
+    lists = FamilyLists(names, found.offsets, found.parents, found.scores)
     store = ListStore.of_lists(lists)
     require_exact_sums(store, found.grid, only_best=only_best)
     cut = MappingProxyType({"bound": found.n_cut})

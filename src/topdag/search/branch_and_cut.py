@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import masks_in, members_of
 from topdag._util.run import Run, available_memory
 from topdag.search.costs import Families
+from topdag.search.engines import Outcome
 from topdag.search.linear_program import Decisions, Program, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.relaxation import (
@@ -42,25 +42,6 @@ PART_BYTES = 400  # an open part besides its marks
 FIRST_COLUMNS = 1_000  # which the program begins with
 
 
-@dataclass(frozen=True)
-class BranchResult:
-    """``masks``: the best network found; no network costs less than ``bound``.
-
-    ``finished``: it is the best; ``bound`` equals its cost, or nearly where costs lie too close together to tell them
-    apart (see Known.cutoff). ``masks`` is None and the cost infinite when there is no network at all. ``nodes``: parts
-    whose relaxation was solved; none when the root is the proof.
-    """
-
-    finished: bool
-    masks: tuple[int, ...] | None
-    cost: float
-    bound: float
-    nodes: int
-    cuts: int
-    rounds: int
-    root: Relaxation
-
-
 def prove_best(
     store: ListStore,
     run: Run,
@@ -72,8 +53,12 @@ def prove_best(
     on_split: Callable[[Callable[[], OpenParts]], None] | None = None,
     rows: Rows | None = None,
     dives: bool = False,
-) -> BranchResult:
+) -> Outcome:
     """The best network with a proof, or as much as the limits of ``run`` allow; ``known`` is kept up to date.
+
+    When finished, the bound equals the cost, or nearly where costs lie too close together to tell them apart (see
+    ``Known.cutoff``). Its work: ``parts`` whose relaxation was solved, none when the root is the proof, ``rounds`` and
+    ``cuts``, those of the root among them.
 
     ``resumed``: where an earlier search with this root stood; ``on_split`` is called again and again with a function
     that says where this one stands. ``rows``: as for ``solve_root``; ``known`` then takes only networks that satisfy
@@ -84,7 +69,9 @@ def prove_best(
     known = known_from(store, run, known, root.incumbent)
     known.raise_bound(root.bound)
     if known.incumbent is None and known.most == math.inf:
-        return BranchResult(known.bound == math.inf, None, math.inf, known.bound, 0, root.cuts, root.rounds, root)
+        work = {"parts": 0, "rounds": root.rounds, "cuts": root.cuts}
+        is_infeasible = known.bound == math.inf
+        return Outcome(is_infeasible, None, math.inf, known.bound, None if is_infeasible else run.limit, work)
     search = PartSearch(store, run, root, known, resumed, rows)
     search.dives = dives
     finished = search.run(on_split)
@@ -92,7 +79,8 @@ def prove_best(
         known.raise_bound((math.floor(known.cutoff / known.step) + 1) * known.step)
     best = known.incumbent
     masks, cost = (None, math.inf) if best is None else (best.masks, best.cost)
-    return BranchResult(finished, masks, cost, known.bound, search.parts, search.cuts, search.rounds, root)
+    work = {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}
+    return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
 
 
 class _OutOfTime(Exception):

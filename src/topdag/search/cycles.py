@@ -10,34 +10,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.search.costs import SEED
-from topdag.search.engines import SHARE_OF_MEMORY
+from topdag.search.engines import SHARE_OF_MEMORY, Outcome
 from topdag.search.stores import ListStore
 
 ORDERS = 1_000
 """Random orders that give the first network, which local search then improves."""
 FIRST_CLIMBS = 30
-
-
-@dataclass(frozen=True)
-class Branched:
-    """``masks``: the best network found, None when none was; no network costs less than ``bound``.
-
-    ``finished``: it is the best, or there is none and cost and bound are infinite; else ``limit`` says what stopped it.
-    ``work``: cases taken up (``steps``), put into the queue, and those whose best families were a network.
-    """
-
-    finished: bool
-    masks: tuple[int, ...] | None
-    cost: float
-    bound: float
-    limit: Stop | None
-    work: dict[str, int]
 
 
 def first_network(
@@ -48,14 +31,14 @@ def first_network(
     Orders are drawn so that each variable has a family that fits, whatever the families left by constraints are; so
     without ``rules`` there is none at all. With rules, what a network breaks is mended.
     """
-    candidates, limits = store.candidates, (run.seconds_left, run.tick)
+    candidates = store.candidates
     if rules is not None:
-        cost, parents = _core.sample_satisfying(candidates, rules, ORDERS, FIRST_CLIMBS, SEED, *limits)
+        cost, parents = _core.sample_satisfying(candidates, rules, ORDERS, FIRST_CLIMBS, SEED, run.limits)
         return None if cost == math.inf else (cost, tuple(parents))
-    sampled = _core.sample_orders(candidates, ORDERS, SEED, True, *limits)
+    sampled = _core.sample_orders(candidates, ORDERS, SEED, True, run.limits)
     if sampled[0] == math.inf:
         return None
-    climbed = _core.climb_orders(candidates, FIRST_CLIMBS, SEED, *limits)
+    climbed = _core.climb_orders(candidates, FIRST_CLIMBS, SEED, run.limits)
     cost, parents = min(sampled, climbed, key=lambda network: network[0])
     return cost, tuple(parents)
 
@@ -67,15 +50,17 @@ def branch_on_cycles(
     *,
     rules: _core.CaseRules | None = None,
     steps: int | None = None,
-) -> Branched:
+) -> Outcome:
     """The best network within the limits of ``run``; when memory is short, cases are taken up depth first.
+
+    Its work: cases taken up (``steps``), put into the queue, and those whose best families were a network.
 
     ``incumbent``: cost and parents of a network to begin with. ``rules``: what the network must satisfy besides
     what its families do. ``steps``: about so many cases are taken up at most.
     """
     first = first_network(store, run, rules)
     if first is None and rules is None:
-        return Branched(True, None, math.inf, math.inf, None, {})
+        return Outcome(True, None, math.inf, math.inf, None, {})
     if incumbent is not None and (first is None or incumbent[0] <= first[0]):
         first = incumbent[0], tuple(incumbent[1])
     cost, masks = (math.inf, None) if first is None else first
@@ -87,14 +72,12 @@ def branch_on_cycles(
         cost,
         steps,
         memory,
-        run.threads,
-        run.seconds_left,
-        run.tick,
+        run.limits,
     )
     run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
     limit = None if found.finished else run.limit if run.is_over else Stop.STEPS
-    return Branched(
+    return Outcome(
         found.finished,
         tuple(found.parents) or masks,
         found.cost,

@@ -1,4 +1,4 @@
-"""The engines, the sizes up to which each answers, and the memory it takes."""
+"""The engines, how their searches end, the sizes up to which each answers, and the memory it takes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TypeVar
 
 from topdag import _core
 from topdag._util.run import Run, shown_bytes
+from topdag._util.stop import Stop
 from topdag.errors import ScoreError, TooLarge
 
 LATTICE_LIMIT = 26
@@ -23,6 +24,23 @@ SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
 WIDE_LIMIT = 128
 """The best network of listed families is searched for among up to so many."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a search for the best network of listed families ended; costs, so that less is better.
+
+    ``masks``: the best network found, a parent mask for each variable; None, and the cost infinite, when none was. No
+    network costs less than ``bound``. ``finished``: it is the best, or there is none and the bound is infinite too;
+    else ``limit`` says what stopped it. ``work``: what was done, counted.
+    """
+
+    finished: bool
+    masks: tuple[int, ...] | None
+    cost: float
+    bound: float
+    limit: Stop | None
+    work: dict[str, int]
 
 
 @dataclass(frozen=True)

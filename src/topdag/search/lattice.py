@@ -39,7 +39,7 @@ def lattice_of(store: Store, run: Run, before: Sequence[int] = ()) -> _core.Latt
     """With room beside it for the bounds of families; None when the time is up. ``before``: the variables that
     always come before each."""
     plan_lattice(store.n, run, held=store.n_bytes, more=set_bytes(store.n) * (1 + run.threads))
-    return _core.build_lattice(store.core(before), run.threads, run.seconds_left, run.tick)
+    return _core.build_lattice(store.core(before), run.limits)
 
 
 def engine_for_best(n: int, *, listed: bool, before: Sequence[int], wanted: Engine | None = None) -> Choice:
@@ -80,10 +80,10 @@ def best_on_all_sets(store: Store, choice: Choice, run: Run, before: Sequence[in
     if choice.engine is Engine.BLOCKS:
         plan_block_lattice(store.n, run, backward=False, held=store.n_bytes)
         blocks = build_block_lattice(store.core(before), run, backward=False)
-        masks = None if blocks is None else _network(*blocks.read_back(slack))
+        masks = None if blocks is None else _network(blocks.best_score, blocks.best_parents(slack))
         return BestOfStore(blocks is not None, masks, choice.engine.value)
     plan_lattice(store.n, run, held=store.n_bytes)
-    found = _core.best_network(store.core(before), slack, run.threads, run.seconds_left, run.tick)
+    found = _core.best_network(store.core(before), slack, run.limits)
     run.phases |= {"sweeping": found.sweep_seconds, "ordering": found.order_seconds}
     masks = _network(found.score, found.parents) if found.finished else None
     return BestOfStore(found.finished, masks, choice.engine.value, found.best_alone)
@@ -95,7 +95,9 @@ def _by_ideals(store: Store, n_ideals: int, run: Run, before: Sequence[int], sla
     lattice = ideal_lattice_of(store, before, n_ideals, run, backward=False)
     if lattice is None:
         return BestOfStore(False, None, name, counted=counted)
-    return BestOfStore(True, _network(*lattice.read_back(slack)), name, lattice.best_alone, counted)
+    return BestOfStore(
+        True, _network(lattice.best_score, lattice.best_parents(slack)), name, lattice.best_alone, counted
+    )
 
 
 def _network(value: float, parents: Sequence[int]) -> tuple[int, ...] | None:
@@ -130,7 +132,7 @@ def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> st
 def build_block_lattice(scores: _core.LocalScores, run: Run, *, backward: bool) -> _core.BlockLattice | None:
     """The filled lattice; None when the time is up first. Lists need it with ``backward``."""
     begin = run.seconds
-    lattice = _core.build_block_lattice(scores, backward, run.threads, run.seconds_left, run.tick)
+    lattice = _core.build_block_lattice(scores, backward, run.limits)
     run.timed("lattice", begin)
     return lattice
 
@@ -164,6 +166,6 @@ def ideal_lattice_of(
     )
     begin = run.seconds
     core = store.core(before)
-    lattice = _core.build_ideal_lattice(core, backward, run.threads, run.seconds_left, run.tick)
+    lattice = _core.build_ideal_lattice(core, backward, run.limits)
     run.timed("lattice", begin)
     return lattice

@@ -15,7 +15,7 @@ from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.search.engines import OrderBound
+from topdag.search.engines import OrderBound, Outcome
 
 SHARE_OF_FREE_MEMORY = 0.8
 LARGEST_GROUP = 15
@@ -25,22 +25,13 @@ LARGEST_CYCLE = 3
 
 
 @dataclass(frozen=True)
-class OrderSearch:
-    """What a search over orders found.
+class OrderOutcome(Outcome):
+    """Of a search over orders: a network is known only when it is finished, and none when none costs up to ``upper``.
 
-    ``cost``: of the best network, when ``finished``; infinite when none costs up to ``upper``. ``bound``: no network
-    costs less; the same as ``cost`` when finished. ``limit``: what stopped it, memory or the limit of
-    the run. ``layers``: by number of placed variables, sets expanded and sets found but not expanded.
+    ``method``: what searched; ``layers``: by number of placed variables, sets expanded and sets found but not expanded.
     """
 
-    finished: bool
-    cost: float
-    bound: float
-    limit: Stop | None
-    engine: str
-    order: tuple[int, ...]
-    parents: tuple[int, ...]
-    work: dict[str, int]
+    method: str
     layers: tuple[tuple[int, int], ...]
 
 
@@ -78,7 +69,7 @@ def search_orders(
     upper: float = math.inf,
     extend_paths: bool = True,
     memory: int | None = None,
-) -> OrderSearch:
+) -> OrderOutcome:
     """Best first; layer by layer when the sets do not fit in memory. With ``memory``, best first in so many bytes only.
 
     Only networks that cost up to ``upper`` are looked for: give the cost of one that is known. ``extend_paths``: where
@@ -86,26 +77,21 @@ def search_orders(
     """
     most = int(run.allowed_memory * (SHARE_OF_FREE_MEMORY if run.memory_limit is None else 1.0))
     begin = run.seconds
-    found = _core.search_orders(
-        candidates, bound, upper, extend_paths, most if memory is None else memory, run.seconds_left, run.tick
-    )
-    proved, engine = found.bound, "best-first search over orders"
+    found = _core.search_orders(candidates, bound, upper, extend_paths, most if memory is None else memory, run.limits)
+    proved, method = found.bound, "best-first search over orders"
     run.memory = max(run.memory, found.bytes)
     if found.memory_hit and memory is None:
-        found = _core.search_in_layers(
-            candidates, bound, upper, extend_paths, most, run.threads, run.seconds_left, run.tick
-        )
-        engine = "search over orders by layers"
+        found = _core.search_in_layers(candidates, bound, upper, extend_paths, most, run.limits)
+        method = "search over orders by layers"
         run.memory = max(run.memory, found.bytes)
     run.timed("searching", begin)
-    return OrderSearch(
+    return OrderOutcome(
         found.finished,
+        tuple(found.parents) or None,
         found.cost,
         max(proved, found.bound),
         None if found.finished else Stop.MEMORY_LIMIT if found.memory_hit else run.limit,
-        engine,
-        tuple(found.order),
-        tuple(found.parents),
         {"expanded": found.expanded, "generated": found.generated, "reopened": found.reopened},
+        method,
         tuple(found.layers),
     )

@@ -19,6 +19,7 @@ from topdag import _core
 from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import NARROW, masks_in
 from topdag._util.run import Run
+from topdag._util.stop import Stop
 from topdag.search.costs import SEED, Families, candidates_of, costs_of, network_near
 from topdag.search.linear_program import Program, Row, Rows, Solution, cuts_of
 from topdag.search.stores import ListStore, common_step
@@ -52,14 +53,19 @@ class Known:
     """What is known at any moment, also after an interruption: no network costs less than ``bound``.
 
     ``incumbent`` is the best network found; None: none yet, and none at all once the bound is infinite. No network
-    costs more than ``most``.
+    costs more than ``most``. ``method``: what was at work last; ``work``: counts; ``limit``: what stopped it, if not
+    the run.
     """
 
     most = math.inf
 
     def __init__(self, store: ListStore, run: Run) -> None:
+        self.store = store
         self.incumbent: Incumbent | None = None
         self.bound = 0.0
+        self.method = "climbing over orders"
+        self.work: dict[str, int] = {}
+        self.limit: Stop | None = None
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
@@ -70,6 +76,24 @@ class Known:
     @property
     def cost(self) -> float:
         return self.most if self.incumbent is None else self.incumbent.cost
+
+    @property
+    def masks(self) -> list[int] | None:
+        return None if self.incumbent is None else list(self.incumbent.masks)
+
+    @property
+    def score_bound(self) -> float:
+        """No network scores more."""
+        return self.best_score - self.bound
+
+    @property
+    def is_proved(self) -> bool:
+        return self.bound >= self.cost
+
+    def counted(self, **numbers: int) -> None:
+        for name, number in numbers.items():
+            what = name.replace("_", " ")
+            self.work[what] = self.work.get(what, 0) + number
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         """Takes a network that is better than the best so far."""
@@ -84,7 +108,7 @@ class Known:
         climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // self.candidates.size))
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
-        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, seconds, self._run.tick))
+        self.offer(*_core.climb_orders(self.candidates, climbs, SEED, _core.Limits(1, seconds, self._run.tick)))
 
     def round(self, families: Families, weights: Floats) -> bool:
         """Looks for a network near the weights of a solution."""

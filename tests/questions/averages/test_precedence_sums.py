@@ -60,7 +60,7 @@ def test_sums_of_more_variables_count_what_comes_before_as_parents(seed: int) ->
     for x in range(n):
         masks, values = scores.store.families_of(x)
         np.logaddexp.at(families[x], slots_of(masks | np.uint64(before[x]), x), values)
-    plain = _core.sum_networks(FamilyStore(n, families.ravel()).core(), True, 0, False, 2, None, None)
+    plain = _core.sum_networks(FamilyStore(n, families.ravel()).core(), True, 0, False, _core.Limits(2))
     found = td.network_posteriors(scores, paths=False, parent_sets_of=[])
     assert found.log_evidence == pytest.approx(plain.log_total, abs=1e-9)
     is_added = np.array([[before[x] >> p & 1 for x in range(n)] for p in range(n)], bool)

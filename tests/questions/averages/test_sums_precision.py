@@ -83,7 +83,7 @@ def core_of(weights: list[list[int]]) -> _core.LocalScores:
 
 def summed(weights: list[list[int]], *, extended: bool = False, threads: int = 1) -> _core.Posteriors:
     n = len(weights)
-    return _core.sum_networks(core_of(weights), True, (1 << n) - 1, extended, threads, None, None)
+    return _core.sum_networks(core_of(weights), True, (1 << n) - 1, extended, _core.Limits(threads))
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
@@ -180,12 +180,12 @@ def test_numbers_beyond_doubles() -> None:
     weights = drawn_weights(n, 5, largest=100)
     logs = np.array([math.log(w) for v, own in enumerate(weights) for m, w in enumerate(own) if not m >> v & 1])
     shift = np.repeat(np.array([-3e5, -1e3, 0.0, 2e5, -7e4, 12.0, -1e6]), 1 << n - 1)
-    before = _core.sum_networks(_core.family_scores(n, logs), True, 0, False, 1, None, None)
-    after = _core.sum_networks(_core.family_scores(n, logs + shift), True, 0, False, 1, None, None)
+    before = _core.sum_networks(_core.family_scores(n, logs), True, 0, False, _core.Limits())
+    after = _core.sum_networks(_core.family_scores(n, logs + shift), True, 0, False, _core.Limits())
     assert after.log_total - before.log_total == pytest.approx(shift[:: 1 << n - 1].sum(), rel=1e-12)
     assert after.edges() == pytest.approx(before.edges(), abs=1e-8)  # logs + shift have lost digits themselves
     strong = np.where(np.arange(n << n - 1) % 7 == 0, 4e5, 0.0)
-    steep = _core.sum_networks(_core.family_scores(n, logs + strong), True, 0, False, 1, None, None)
+    steep = _core.sum_networks(_core.family_scores(n, logs + strong), True, 0, False, _core.Limits())
     assert steep.defect < 1e-12
     assert np.isfinite(steep.edges()).all()
 

@@ -101,7 +101,7 @@ def test_stopped_inside_the_lattice(case: Case, data: st.DataObject) -> None:
     best = td.best_network(scores)
     if not scores.columns:
         return
-    alone = _core.best_network(scores.store.core(), 0.0, 1, None, None).best_alone
+    alone = _core.best_network(scores.store.core(), 0.0, _core.Limits()).best_alone
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_core, "best_network", lambda *_: HalfDone(alone))
         answer = td.best_network(scores)
@@ -122,7 +122,7 @@ def test_rounding_never_brings_a_bound_below_the_best(value: float, keep: str) -
     scores = td.score(table, td.CustomScore(local), keep=keep)
     best = td.best_network(scores)
     assert best.network.n_edges == 2
-    alone = _core.best_network(scores.store.core(), 0.0, 1, None, None).best_alone
+    alone = _core.best_network(scores.store.core(), 0.0, _core.Limits()).best_alone
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_core, "best_network", lambda *_: HalfDone(alone))
         assert_stopped(td.best_network(scores), best)

@@ -52,9 +52,9 @@ def test_small_blocks_of_sets(seed: int, block_bits: int) -> None:
     given = some_orders(seed)
     scores = td.score(table(), td.BDeu(), constraints=td.Constraints(**given))
     core = scores.store.core(scores.before)
-    lattice = _core.build_block_lattice(core, True, 2, None, None, block_bits)
+    lattice = _core.build_block_lattice(core, True, _core.Limits(2), block_bits)
     assert lattice is not None
-    found = _core.list_best(lattice, _core.Listed.NETWORKS, 30000, -math.inf, 2, None, None)[3]
+    found = _core.list_best(lattice, _core.Listed.NETWORKS, 30000, -math.inf, _core.Limits(2)).parents
     assert {tuple(row) for row in found.tolist()} == {tuple(row) for row in agreeing(scores, given)[0].tolist()}
 
 

@@ -29,7 +29,7 @@ from topdag._util.run import Run
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.rounding import require_exact_sums, round_store
 from topdag.scoring.score import scores_from_lists
-from topdag.search.best import Standing, search_best
+from topdag.search.best import begin, search_best
 from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import FamilyStore, ListStore, SetStore, Store
@@ -317,13 +317,13 @@ def test_the_best_network_needs_exact_shortfalls_only(n: int, seed: int, engine:
     with pytest.raises(td.ScoreError, match="by search, without a prior"):
         store.core()
     run = Run()
-    standing = Standing.begin(store, run)
-    assert search_best(standing, run, engine=Engine(engine)) and standing.masks is not None
+    known = begin(store, run)
+    assert search_best(known, run, engine=Engine(engine)) and known.masks is not None
 
     def exact(masks: Sequence[int]) -> Fraction:
         return sum((Fraction(store.value(x, mask)) for x, mask in enumerate(masks)), Fraction(0))
 
-    assert exact(standing.masks) == max(exact(masks) for masks in networks(n).tolist())
+    assert exact(known.masks) == max(exact(masks) for masks in networks(n).tolist())
 
 
 def test_a_table_of_a_million_rows_is_searched_though_its_sums_are_too_large(tmp_path: Path) -> None:

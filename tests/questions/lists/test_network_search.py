@@ -75,14 +75,12 @@ def searched(
     problem: Problem, bound: _core.Bound, k: int, epsilon: float, block: int
 ) -> tuple[list[float], set[bytes]]:
     """Scores, and the networks, each a row of parents."""
-    finished, memory_hit, floor, scores, parents, _ = _core.search_listed_networks(
-        problem.candidates, bound, k, epsilon, block, NO_LIMIT, None, None
-    )
-    assert finished and not memory_hit
-    assert not scores.size or floor <= scores[-1]
-    rows = {row.tobytes() for row in parents}
-    assert len(rows) == len(scores)
-    return scores.tolist(), rows
+    found = _core.search_listed_networks(problem.candidates, bound, k, epsilon, block, NO_LIMIT, _core.Limits())
+    assert found.finished and not found.memory_hit
+    assert not found.scores.size or found.floor <= found.scores[-1]
+    rows = {row.tobytes() for row in found.parents}
+    assert len(rows) == len(found.scores)
+    return found.scores.tolist(), rows
 
 
 @settings(max_examples=100)
@@ -115,7 +113,7 @@ def test_near_the_best_orders_give_the_values_of_the_lattice(
 def test_a_completion_tells_the_values_on_its_way() -> None:
     problem = random_problem(8, 3, families=12)
     best = _core.search_orders(
-        problem.candidates, _core.simple_bound(problem.candidates), math.inf, True, NO_LIMIT, None, None
+        problem.candidates, _core.simple_bound(problem.candidates), math.inf, True, NO_LIMIT, _core.Limits()
     )
     way = np.cumsum([0, *(1 << x for x in best.order)]).astype(np.uint64)
     values, calls = _core.completion_values(problem.candidates, _core.simple_bound(problem.candidates), math.inf, way)

@@ -130,10 +130,11 @@ def test_whatever_is_left_out_the_best_is_found(lists: FamilyLists, block: int) 
     best = by_orders(scores)[0][:1]
     expanded = []
     for undominated, posets in [(False, False), (True, False), (False, True), (True, True)]:
-        found = _core.search_uniform_orders(lattice, 1, block, undominated, posets, 10**9, 1, None, None)
-        np.testing.assert_allclose(found[3], best, rtol=0, atol=1e-9)
-        expanded.append(found[5][1])
-    np.testing.assert_allclose(_core.count_paths(lattice, 1, block, True, 10**9, 1, None, None)[3], best, atol=1e-9)
+        found = _core.search_uniform_orders(lattice, 1, block, undominated, posets, 10**9, _core.Limits())
+        np.testing.assert_allclose(found.scores, best, rtol=0, atol=1e-9)
+        expanded.append(found.counts.expanded)
+    counted = _core.count_paths(lattice, 1, block, True, 10**9, _core.Limits())
+    np.testing.assert_allclose(counted.scores, best, atol=1e-9)
     assert len(best) == 0 or min(expanded) >= scores.store.n + 1
 
 
@@ -146,7 +147,7 @@ def test_the_bound_on_orders_never_falls_short(lists: FamilyLists) -> None:
     n, value = scores.store.n, scores.store.value
     lattice = lattice_of(scores.store, Run())
     assert lattice is not None
-    bounds = _core.order_bounds(lattice, 1)
+    bounds = _core.order_bounds(lattice, _core.Limits())
     assert bounds[-1] == 0.0
     for parents in brute_force.networks(n).tolist():
         locals_ = [value(x, parents[x]) for x in range(n)]

@@ -174,9 +174,9 @@ def test_a_stopped_stream_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_stream_can_be_interrupted() -> None:
-    lattice = _core.build_lattice(one_row(12).store.core(), 2, None, None)
+    lattice = _core.build_lattice(one_row(12).store.core(), _core.Limits(2))
     assert lattice is not None
-    stream = _core.open_stream(lattice, lattice.best_score, 2, None, None)
+    stream = _core.open_stream(lattice, lattice.best_score, _core.Limits(2))
     ticks = iter(range(10**9))
 
     def press(*_: object) -> None:
@@ -184,10 +184,10 @@ def test_a_stream_can_be_interrupted() -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        stream.next(10**9, None, press)
-    finished, values, _ = stream.next(5, None, None)
-    assert not finished
-    assert len(values) == 5
+        stream.next(10**9, _core.Limits(1, None, press))
+    found = stream.next(5, _core.Limits())
+    assert not found.finished
+    assert len(found.scores) == 5
 
 
 def test_limits_hold_while_a_table_is_scored() -> None:
@@ -201,9 +201,9 @@ def test_limits_hold_while_a_table_is_scored() -> None:
 
 def test_stopped_edge_bounds_are_none() -> None:
     scores = long_scores()
-    lattice = _core.build_lattice(scores.store.core(), 2, None, None)
-    assert _core.edge_bounds(lattice, 2, 0.0, None) is None
-    assert _core.edge_bounds(lattice, 2, None, None) is not None
+    lattice = _core.build_lattice(scores.store.core(), _core.Limits(2))
+    assert _core.edge_bounds(lattice, _core.Limits(2, 0.0)) is None
+    assert _core.edge_bounds(lattice, _core.Limits(2)) is not None
 
 
 def test_a_count_interrupted_before_it_begins_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,7 +18,7 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.questions.request import Request, Trail, upper_bound
-from topdag.search.best import Standing, _by_orders, kept_candidates
+from topdag.search.best import _by_orders, begin, kept_candidates
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.relaxation import Known, solve_root
 
@@ -88,7 +88,7 @@ def test_every_bound_from_the_grid_has_slack_for_the_rounding(known: str) -> Non
     if known == "most":
         trail.most = on_grid
     if known == "standing":
-        trail.standing = Standing.begin(scores.store, Run())
+        trail.standing = begin(scores.store, Run())
     if known == "best_alone":
         trail.best_alone = scores.store.best_scores.tolist()
     assert math.isclose(upper_bound(trail) - on_grid, scores.rounding, rel_tol=0.1)
@@ -101,12 +101,12 @@ def test_order_search_that_is_stopped_counts_what_the_best_families_left_cost_on
         rng = np.random.default_rng(seed)
         n = int(rng.integers(4, 8))
         scores = scores_of(n, families_with_cycles(rng, n, parts=1, levels=int(rng.choice([3, 12, 40]))))
-        standing = Standing.begin(scores.store, Run())
+        standing = begin(scores.store, Run())
         with without_luck(near=True):
-            root = solve_root(scores.store, Run(), known=standing.known)
-        shifted += kept_candidates(scores.store, root, standing.known.cost)[1] > 0.0
+            root = solve_root(scores.store, Run(), known=standing)
+        shifted += kept_candidates(scores.store, root, standing.cost)[1] > 0.0
         _by_orders(standing, root, Run(), most_sets=1)
-        assert standing.bound >= best_of_families(scores).optimum
+        assert standing.score_bound >= best_of_families(scores).optimum
     assert shifted
 
 

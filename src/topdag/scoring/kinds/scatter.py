@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from topdag._core import MinorFormula, Scatter, score_minors
+from topdag._core import Limits, MinorFormula, Scatter, score_minors
 from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
 
@@ -61,7 +61,7 @@ def dependent_columns(
     formula = MinorFormula([0.0] * (n + 1), [1.0] * (n + 1))
     for v in columns:
         order = [v, *(u for u in columns if u != v)]  # the first is tried with all sets of the others
-        _, found = score_minors(in_order(order), formula, most, 1, None, None)
+        _, found = score_minors(in_order(order), formula, most, Limits())
         if found:
             return sorted(u for i, u in enumerate(order) if found >> i & 1)
     return []
