@@ -17,7 +17,7 @@ PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize-$(1) -DTOPDAG_SANITI
 	build/sanitize-$(1)/core_check
 endef
 
-.PHONY: demo test lint fuzz sanitize site notebooks sdist bench stub clean
+.PHONY: demo test lint fuzz sanitize site notebooks sdist wheels bench stub clean
 
 demo: .venv/built
 	$(BIN)/topdag demo
@@ -56,6 +56,10 @@ notebooks: .venv/tested
 # A source distribution, built, installed in an empty environment without cmake or ninja, and tried.
 sdist: .venv/bin/python
 	.ci/try_sdist $(BIN)/python
+
+# Wheels that need no compiler, in build/wheels, each tried in an empty environment.
+wheels: .venv/bin/python
+	.ci/wheels $(CURDIR)/$(BIN)/python
 
 bench: .venv/built
 	$(BIN)/python -m bench
