@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+from given_sizes import climb_little
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import list_scores, sampled_table, table_of, tied_lists
@@ -19,6 +21,14 @@ from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
 Listed = list[tuple[int, list[int], float]]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def little_climbing() -> Iterator[None]:
+    """Thousands of climbs would take most of the time; what is proved does not depend on them."""
+    with pytest.MonkeyPatch.context() as patch:
+        climb_little(patch)
+        yield
 
 
 def families_in(lists: FamilyLists) -> Listed:
@@ -36,7 +46,7 @@ def placed(lists: FamilyLists, places: list[int], n: int) -> FamilyLists:
     return FamilyLists.build(names, families + [(v, [], -1.0) for v in range(n) if v not in places])
 
 
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(tied_lists(variables=(1, 5)), st.randoms(use_true_random=False))
 def test_a_small_question_anywhere_among_many_variables(lists: FamilyLists, draw: object) -> None:
     places = draw.sample(range(128), len(lists.names))  # type: ignore[attr-defined]

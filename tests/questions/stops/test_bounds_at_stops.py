@@ -24,7 +24,7 @@ from topdag.search.best import Standing, _by_orders, kept_candidates
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.relaxation import Known, solve_root
 
-SEEDS = 4
+SEEDS = 3
 EDGES = "EdgePrior({('V0', 'V1'): 0.7, ('V1', 'V0'): -1.5})"
 
 
