@@ -1,6 +1,8 @@
 # Every target sets itself up: a virtual environment in .venv, the package built into it.
 PYTHON ?= python3
 BIN := .venv/bin
+# Empty, so that what Python compiles is kept: tests start a hundred processes, and pytest compiles each of their files.
+export PYTHONDONTWRITEBYTECODE :=
 SOURCES := $(wildcard src/core/*/*.cpp src/core/*/*.h src/bindings/*.cpp src/bindings/*.h) CMakeLists.txt pyproject.toml
 
 # What an extra of pyproject.toml lists, without building the package once more.
@@ -17,13 +19,17 @@ PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize-$(1) -DTOPDAG_SANITI
 	build/sanitize-$(1)/core_check
 endef
 
-.PHONY: demo test lint fuzz sanitize site notebooks sdist wheels bench stub clean
+.PHONY: demo test test-fast lint fuzz sanitize site notebooks sdist wheels bench stub clean
 
 demo: .venv/built
 	$(BIN)/topdag demo
 
 test: .venv/tested
 	$(BIN)/python -m pytest --numprocesses auto
+
+# Those tests that took little time when they last ran; all of them the first time.
+test-fast: .venv/tested
+	$(BIN)/python -m pytest --numprocesses auto --fast
 
 lint: .venv/linted
 	$(BIN)/ruff check src tests bench website

@@ -1,7 +1,7 @@
-"""What all tests share: how hypothesis runs, and commands run in this process.
+"""What all tests share: how hypothesis runs, which tests are quick, and commands run in this process.
 
 Examples are the same on every run, so that a failure can be repeated. ``--hypothesis-profile=explore`` draws new
-ones each time: run it after changing an engine.
+ones each time, and twice as many: run it after changing an engine.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import signal
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
@@ -23,11 +24,53 @@ import topdag as td
 from topdag.cli.commands.demo import csv_text
 from topdag.cli.main import main
 
-slow_is_fine = [HealthCheck.too_slow]
-settings.register_profile("topdag", deadline=None, derandomize=True, suppress_health_check=slow_is_fine)
-settings.register_profile("explore", deadline=None, suppress_health_check=slow_is_fine)
+always = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("topdag", always, derandomize=True, max_examples=50)
+settings.register_profile("explore", always)
 settings.load_profile("topdag")
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in the background of a script, where tests run too
+
+
+# ---- What took little time before: make test-fast
+
+TOOK = "topdag/seconds"
+QUICK = 0.04  # seconds
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    text = f"only tests that took at most {QUICK} s when they last ran here, and those that never did"
+    parser.addoption("--fast", action="store_true", help=text)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput") and config.pluginmanager.hasplugin("cacheprovider"):
+        config.pluginmanager.register(Stopwatch(config))
+
+
+class Stopwatch:
+    """Writes down how long each test took."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.took: Counter[str] = Counter()
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self.took[report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        if self.took:
+            self.config.cache.set(TOOK, self.config.cache.get(TOOK, {}) | self.took)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.getoption("fast"):
+        took = config.cache.get(TOOK, {})
+        slow = [item for item in items if took.get(item.nodeid, 0.0) > QUICK]
+        config.hook.pytest_deselected(items=slow)
+        items[:] = [item for item in items if took.get(item.nodeid, 0.0) <= QUICK]
+
+
+# ---- Ctrl-C, and commands
 
 
 @pytest.hookimpl(wrapper=True)

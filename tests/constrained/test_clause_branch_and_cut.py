@@ -54,7 +54,7 @@ def test_rows_hold_in_networks_that_obey_and_find_what_others_break(seed: int) -
         assert all((marks & places[masks]).any() for masks in allowed)
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(20))
 def test_the_best_that_obeys_by_brute_force(seed: int) -> None:
     table = sampled_table(4 + seed % 2, 60, seed)
     known = drawn_constraints(table.names, seed)

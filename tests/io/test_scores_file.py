@@ -203,11 +203,11 @@ def test_bytes_changed(folder: Path, case: str, data: st.DataObject) -> None:
 
 @pytest.mark.parametrize("case", WHOLE)
 def test_every_single_bit_of_the_directory(folder: Path, case: str) -> None:
-    """The zip directory at the end and the first local header: every bit in turn."""
-    whole = WHOLE[case]
+    """The zip directory at the end and the first local header: every bit in turn, of others one in each byte."""
+    whole, is_first = WHOLE[case], case == next(iter(WHOLE))
     places = [*range(0, 60), *range(whole.rindex(b"PK\x05\x06") - 120, len(whole))]
     for place in places:
-        for bit in range(8):
+        for bit in range(8) if is_first else (place % 8,):
             content = bytearray(whole)
             content[place] ^= 1 << bit
             read_or_refused(folder / "damaged.npz", bytes(content))

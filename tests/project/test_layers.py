@@ -67,9 +67,11 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts).removesuffix(".__init__")
 
 
+NAMES = {name_of(module) for module in MODULES}
+
+
 def imported(path: Path) -> Iterator[str]:
     """The modules it imports, wherever in the file; not those that only types are taken from."""
-    names = {name_of(module) for module in MODULES}
     waiting: list[ast.AST] = [ast.parse(path.read_text())]
     while waiting:
         node = waiting.pop()
@@ -80,7 +82,7 @@ def imported(path: Path) -> Iterator[str]:
             assert node.level == 0, f"{path}: imports are written in full"
             for alias in node.names:
                 full = f"{node.module}.{alias.name}"
-                yield from names & ({full} if full in names else {str(node.module)})
+                yield from NAMES & ({full} if full in NAMES else {str(node.module)})
 
 
 def known_to(package: str) -> set[str]:

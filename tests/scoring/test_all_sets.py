@@ -84,7 +84,7 @@ def assert_local(scores: Scores, truth, x: int, mask: int) -> None:
 
 
 @every_case
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(st.data())
 def test_every_family_agrees_with_the_reference(case: Case, data: st.DataObject) -> None:
     table = data.draw(drawn_tables(case))
@@ -201,11 +201,10 @@ def test_threads_change_no_bit(case: Case, way) -> None:
     codes = way(rng, (len(arities), 300), arities)
     table = table_of(codes, arities, rng.choice([1, 2, 5, 40, 5000], 300))
     kind = case.make(table)
-    one, *others = [td.score(table, kind, threads=threads) for threads in (1, 2, 3)]
-    for other in others:
-        assert other.grid == one.grid
-        for a, b in zip(one.store.arrays, other.store.arrays, strict=True):
-            assert a.tobytes() == b.tobytes()
+    one, other = (td.score(table, kind, threads=threads) for threads in (1, 3))
+    assert other.grid == one.grid
+    for a, b in zip(one.store.arrays, other.store.arrays, strict=True):
+        assert a.tobytes() == b.tobytes()
 
 
 def set_sums(kind: SetScore, codes: np.ndarray, arities: list[int], weights: np.ndarray) -> np.ndarray:

@@ -7,6 +7,7 @@ import math
 import pytest
 import reference
 import strategies
+from given_sizes import climb_little
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from published import DATA
@@ -174,7 +175,8 @@ def ring(n: int) -> ListStore:
     return store_of(FamilyLists.build([f"V{v}" for v in range(n)], listed))
 
 
-def test_sixty_four_variables_in_a_circle_and_one_more() -> None:
+def test_sixty_four_variables_in_a_circle_and_one_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    climb_little(monkeypatch)
     found = prove_best(ring(64), Run())
     assert found.finished and found.cost == found.bound == 1.0
     assert found.masks == (0, *(1 << (v + 1) % 64 for v in range(1, 64)))

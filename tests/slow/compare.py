@@ -3,9 +3,10 @@
     python tests/slow/compare.py --seconds 3600 [--seed N] [--kinds lists,classes] [--out FOLDER]
 
 Every question is compared with brute force on few variables, engines with each other on more, and answers stopped at
-counted places with the true optimum (tests/comparisons.py, tests/stop_cases.py). Prints how many of each kind agreed.
-What does not agree is written as a small Python file with its inputs; the exit status is then 1. Without ``--seed`` the
-seed is made of the day and time; start several with different seeds to use several cores. Needs numpy and topdag alone.
+counted places with the true optimum (tests/support/comparisons.py, tests/support/stop_cases). Prints how many of each
+kind agreed. What does not agree is written as a small Python file with its inputs; the exit status is then 1. Without
+``--seed`` the seed is made of the day and time; start several with different seeds to use several cores. Needs numpy
+and topdag alone.
 """
 
 from __future__ import annotations

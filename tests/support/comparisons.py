@@ -12,7 +12,6 @@ from typing import Any
 import brute_force
 import numpy as np
 import reference
-from counted_stops import CLOSE, Ranked, all_ranked, best_in_full, check_class_list, check_list, n_classes, within
 from random_inputs import (
     Families,
     Inputs,
@@ -28,7 +27,11 @@ from random_inputs import (
     reference_local,
     table_of,
 )
-from stop_cases import BEST_ENGINES, STOP_KINDS, Kind, constrained_truth, lists_for_few, scores_of, weighed
+from stop_cases import STOP_KINDS, Kind
+from stop_cases.best import BEST_ENGINES
+from stop_cases.counted import CLOSE, Ranked, all_ranked, best_in_full, check_class_list, check_list, n_classes, within
+from stop_cases.forced import lists_for_few
+from stop_cases.truths import constrained_truth, scores_of, weighed
 
 import topdag as td
 from topdag.scoring.scores import Scores

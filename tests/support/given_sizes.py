@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from topdag.search import engines
+from topdag.search import engines, relaxation
 
 if TYPE_CHECKING:
     import pytest
@@ -17,3 +17,9 @@ AS_LISTS = {"few": -1, "sparse": 0}
 def give_sizes(monkeypatch: pytest.MonkeyPatch, **changed: int) -> None:
     """The sizes at which engines change, until the test ends or ``monkeypatch`` undoes it."""
     monkeypatch.setattr(engines, "_sizes", replace(engines.sizes(), **changed))
+
+
+def climb_little(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search begins with a few climbs instead of thousands, which take seconds with more than 50 variables."""
+    monkeypatch.setattr(relaxation, "CLIMBS", 30)
+    monkeypatch.setattr(relaxation, "WIDE_CLIMBS", 30)

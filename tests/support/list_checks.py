@@ -113,7 +113,7 @@ def assert_complete_above_floor(found: BestList[Any], whole: BestList[Any]) -> N
         assert len(found) == len(whole)
 
 
-INSTANTS = (0.0, 1e-9, 0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.12, 0.17, 0.25, 0.35, 0.5)
+INSTANTS = (0.0, 1e-9, 0.005, 0.02, 0.08, 0.17, 0.35)
 
 
 def interrupt_after(ticks: int) -> Callable[[td.types.Progress], None]:

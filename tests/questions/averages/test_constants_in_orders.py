@@ -183,8 +183,8 @@ def ancestors(masks: tuple[int, ...]) -> list[int]:
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(("n", "constants"), CASES)
 def test_every_question_counts_orders_of_all_variables(n: int, constants: tuple[int, ...], prior: str) -> None:
-    for seed in (1 + 3 * sum(constants), 3 * n):
-        check(case_of(n, constants, seed), PRIORS[prior], seed)
+    seed = 1 + 3 * sum(constants)
+    check(case_of(n, constants, seed), PRIORS[prior], seed)
 
 
 @pytest.mark.parametrize("prior", ["none", "orders", "weighted orders"])

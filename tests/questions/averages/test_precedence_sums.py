@@ -19,7 +19,7 @@ from topdag.search.stores import FamilyStore, slots_of
 
 
 @pytest.mark.parametrize("prior", [None, td.FairPrior(), td.OrderModular()], ids=["none", "fair", "orders"])
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(6))
 def test_sums(seed: int, prior: Prior | None) -> None:
     given = some_orders(seed)
     scores = td.score(table(), td.BDeu(), constraints=td.Constraints(**given))

@@ -11,6 +11,7 @@ from ctrl_c import press_ctrl_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sampling_truth import FIT, misfit, posterior, row_numbers
+from stop_cases.counted import counted_clock
 from strategies import list_scores, sampled_table, tied_lists
 
 import topdag as td
@@ -218,8 +219,8 @@ def test_nothing_is_given_when_time_is_up() -> None:
         td.sample_networks(table, 10, time_limit=0)
     scores = td.score(table, td.BDeu())
     for prior in (None, td.OrderModular()):
-        with pytest.raises(td.OutOfTime, match="no samples are given"):
-            td.sample_networks(scores, 10**6, prior=prior, time_limit=0.05)
+        with counted_clock(), pytest.raises(td.OutOfTime, match="no samples are given"):
+            td.sample_networks(scores, 10**6, prior=prior, time_limit=50, threads=1)
 
 
 @pytest.mark.parametrize("phase", ["ordering", "listing"])

@@ -206,6 +206,7 @@ def test_without_data_networks_are_counted(n: int) -> None:
         assert td.log_prior_total(limited) == pytest.approx(math.log(forests), abs=1e-12)
 
 
+@pytest.mark.skipif(not DATA.exists(), reason=f"no data in {DATA}")
 @pytest.mark.parametrize(
     ("name", "evidence", "best"),
     [

@@ -98,7 +98,7 @@ def rule_network(local, n: int, slack: float = 0.0) -> tuple[int, ...]:
 
 
 @every_case
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.data())
 def test_best_of_random_tables(case: Case, data: st.DataObject) -> None:
     table = data.draw(drawn_tables(case, variables=(2, 5), most_states=3))
@@ -116,7 +116,7 @@ def test_best_of_random_tables(case: Case, data: st.DataObject) -> None:
     assert answer.score == pytest.approx(best, rel=1e-9, abs=1e-6)
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(tied_lists(variables=(1, 4)))
 def test_best_of_lists_with_ties(lists: FamilyLists) -> None:
     scores = list_scores(lists)
@@ -165,7 +165,7 @@ def test_ties_are_broken_as_documented(case: Case, data: st.DataObject) -> None:
 
 
 @every_case
-@settings(max_examples=20)
+@settings(max_examples=10)
 @given(st.data())
 def test_pruning_keeps_the_best_score(case: Case, data: st.DataObject) -> None:
     table = data.draw(drawn_tables(case, variables=(2, 5), most_states=3))

@@ -147,18 +147,27 @@ def _place(masks: list[int]) -> int:
 
 @pytest.mark.parametrize("known", KNOWN)
 @pytest.mark.parametrize("kind", DISCRETE, ids=str)
-@pytest.mark.parametrize("states", [(2, 3, 2, 3), (2, 40, 60, 50), (70, 80, 90, 60)], ids=str)
-def test_tables(states: tuple[int, ...], kind: ScoreKind, known: str) -> None:
+def test_tables(kind: ScoreKind, known: str) -> None:
+    """Every score under every constraint, and each of them with few, many and very many states."""
     constraints = td.Constraints(**KNOWN[known])
+    states = in_turn(((2, 3, 2, 3), (2, 40, 60, 50), (70, 80, 90, 60)), DISCRETE.index(kind), known)
     require_right(td.score(table_with(states), kind, constraints=constraints or None), constraints)
 
 
-@pytest.mark.parametrize("keep", [None, "best", td.Within(20), td.KBest(10)], ids=str)
+def in_turn(values: Sequence[Any], place: int, known: str) -> Any:
+    """Another value for the next place and for the next constraint, so that each pair of the three occurs."""
+    return values[(place + list(KNOWN).index(known)) % len(values)]
+
+
+KEEPS = (None, "best", td.Within(20), td.KBest(10))
+
+
+@pytest.mark.parametrize("keep", KEEPS, ids=str)
 @pytest.mark.parametrize("known", ["nothing", "forbidden", "required", "number", "rule", "among"])
-@pytest.mark.parametrize("kind", [td.BIC(), td.BDeu(), td.qNML()], ids=str)
-def test_tables_in_lists(kind: ScoreKind, known: str, keep: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_in_lists(known: str, keep: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     in_lists(monkeypatch)
     constraints = td.Constraints(**KNOWN[known])
+    kind = in_turn((td.BIC(), td.BDeu(), td.qNML()), KEEPS.index(keep), known)
     for states in ((2, 3, 2, 3), (2, 40, 60, 50)):
         scores = td.score(table_with(states), kind, keep=keep, constraints=constraints or None)
         assert isinstance(scores.store, ListStore)
@@ -173,11 +182,13 @@ def test_a_million_rows(kind: ScoreKind, by_lists: bool, monkeypatch: pytest.Mon
     require_right(td.score(table_with((2, 3, 4, 3), weight=10_000), kind))
 
 
-@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e12])
-@pytest.mark.parametrize("kind", [td.GaussianBIC(), td.GaussianAIC(), td.BGe()], ids=str)
+CONTINUOUS: tuple[ScoreKind, ...] = (td.GaussianBIC(), td.GaussianAIC(), td.BGe())
+
+
+@pytest.mark.parametrize("kind", CONTINUOUS, ids=str)
 @pytest.mark.parametrize("known", ["nothing", "forbidden", "required", "number", "path"])
-def test_continuous_tables(kind: ScoreKind, known: str, scale: float) -> None:
-    constraints = td.Constraints(**KNOWN[known])
+def test_continuous_tables(kind: ScoreKind, known: str) -> None:
+    constraints, scale = td.Constraints(**KNOWN[known]), in_turn((1e-9, 1.0, 1e12), CONTINUOUS.index(kind), known)
     require_right(td.score(numbers(scale), kind, constraints=constraints or None), constraints)
 
 

@@ -121,7 +121,7 @@ def test_classes_with_ties(n: int, spread: int) -> None:
 
 
 @pytest.mark.parametrize("spread", [0, 1, 3, 30])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [0, 3])
 def test_classes_of_five_variables_with_ties(seed: int, spread: int) -> None:
     """All 8,782 classes."""
     scores = set_scores(5, seed, spread=spread, max_parents=2 if seed == 3 else None)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import Problem, clusters, forward, problems, random_problem, rest
+from stop_cases.counted import counted_clock
 from strategies import tables
 
 import topdag as td
@@ -181,7 +182,8 @@ def test_fewer_networks_than_asked_for() -> None:
 
 def test_stopped_by_the_clock_it_is_complete_above_its_floor() -> None:
     scores = scores_from_lists(random_problem(40, 5, families=3, most_parents=2).lists, keep="all")
-    found = search_networks(scores, 10**6, time_limit=0.5)
+    with counted_clock():
+        found = search_networks(scores, 10**6, time_limit=2000, threads=1)
     assert found.proof.status is td.types.Status.STOPPED
     assert found.proof.limit == "time_limit"
     best = td.best_network(scores).score

@@ -12,6 +12,7 @@ from ctrl_c import press_ctrl_c
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from order_truth import EVERY, ORDERS, assert_first, ranked
+from stop_cases.counted import counted_clock
 from strategies import sampled_table, tied_lists
 
 import topdag as td
@@ -201,7 +202,8 @@ def test_ctrl_c_gives_what_there_is() -> None:
 
 def test_the_clock_stops_a_slow_prior() -> None:
     scores = td.score(sampled_table(9, 60, 1), td.BDeu(1.0))
-    found = search_networks(scores, EVERY, prior=ShortPaths(), time_limit=0.3)
+    with counted_clock():
+        found = search_networks(scores, EVERY, prior=ShortPaths(), time_limit=300, threads=1)
     assert found.proof.status is td.types.Status.STOPPED
     assert found.proof.bound >= max(found.scores, default=-math.inf)
 

@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from counted_stops import CLOSE, all_ranked, answer_at, check_list, counted_clock, readings_of
 from random_inputs import families_with_cycles, rounded_families
-from stop_cases import STOP_KINDS, best_of_families, scores_of, without_luck
+from stop_cases import STOP_KINDS
+from stop_cases.counted import CLOSE, all_ranked, answer_at, check_list, counted_clock, readings_of
+from stop_cases.forced import without_luck
+from stop_cases.truths import best_of_families, scores_of
 
 import topdag as td
 from topdag import _core
@@ -22,7 +24,7 @@ from topdag.search.best import _by_orders, begin, kept_candidates
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.relaxation import Known, solve_root
 
-SEEDS = 4
+SEEDS = 3
 EDGES = "EdgePrior({('V0', 'V1'): 0.7, ('V1', 'V0'): -1.5})"
 
 

@@ -47,19 +47,21 @@ Ask = Callable[[float], Any]
 """A question with this time limit."""
 
 
-def readings_of(ask: Ask) -> int:
-    """How often the clock is read until the question is answered."""
+def whole_answer(ask: Ask) -> tuple[Any, int]:
+    """The answer that nothing stops, and how often the clock is read until it is there."""
     with counted_clock():
-        ask(NEVER)
-        return int(_core.clock_seconds())
+        return ask(NEVER), int(_core.clock_seconds())
 
 
-def stops_of(ask: Ask, rng: np.random.Generator, many: int) -> list[int]:
+def readings_of(ask: Ask) -> int:
+    return whole_answer(ask)[1]
+
+
+def stops_among(readings: int, rng: np.random.Generator, many: int) -> list[int]:
     """Numbers of readings to stop after: at once, just before the end, and between, early ones more often."""
-    whole = readings_of(ask)
-    drawn = np.exp(rng.uniform(0.0, math.log(whole + 1), many)).astype(int).tolist()
-    late = rng.integers(0, whole + 1, max(1, many // 3)).tolist()
-    return sorted({0, whole - 1, *drawn, *late})
+    drawn = np.exp(rng.uniform(0.0, math.log(readings + 1), many)).astype(int).tolist()
+    late = rng.integers(0, readings + 1, max(1, many // 3)).tolist()
+    return sorted({0, readings - 1, *drawn, *late})
 
 
 def answer_at(ask: Ask, stop: float) -> Any:
