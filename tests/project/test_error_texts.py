@@ -63,7 +63,6 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("open quote", b'a,b\n"1,2\n3,4\n', {}, 'line 2 of the file: a quote (") opens in or after this line and is never'),
     ("quote in quote", b'a,b\n"x"y,2\n', {}, 'line 2 of the file: a quote (") inside a quoted cell must be doubled'),
     ("floats", b"a,b\n1.5,2\n2.5,1\n", {}, f"column 'a' holds {FLOATS}"),
-    ("whole floats", b"a,b\n1.0,2\n2.0,1\n", {}, "or convert 'a', all whole numbers, to integers"),
     (
         "decimal commas",
         b"a;b\n1,5;0\n2;1\n",
@@ -300,8 +299,8 @@ CALLS = [
     ("td.rules.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
     (
         "td.Network(['a', 'b'], {}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
-        "fit needs states, but 'a' is continuous: cut such columns with discretize= when making the table, or fit "
-        "numbers with topdag.probabilities.regressions",
+        "column 'a' holds floats, which are not states: cut it with .* or fit numbers with "
+        "topdag.probabilities.regressions",
     ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),
@@ -372,8 +371,7 @@ WORDS: list[tuple[list[str], Exit, str]] = [
     (
         ["fit", "FLOATS", "NET"],
         Exit.BAD_INPUT,
-        "fit needs states, but 'a', 'b' are continuous: cut such columns with --discretize when making the table, or "
-        "convert 'b', all whole numbers, to integers, or fit numbers with topdag.probabilities.regressions in Python.",
+        "column 'a' holds floats, which are not states: cut it with --discretize: mean, median, quantile(3)",
     ),
 ]
 

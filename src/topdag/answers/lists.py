@@ -50,6 +50,11 @@ class BestList(Sequence[Item], Generic[Item]):
         return self.source.names
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what to know of it."""
+        return self.source.notes
+
+    @property
     def prior(self) -> Prior | None:
         """What counts in ``scores`` beside the data."""
         return self.source.prior

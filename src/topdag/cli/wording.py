@@ -20,7 +20,7 @@ WORDS = {
 }
 QUOTED = r"(?<!\w)'(?:[^'\\]|\\.)*'"
 LIMIT = r"(?<![-\w])(?:max_parents|memory_limit|time_limit)(?![\w:])"
-OPTION = r'\b(?P<name>missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"(?P<value>[-\w,.]+)")?'
+OPTION = r'\b(?P<name>missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"(?P<value>[-\w,.()]+)")?'
 PIECE = re.compile("|".join([QUOTED, *map(re.escape, WORDS), LIMIT, OPTION]))
 
 
@@ -38,4 +38,5 @@ def _here(found: re.Match[str]) -> str:
     if piece.startswith("'") or piece in WORDS:
         return WORDS.get(piece, piece)
     option = "--" + (found["name"] or piece).replace("_", "-")
-    return f"{option} {found['value']}" if found["value"] else option
+    value = f'"{found["value"]}"' if found["value"] and "(" in found["value"] else found["value"]  # shells want quotes
+    return f"{option} {value}" if value else option

@@ -21,13 +21,15 @@ from topdag.data.columns import (
     declare,
 )
 from topdag.data.continuous import Continuous, check_continuous, continuous_columns, note_on_continuous
-from topdag.data.discretize import Discretize, cut_columns
+from topdag.data.discretize import MANY_VALUES, STAY_NUMBERS, Discretize, counts_rows, cut_columns, holds_numbers
 from topdag.errors import TableError
 
 MOST_VARIABLES = 128
 MOST_ROWS = 2**32 - 1
 MANY_ROWS = 20
 """From so many rows on, a state for each of them is no accident."""
+FEWEST_ROWS = 10
+"""A column with many states and fewer rows for each than this is remarked on."""
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -47,9 +49,14 @@ class Options:
     states: Mapping[str, Collection[Any]] | None = None
     keep_constant: bool = False
     continuous: Continuous = None
+    leave_out: Collection[str] = ()
+    or_else: str = STAY_NUMBERS
+    """What can be done with floats instead of cutting them."""
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
+        if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
+            raise TableError(f"leave_out= lists names of columns, such as ['id'], not {self.leave_out!r}")
         if self.missing not in ("error", "drop", "state"):
             raise TableError(f'missing= is "error", "drop" or "state", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
@@ -89,7 +96,9 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     draft = without_gaps(draft, options.missing)
     numbers = continuous_columns(draft.columns, options.continuous, options.discretize, draft.place)
     states = [column for column in draft.columns if column.name not in numbers]
-    cut, cut_notes = cut_columns(states, draft.weights, options.discretize, draft.place, set(numbers))
+    cut, cut_notes = cut_columns(
+        states, draft.weights, options.discretize, draft.place, set(numbers), or_else=options.or_else
+    )
     made = numbers | {column.name: column for column in cut}
     notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
     columns = [made[column.name] for column in draft.columns]
@@ -229,13 +238,27 @@ def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> 
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
-    if (n_rows := int(draft.weights.sum())) >= MANY_ROWS:
-        alike = [name for name, of in zip(names, states, strict=True) if len(of) == n_rows]
-        notes += tuple(
-            f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in alike
-        )
+    notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
+
+
+def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:
+    """Sentences on columns that have too many states for their rows, and what to do."""
+    apart, numbers, words = list[str](), list[str](), list[str]()
+    for column, of in zip(columns, states, strict=True):
+        has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
+        if len(of) == n_rows >= MANY_ROWS and (not holds_numbers(column) or counts_rows(column)):
+            apart.append(column.name)
+        elif has_many:
+            (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
+    sentences = [f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in apart]
+    few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
+    if numbers:
+        sentences.append(f'{few}: {", ".join(numbers)}. These are numbers: discretize="quantile(3)" cuts them.')
+    if words:
+        sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
+    return tuple(sentences)
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

@@ -22,13 +22,17 @@ from topdag.data.columns import (
     column_of_array,
     column_of_objects,
     is_missing,
+    left_in,
     plain,
 )
 from topdag.data.discretize import (
     LARGEST_NUMBER,
+    MOST_WHOLE,
     Rule,
     cut_points,
+    note_on_uncut,
     refuse_floats,
+    rules_apart,
     rules_by_column,
     statistics_needed,
     with_cuts,
@@ -44,6 +48,8 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 
     try:
         frame = nw.from_native(source)
+        if options.leave_out:
+            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.leave_out))
         if isinstance(frame, nw.LazyFrame) and options.continuous is None:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
@@ -117,12 +123,11 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     names = [name for name in schema if name != weight]
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, list(schema))
-    rules = rules_for_lazy(names, schema, options)
-    frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
-    gaps = {name: gap(name, name in rules or schema[name].is_float()) for name in names}
-    frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
+    gaps = {name: gap(name, schema[name].is_float()) for name in names}
     frame, gap_notes = rows_without_gaps(frame, gaps, options.missing)
-    check_finite(frame, {name: gaps[name] for name in rules})
+    rules, rule_notes = rules_for_lazy(frame, names, schema, gaps, options)
+    frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
+    frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
     points = points_by_engine(frame, rules, weight)
     frame = with_columns(frame, [interval(name, points[name], gaps[name]) for name in rules])
     columns, counts = counted(frame, names, weight)
@@ -130,7 +135,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
         cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else (column, "")
         for column in columns
     ]
-    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note)]
+    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note), *rule_notes]
     options = replace(options, discretize=None, weights=counts)
     return [column for column, _ in cuts], options, place_in_lazy_frame, tuple(notes)
 
@@ -174,17 +179,45 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
     return frame.filter(cell > 0), note_on_dropped(int(n_zero), int(n_rows), "weight 0")
 
 
-def rules_for_lazy(names: Sequence[str], schema: Mapping[str, Any], options: Options) -> dict[str, Rule]:
-    """The rules by column; floats without one are refused unless their states are declared."""
+def rules_for_lazy(
+    frame: Any, names: Sequence[str], schema: Mapping[str, Any], gaps: Mapping[str, Any], options: Options
+) -> tuple[dict[str, Rule], tuple[str, ...]]:
+    """The rules by column, with a note on what they leave; floats without one are refused unless their states are
+    declared or they are whole numbers. What a rule asks of a column the engine finds out."""
     declared = options.states or {}
-    floats = [name for name in names if schema[name].is_float() or schema[name].is_decimal()]
-    floats = [name for name in floats if name not in declared]
-    rules = rules_by_column(options.discretize, names, floats)
-    refuse_floats([name for name in floats if name not in rules], ())
+    numeric = [name for name in names if schema[name].is_numeric() and name not in declared]
+    floats = [name for name in numeric if schema[name].is_float() or schema[name].is_decimal()]
+    check_finite(frame, {name: gaps[name] for name in floats if schema[name].is_float()})
+    for_all, _ = rules_apart(options.discretize)
+    columns = columns_like(frame, numeric if for_all is not None else floats, floats, gaps)
+    others = [name for name in names if name not in {column.name for column in columns}]
+    rules = rules_by_column(options.discretize, columns, others)
+    refuse_floats([column.name for column in columns if column.is_float and column.name not in rules], options.or_else)
     for name in rules:
         if not schema[name].is_numeric():
             raise TableError(f"discretize= names column {name!r}, which does not hold numbers")
-    return rules
+    return rules, note_on_uncut(options.discretize, [column for column in columns if column.name not in rules])
+
+
+def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: Mapping[str, Any]) -> list[Column]:
+    """Columns that rules see as they see those of the frame: of numbers that are not whole one such, of whole numbers
+    the least ones, as many as there are, with as many rows."""
+    import narwhals.stable.v2 as nw
+
+    asked = []
+    for name in names:
+        cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
+        is_broken = (cell.round(0) != cell) | (cell.abs() > MOST_WHOLE)
+        asked += [gaps[name].sum(), cell.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
+    found = answers(frame, asked)
+    columns = []
+    for at, name in enumerate(names):
+        n_gaps, n_distinct, n_broken, span, n_rows = map(int, found[5 * at : 5 * at + 5])
+        n_values = n_distinct - (n_gaps > 0)
+        whole = (*range(n_values - 1), span) if n_values else ()
+        values = np.array([0.5]) if name in floats and n_broken else whole
+        columns.append(Column(name, values, np.broadcast_to(np.int64(0), n_rows)))
+    return columns
 
 
 def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ Without scikit-learn the classes can be looked at, and say what they need when o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,11 @@ from topdag.data.columns import MISSING, Codes, Column, array_columns
 from topdag.data.discretize import (
     Discretize,
     check_finite,
+    cut_columns,
     interval_codes,
-    interval_labels,
-    is_whole,
     learned_points,
-    refuse_floats,
     rules_by_column,
+    whole_as_integers,
 )
 from topdag.data.table import Table, is_frame
 from topdag.errors import ConstraintError, OutOfTime, TableError
@@ -142,17 +141,6 @@ def _frame_columns(frame: Any) -> list[Column]:
     return columns
 
 
-def with_whole_numbers(columns: Sequence[Column], discretize: Discretize) -> list[Column]:
-    """Floats that are all whole numbers as integers, unless they are to be cut: encoders give codes of states so."""
-    named = discretize if isinstance(discretize, Mapping) else {}
-    return [_as_integers(column) if column.is_float and column.name not in named else column for column in columns]
-
-
-def _as_integers(column: Column) -> Column:
-    check_finite(column, place_in_frame)
-    return replace(column, values=tuple(map(int, column.values))) if is_whole(column) else column
-
-
 @dataclass(frozen=True)
 class FeatureCoding:
     """How the cells of a feature become codes: by the intervals between ``points``, or as states."""
@@ -173,20 +161,15 @@ class FeatureCoding:
         return Column(self.name, self.states, self.codes(column), declared=True)
 
 
-def learned_codings(columns: Sequence[Column], discretize: Discretize) -> list[FeatureCoding]:
-    """How to code these columns and later ones like them."""
-    columns = with_whole_numbers(columns, discretize)
-    floats = [column.name for column in columns if column.is_float]
-    rules = rules_by_column(discretize, [column.name for column in columns], floats)
-    refuse_floats([name for name in floats if name not in rules], (), can_stay=False)
-    return [_learned_coding(column, rules.get(column.name)) for column in columns]
-
-
-def _learned_coding(column: Column, rule: Any) -> FeatureCoding:
-    if rule is None:
-        return FeatureCoding(column.name, tuple(column.values))
-    points = learned_points(column, np.ones(len(column.codes), np.int64), rule)
-    return FeatureCoding(column.name, interval_labels(points), points)
+def learned_codings(columns: Sequence[Column], discretize: Discretize) -> tuple[list[FeatureCoding], list[str]]:
+    """How to code these columns and later ones like them, with notes on what is done to them."""
+    weights = np.ones(len(columns[0].codes), np.int64)
+    made, notes = cut_columns(columns, weights, discretize, place_in_frame, or_else="")
+    rules = rules_by_column(discretize, whole_as_integers(columns, place_in_frame))
+    points = {
+        column.name: learned_points(column, weights, rules[column.name]) for column in columns if column.name in rules
+    }
+    return [FeatureCoding(column.name, tuple(column.values), points.get(column.name)) for column in made], notes
 
 
 def coded_classes(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Column]:

@@ -23,7 +23,7 @@ def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwor
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
     if ess != 0:
         check_ess(ess, "fit")
-    table = as_table(source, numbers="auto")  # so that numbers are refused in words of our own
+    table = as_table(source, or_else=NUMBERS_INSTEAD)
     require_known(network.names, table.names)
     require_states(table, "fit", NUMBERS_INSTEAD)
     tables, notes = {}, []

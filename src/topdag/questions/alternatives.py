@@ -20,12 +20,14 @@ from topdag.search.lattice import lattice_of
 @dataclass(frozen=True, eq=False)
 class EdgeAlternatives:
     """``with_edge[i, j]``: the score of the best network with the edge names[i] -> names[j]; ``without_edge``: of the
-    best network without it; minus infinity where there is none. ``best``: the score of the best network of all."""
+    best network without it; minus infinity where there is none. ``best``: the score of the best network of all;
+    ``notes``: what was done to the table."""
 
     names: tuple[str, ...]
     best: float
     with_edge: NDArray[np.float64]
     without_edge: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
 
     def loss_without(self, parent: str, child: str) -> float:
         """How much worse the best network without this edge is."""
@@ -87,4 +89,4 @@ def edge_alternatives(
     without_edge[:] = best  # an edge at a constant column is never there
     with_edge[place], without_edge[place] = there.reshape(m, m), absent.reshape(m, m)
     np.fill_diagonal(without_edge, -math.inf)
-    return EdgeAlternatives(scores.names, best, with_edge, without_edge)
+    return EdgeAlternatives(scores.names, best, with_edge, without_edge, scores.notes)

@@ -281,15 +281,13 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
     value = -math.inf if network is None else trail.score_of(network)
     bound = max(upper_bound(trail), value) if status is Status.STOPPED else value
     gap = bound - value if status is Status.STOPPED else 0.0
-    known = trail.scores or trail.request.table
-    notes = known.notes if known is not None else ()
     return Answer(
         network,
         value,
         Proof(status, bound, gap, limit_text(limit), space_of(trail)),
         stats_of(trail, run),
         trail.request.kind,
-        notes,
+        trail.notes,
         trail.request.prior,
     )
 

@@ -94,7 +94,7 @@ class Plan:
     ``seconds``: a rough guess for two cores, ``scoring`` and ``search`` its parts; None where it depends on the data.
     ``listed``: families that can matter are scored as lists; then ``scoring`` and ``memory`` are what it can take at
     most. ``memory``: bytes; ``fits``: whether so many are there; ``advice``: what to change where they are not, or
-    where it will take long.
+    where it will take long; ``notes``: what was done to the table.
     """
 
     question: str
@@ -110,6 +110,7 @@ class Plan:
     fits: bool
     advice: str
     listed: bool = False
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [
@@ -121,7 +122,8 @@ class Plan:
             f"memory     {self._about}{shown_bytes(self.memory)}{self._remark}",
         ]
         advice = [f"advice     {self.advice}"] if self.advice else []
-        return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice])
+        notes = [f"note       {note}" for note in self.notes]
+        return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice, *notes])
 
     @property
     def _is_open(self) -> bool:
@@ -191,11 +193,13 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
     asked = (in_words, n, table.n_rows, kind)
+    notes = (*table.notes, *kind.notes_on(table))
     try:
         decision = decide(request, of_what)
         _require_scorable(request, decision, n)
     except (TooLarge, ScoreError, ConstraintError) as error:
-        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=_advice(n, kind, question))
+        advice = _advice(n, kind, question)
+        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
     cost = _cost(decision, request, n, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
     fits, listed = cost.memory <= allowed, _is_listed(decision)
@@ -211,6 +215,7 @@ def plan(
         fits=fits,
         advice=_advice(n, kind, question) if is_long or not fits else "",
         listed=listed,
+        notes=notes,
     )
 
 

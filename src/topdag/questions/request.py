@@ -109,6 +109,12 @@ class Trail:
     def __post_init__(self) -> None:
         self.scores = self.scores or self.request.scores
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what to know of it."""
+        known = self.scores or self.request.table
+        return () if known is None else known.notes
+
     def score_of(self, network: Network) -> float:
         """The data's score and the log weight of the prior."""
         assert network.score is not None

@@ -379,6 +379,7 @@ def _posteriors(source: Any, prior: Prior | None, wanted: Wanted, run: Run) -> N
         found.cancellation,
         found.defect,
         _stats(scores, prior, run),
+        scores.notes,
     )
     n = len(scores.names)
     edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None
