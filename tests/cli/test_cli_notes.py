@@ -60,3 +60,11 @@ def test_json_says_it_too(topdag: Topdag, places: dict[str, Path], command: str)
     content = json.loads(topdag(command, places["TABLE"], *READING, "--json").out)
     for sentence in SAID:
         assert any(sentence in note for note in content["notes"])
+
+
+def test_advice_is_in_words_of_the_shell(topdag: Topdag, places: dict[str, Path]) -> None:
+    ran = topdag("best", places["TABLE"])
+    assert ran.code == 4
+    assert ran.err.splitlines()[-1] == 'All settled at once: --missing drop --discretize "quantile(3)" --leave-out id'
+    settled = ["--missing", "drop", "--discretize", "quantile(3)", "--leave-out", "id"]
+    assert topdag("best", places["TABLE"], *settled).code == 0

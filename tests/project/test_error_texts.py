@@ -38,7 +38,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         "line 2 of the file has 3 cells, but the first line has 2; .* row names needs a n",
     ),
     ("equal names", b"a,b,a\n1,2,3\n", {}, "columns 0 and 2 (counted from 0) are both called 'a'; rename one"),
-    ("no name", b",a,b\n0,1,2\n", {}, "column 0 (counted from 0) has no name; name it, or leave it out: row numbers"),
+    (
+        "no name",
+        b",a,b\n0,1,2\n",
+        {},
+        'column 0 (counted from 0) has no name; name it, or leave it out with leave_out=[""]: row',
+    ),
     (
         "no header",
         b"1,0,1\n0,1,1\n",

@@ -20,14 +20,27 @@ from topdag.data.columns import (
     column_of_array,
     declare,
 )
-from topdag.data.continuous import Continuous, check_continuous, continuous_columns, note_on_continuous
-from topdag.data.discretize import MANY_VALUES, STAY_NUMBERS, Discretize, counts_rows, cut_columns, holds_numbers
+from topdag.data.continuous import (
+    Continuous,
+    check_continuous,
+    continuous_columns,
+    continuous_names,
+    note_on_continuous,
+)
+from topdag.data.discretize import (
+    MANY_VALUES,
+    STAY_NUMBERS,
+    Discretize,
+    cut_columns,
+    holds_numbers,
+    rules_by_column,
+    whole_as_integers,
+)
+from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
 from topdag.errors import TableError
 
 MOST_VARIABLES = 128
 MOST_ROWS = 2**32 - 1
-MANY_ROWS = 20
-"""From so many rows on, a state for each of them is no accident."""
 FEWEST_ROWS = 10
 """A column with many states and fewer rows for each than this is remarked on."""
 
@@ -75,12 +88,12 @@ class Draft:
     place: Place
     notes: tuple[str, ...] = ()
 
-    def keep(self, rows: NDArray[np.bool_], why: str) -> Draft:
+    def keep(self, rows: NDArray[np.bool_], why: str, advice: str = "") -> Draft:
         """Without the other rows, and without the values that only they had."""
         kept = np.flatnonzero(rows)
         if len(kept) == len(rows):
             return self
-        notes = note_on_dropped(len(rows) - len(kept), len(rows), why)
+        notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
         return Draft(columns, self.weights[kept], lambda row: self.place(int(kept[row])), self.notes + notes)
 
@@ -93,16 +106,25 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
         raise TableError("the table has no rows")
     draft = Draft(columns, weights, place, tuple(notes)).keep(weights > 0, "weight 0")
     draft = with_declared_states(draft, options.states or {})
+    require_usable(draft, options)
     draft = without_gaps(draft, options.missing)
     numbers = continuous_columns(draft.columns, options.continuous, options.discretize, draft.place)
     states = [column for column in draft.columns if column.name not in numbers]
-    cut, cut_notes = cut_columns(
-        states, draft.weights, options.discretize, draft.place, set(numbers), or_else=options.or_else
-    )
+    cut, cut_notes = cut_columns(states, draft.weights, options.discretize, draft.place, set(numbers))
     made = numbers | {column.name: column for column in cut}
     notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
     columns = [made[column.name] for column in draft.columns]
     return finished(replace(draft, columns=columns, notes=notes), set(numbers), options.keep_constant)
+
+
+def require_usable(draft: Draft, options: Options) -> None:
+    """An error if cells are missing and nothing is said about that, or columns hold floats that are to have states."""
+    numbers = continuous_names(draft.columns, options.continuous, options.discretize)
+    states = whole_as_integers([column for column in draft.columns if column.name not in numbers], draft.place)
+    rules = rules_by_column(options.discretize, states, numbers)
+    floats = [column.name for column in states if column.is_float and column.name not in rules]
+    gaps = gaps_of(draft) if options.missing == "error" else {}
+    check_usable(draft.columns, gaps, floats, options.or_else, draft.place)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -114,7 +136,7 @@ def check_names(names: Sequence[str]) -> None:
         )
     for position, name in enumerate(names):
         if not name.strip():
-            advice = "name it, or leave it out" + (
+            advice = 'name it, or leave it out with leave_out=[""]' + (
                 ": row numbers tell rows apart and nothing else" if not position else ""
             )
             raise TableError(f"column {position} (counted from 0) has no name; {advice}")
@@ -162,14 +184,6 @@ def as_number(value: Any) -> float:
     return float(value) if is_number and abs(value) < 1e18 else np.nan
 
 
-def note_on_dropped(dropped: int, n_rows: int, why: str) -> tuple[str, ...]:
-    """A sentence if rows were dropped, an error if none is left."""
-    if dropped and dropped == n_rows:
-        raise TableError(f"no row is left: all {n_rows:,} were dropped because of {why}")
-    verb = "was" if dropped == 1 else "were"
-    return (f"{dropped:,} of {n_rows:,} rows {verb} dropped because of {why}.",) if dropped else ()
-
-
 def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) -> Draft:
     names = [column.name for column in draft.columns]
     for name in states:
@@ -182,28 +196,22 @@ def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) ->
     return replace(draft, columns=[declared.get(column.name, column) for column in draft.columns])
 
 
+def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
+    """The columns with missing cells, and the rows in which these are."""
+    return {column.name: column.codes < 0 for column in draft.columns if (column.codes < 0).any()}
+
+
 def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state or an error."""
-    gaps = {column.name: column.codes < 0 for column in draft.columns if (column.codes < 0).any()}
+    """Without the rows in which a cell is missing, unless missing is to be a state."""
+    gaps = gaps_of(draft)
     if not gaps:
         return draft
-    if missing == "drop":
-        return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values")
     if missing == "state":
         note = f"Missing values are a state of their own in {listing(list(gaps))}."
         return replace(draft, notes=(*draft.notes, note))
-    found = [
-        f"{name!r} ({plural(int(rows.sum()), 'row')}, the first is {draft.place(int(rows.argmax()))})"
-        for name, rows in gaps.items()
-    ]
-    raise missing_error(found)
-
-
-def missing_error(found: Sequence[str]) -> TableError:
-    return TableError(
-        f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; "
-        'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
-    )
+    counts = {name: int(rows.sum()) for name, rows in gaps.items()}
+    advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
+    return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
 
 
 def observed(column: Column) -> Column:
@@ -248,7 +256,7 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     apart, numbers, words = list[str](), list[str](), list[str]()
     for column, of in zip(columns, states, strict=True):
         has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
-        if len(of) == n_rows >= MANY_ROWS and (not holds_numbers(column) or counts_rows(column)):
+        if len(of) == n_rows and tells_rows_apart(column):
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")

@@ -153,15 +153,10 @@ def cut_columns(
     discretize: Discretize,
     place: Place,
     others: Collection[str] = (),
-    *,
-    or_else: str = STAY_NUMBERS,
 ) -> tuple[list[Column], list[str]]:
-    """The columns, those of numbers cut into states, with notes; ``others``: names of columns left as numbers;
-    ``or_else``: what else can be done with numbers."""
+    """The columns, those of numbers cut into states, with notes; ``others``: names of columns left as numbers."""
     given, columns = columns, whole_as_integers(columns, place)
     rules = rules_by_column(discretize, columns, others)
-    floats = [column.name for column in columns if column.is_float and column.name not in rules]
-    refuse_floats(floats, or_else)
     cuts = {column.name: cut_column(column, weights, rules[column.name]) for column in columns if column.name in rules}
     whole = [column.name for column in given if is_whole(column) and column.name not in rules]
     made = [cuts[column.name][0] if column.name in cuts else column for column in columns]
@@ -210,13 +205,11 @@ def is_whole(column: Column) -> bool:
     )
 
 
-def refuse_floats(names: Sequence[str], or_else: str = STAY_NUMBERS) -> None:
-    """An error if there are names; ``or_else``: what can be done instead of cutting."""
-    if not names:
-        return
+def floats_refused(names: Sequence[str], or_else: str) -> str:
+    """What is said of columns of floats that no rule cuts; ``or_else``: what can be done instead of cutting."""
     hints = [f"cut {'it' if len(names) == 1 else 'them'} with discretize={RULES}", *([or_else] if or_else else [])]
     hold = "column {} holds" if len(names) == 1 else "columns {} hold"
-    raise TableError(f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}")
+    return f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}"
 
 
 def cut_column(column: Column, weights: Codes, rule: Rule) -> tuple[Column, str]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
-from topdag.data.build import Options, check_names, missing_error, note_on_dropped
+from topdag.data.build import Options, check_names
 from topdag.data.columns import (
     MISSING,
     Column,
@@ -31,12 +31,12 @@ from topdag.data.discretize import (
     Rule,
     cut_points,
     note_on_uncut,
-    refuse_floats,
     rules_apart,
     rules_by_column,
     statistics_needed,
     with_cuts,
 )
+from topdag.data.troubles import advice_on_gaps, note_on_dropped, refuse
 from topdag.errors import TableError
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
@@ -124,8 +124,9 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, list(schema))
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
-    frame, gap_notes = rows_without_gaps(frame, gaps, options.missing)
-    rules, rule_notes = rules_for_lazy(frame, names, schema, gaps, options)
+    frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
+    rules, rule_notes, floats = rules_for_lazy(frame, names, schema, gaps, options)
+    refuse(refused, (), floats, (), options.or_else)
     frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
     frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
     points = points_by_engine(frame, rules, weight)
@@ -181,9 +182,9 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
 
 def rules_for_lazy(
     frame: Any, names: Sequence[str], schema: Mapping[str, Any], gaps: Mapping[str, Any], options: Options
-) -> tuple[dict[str, Rule], tuple[str, ...]]:
-    """The rules by column, with a note on what they leave; floats without one are refused unless their states are
-    declared or they are whole numbers. What a rule asks of a column the engine finds out."""
+) -> tuple[dict[str, Rule], tuple[str, ...], list[str]]:
+    """The rules by column, with a note on what they leave, and floats without one, unless their states are declared or
+    they are whole numbers. What a rule asks of a column the engine finds out."""
     declared = options.states or {}
     numeric = [name for name in names if schema[name].is_numeric() and name not in declared]
     floats = [name for name in numeric if schema[name].is_float() or schema[name].is_decimal()]
@@ -192,11 +193,11 @@ def rules_for_lazy(
     columns = columns_like(frame, numeric if for_all is not None else floats, floats, gaps)
     others = [name for name in names if name not in {column.name for column in columns}]
     rules = rules_by_column(options.discretize, columns, others)
-    refuse_floats([column.name for column in columns if column.is_float and column.name not in rules], options.or_else)
     for name in rules:
         if not schema[name].is_numeric():
             raise TableError(f"discretize= names column {name!r}, which does not hold numbers")
-    return rules, note_on_uncut(options.discretize, [column for column in columns if column.name not in rules])
+    uncut = [column for column in columns if column.name not in rules]
+    return rules, note_on_uncut(options.discretize, uncut), [column.name for column in uncut if column.is_float]
 
 
 def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: Mapping[str, Any]) -> list[Column]:
@@ -230,18 +231,30 @@ def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
             raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
 
 
-def rows_without_gaps(frame: Any, gaps: Mapping[str, Any], missing: str) -> tuple[Any, tuple[str, ...]]:
-    """The rows that the user wants of those with missing values, and a note on the others."""
+def rows_without_gaps(
+    frame: Any, gaps: Mapping[str, Any], missing: str
+) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """The rows that the user wants of those with missing values, a note on the others, and columns to be refused."""
     import narwhals.stable.v2 as nw
 
-    any_gap = nw.any_horizontal(*gaps.values(), ignore_nulls=True)
+    def either(others: Sequence[Any]) -> Any:
+        return nw.any_horizontal(*others, ignore_nulls=True)
+
+    any_gap = either(list(gaps.values()))
     asked = [nw.len(), any_gap.sum(), *(is_gap.sum() for is_gap in gaps.values())]
     n_rows, n_with_gaps, *counts = map(int, answers(frame, asked))
     if not n_with_gaps or missing == "state":
-        return frame, ()
-    if missing == "drop":
-        return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values")
-    raise missing_error([f"{name!r} ({plural(n, 'row')})" for name, n in zip(gaps, counts, strict=True) if n])
+        return frame, (), ()
+    n_gaps = {name: n for name, n in zip(gaps, counts, strict=True) if n}
+    if missing == "error":
+        return frame, (), tuple(f"{name!r} ({plural(n, 'row')})" for name, n in n_gaps.items())
+
+    def rows_without(left_out: Sequence[str]) -> int:
+        others = [is_gap for name, is_gap in gaps.items() if name not in left_out]
+        return n_rows - int(answers(frame, [either(others).sum()])[0]) if others else n_rows
+
+    advice = advice_on_gaps(n_gaps, len(gaps), n_rows, rows_without)
+    return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values", advice), ()
 
 
 def points_by_engine(frame: Any, rules: Mapping[str, Rule], weight: str | None) -> dict[str, tuple[float, ...]]:

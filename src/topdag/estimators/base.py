@@ -25,6 +25,7 @@ from topdag.data.discretize import (
     whole_as_integers,
 )
 from topdag.data.table import Table, is_frame
+from topdag.data.troubles import check_usable
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
@@ -164,8 +165,11 @@ class FeatureCoding:
 def learned_codings(columns: Sequence[Column], discretize: Discretize) -> tuple[list[FeatureCoding], list[str]]:
     """How to code these columns and later ones like them, with notes on what is done to them."""
     weights = np.ones(len(columns[0].codes), np.int64)
-    made, notes = cut_columns(columns, weights, discretize, place_in_frame, or_else="")
-    rules = rules_by_column(discretize, whole_as_integers(columns, place_in_frame))
+    whole = whole_as_integers(columns, place_in_frame)
+    rules = rules_by_column(discretize, whole)
+    floats = [column.name for column in whole if column.is_float and column.name not in rules]
+    check_usable(columns, {}, floats, "", place_in_frame)
+    made, notes = cut_columns(columns, weights, discretize, place_in_frame)
     points = {
         column.name: learned_points(column, weights, rules[column.name]) for column in columns if column.name in rules
     }
