@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 
 from numpy.typing import ArrayLike
 
-from topdag._util.messages import closest
+from topdag._util.brief import UnknownArgument
 from topdag.data.build import Options
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import TextFormat
@@ -45,7 +45,7 @@ def as_table(
     """``numbers``: the columns that stay numbers, as ``continuous=`` of a table says it, unless it is said here;
     ``or_else``: what can be done with floats instead of cutting them."""
     said: dict[str, Any] = dict(reading or {})
-    check_reading(said)
+    check_arguments(said, Reading.__annotations__)
     if isinstance(source, Table):
         if said:
             raise TableError(f"a Table is coded already: give {_listed(said)} when it is made")
@@ -64,11 +64,11 @@ def as_table(
     return table_from(source, names, options)
 
 
-def check_reading(said: Mapping[str, Any]) -> None:
-    """TypeError for what cannot be said, as Python does for any argument that a function does not take."""
+def check_arguments(said: Mapping[str, Any], known: Collection[str]) -> None:
+    """An error for what cannot be said, as Python does for any argument that a function does not take."""
     for name in said:
-        if name not in Reading.__annotations__:
-            raise TypeError(f"there is no argument {name!r}; {closest(name, sorted(Reading.__annotations__))}")
+        if name not in known:
+            raise UnknownArgument(name, known)
 
 
 def _listed(said: Mapping[str, Any]) -> str:

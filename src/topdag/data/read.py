@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, left_in, names_for
@@ -28,6 +29,7 @@ PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet")
 PARQUET_ENDINGS = (".parquet", ".pq")
 
 
+@brief
 def read_table(
     path: str | PathLike[str],
     *,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topdag._util.brief import brief
 from topdag._util.messages import Place, closest, listing, place_in_frame, plural
 from topdag.data.build import Options, build
 from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
@@ -53,6 +54,7 @@ class Table:
     notes: tuple[str, ...]
     keep_constant: bool
 
+    @brief
     def __init__(
         self,
         source: Any,

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._util.messages import closest, listing, place_in_frame
+from topdag._util.messages import listing, place_in_frame
 from topdag.answers.results import Status
 from topdag.data.columns import MISSING, Codes, Column, array_columns
 from topdag.data.discretize import (
@@ -30,7 +30,7 @@ from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
 from topdag.questions.best import best_network
-from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind
+from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 
@@ -92,21 +92,6 @@ class Learner(Estimator):  # type: ignore[misc]
         tags.input_tags.categorical = True
         tags.input_tags.string = True
         return tags
-
-
-NAMES_ELSEWHERE = {"bic-d": "bic", "aic-d": "aic", "mdl": "bic"}
-"""As pgmpy and others call the same scores."""
-
-
-def kind_called(name: str | ScoreKind) -> ScoreKind:
-    """The score of this name, or the one given."""
-    if isinstance(name, ScoreKind):
-        return name
-    known = str(name).lower()
-    known = NAMES_ELSEWHERE.get(known, known)
-    if known not in KINDS_BY_NAME:
-        raise ValueError(f"scoring_method={name!r} is not known; {closest(name, list(KINDS_BY_NAME))}")
-    return KINDS_BY_NAME[known]()
 
 
 def columns_from(

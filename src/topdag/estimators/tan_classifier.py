@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options
 from topdag.data.columns import MISSING, Codes, Column
@@ -18,12 +19,11 @@ from topdag.estimators.base import (
     Learner,
     coded_classes,
     columns_from,
-    kind_called,
     learned_codings,
 )
 from topdag.knowledge.classifiers import k_dependence
 from topdag.networks.fit import expected_probabilities, family_counts, fit_network
-from topdag.scoring.kinds.discrete import BDeu, ScoreKind
+from topdag.scoring.kinds.discrete import BDeu, ScoreKind, as_kind
 
 Floats = NDArray[np.float64]
 
@@ -67,6 +67,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.memory_limit = memory_limit
         self.threads = threads
 
+    @brief
     def fit(self, X: Any, y: Any) -> TANClassifier:  # noqa: N803
         """Learns the network of the features and the class ``y``."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
@@ -76,7 +77,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.codings_, notes = learned_codings(columns, self.discretize)
         coded = [coding.column(column) for coding, column in zip(self.codings_, columns, strict=True)]
         table = table_of_columns([*coded, class_column], Options(), place_in_frame, notes)
-        self._learn(table, kind_called(self.scoring_method), k_dependence(self.class_name_, self.k))
+        self._learn(table, as_kind(self.scoring_method, "scoring_method"), k_dependence(self.class_name_, self.k))
         self.fitted_ = fit_network(self.network_, table, self.ess)
         class_at = table.index(self.class_name_)
         counts = (family_counts(table, x, [class_at]) for x in range(class_at))

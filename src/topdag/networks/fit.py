@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from topdag._util.messages import plural
-from topdag.data.convert import as_table
+from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table, require_states
 from topdag.errors import NetworkError, ScoreError
 from topdag.networks.checks import require_known
@@ -19,11 +19,11 @@ from topdag.networks.network import Network
 NUMBERS_INSTEAD = "fit numbers with topdag.probabilities.regressions in Python"
 
 
-def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:
+def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Reading | None = None) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
     if ess != 0:
         check_ess(ess, "fit")
-    table = as_table(source, or_else=NUMBERS_INSTEAD)
+    table = as_table(source, None, reading, NUMBERS_INSTEAD)
     require_known(network.names, table.names)
     require_states(table, "fit", NUMBERS_INSTEAD)
     tables, notes = {}, []

@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
-from topdag.scoring.scores import Scores
+from topdag.questions.request import About, Request, scores_of
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.search.lattice import lattice_of
 
 
@@ -63,18 +66,28 @@ class EdgeAlternatives:
         return self.names.index(parent), self.names.index(child)
 
 
+@brief
 def edge_alternatives(
-    scores: Scores, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    kind: KindLike = None,
+    *,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> EdgeAlternatives:
     """For every pair of variables the best network with and without an edge from one to the other."""
+    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request = Request.about(source, kind, about)
+    scores = request.scores or run.answer(lambda: scores_of(request, run, "all"), lambda _: "nothing is known yet")
+    assert scores is not None  # without a time limit only what is raised stops it
     scores.require_kept("edge_alternatives")
     scores.require_local("edge_alternatives", order=True)
     n = len(scores.names)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
     if not scores.columns:  # the empty network is the only one
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
-        return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
-    run = Run(threads=threads, on_progress=on_progress)
+        return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge, scores.notes)
 
     def find() -> tuple[float, NDArray[np.float64], NDArray[np.float64]] | None:
         lattice = lattice_of(scores.store, run, scores.before)

@@ -1,4 +1,4 @@
-"""One function per question. Each takes Scores, or a table, frame, array or path, which it scores with BDeu(1)."""
+"""One function per question. Each takes Scores, or a table, frame, array or path with what is said about it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
@@ -15,7 +16,17 @@ from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again
-from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
+from topdag.questions.request import (
+    SECONDS_FOR_A_LAST_LOOK,
+    About,
+    Request,
+    Trail,
+    scores_of,
+    space_of,
+    stats_of,
+    upper_bound,
+)
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.score import scored_columns
 from topdag.scoring.scores import Scores
 from topdag.search.block_lattice import plan_block_lattice
@@ -34,8 +45,10 @@ from topdag.search.precedence_lists import placed_lists
 from topdag.search.stores import ListStore
 
 
+@brief
 def best_network(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     start: Network | None = None,
@@ -46,8 +59,13 @@ def best_network(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> Answer:
     """The network with the highest score, proved.
+
+    ``source``: scores, or a table, frame, array or path. With these ``kind`` is a score or its name, BDeu(1) without
+    one, and everything that ``score``, ``Table`` and ``read_table`` take can be given here, and to every question:
+    ``best_network(frame, "bic", missing="drop", discretize="quantile(3)", max_parents=3)``.
 
     ``answer.proof.status`` is PROVED when no network in ``answer.proof.space`` scores more. When ``time_limit``
     (seconds) comes first, the answer is some network with a bound that no network exceeds. Ctrl-C raises
@@ -63,7 +81,7 @@ def best_network(
     asked the same again.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source, prior)
+    request = Request.about(source, kind, about, prior)
     named = None if engine is None else named_engine(engine)
     request = replace(
         request,

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
-from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
-from topdag.knowledge.constraints import Constraints
-from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes, require_few
-from topdag.questions.request import Request
+from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
 from topdag.scoring.all_sets import require_storable, within_columns
 from topdag.scoring.choice import affordable_parents
@@ -25,14 +24,14 @@ from topdag.scoring.kinds.discrete import (
     AIC,
     BIC,
     BDe,
-    BDeu,
     BDs,
+    KindLike,
     ScoreKind,
     SetScore,
 )
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
-from topdag.scoring.score import check_constraints, check_kind, check_max_parents, scored_columns
+from topdag.scoring.score import scored_columns
 from topdag.search.block_lattice import block_lattice_bytes
 from topdag.search.engines import (
     BLOCK_LIMIT,
@@ -158,15 +157,15 @@ class _Cost:
     memory: float
 
 
+@brief
 def plan(
     source: Any,
-    kind: ScoreKind | None = None,
+    kind: KindLike = None,
     *,
     question: str = "best",
-    max_parents: int | None = None,
     prior: Prior | None = None,
-    constraints: Constraints | None = None,
     memory_limit: int | str | None = None,
+    **about: Unpack[About],
 ) -> Plan:
     """What a question about a table would take, without asking it.
 
@@ -179,16 +178,12 @@ def plan(
     time       about a moment
     memory     about 12.3 kB
     """
-    kind = BDeu() if kind is None else kind
-    check_kind(kind)
-    check_max_parents(max_parents)
-    check_prior(prior)
-    check_constraints(constraints)
     if question not in QUESTIONS:
         raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
-    table = as_table(source, kind.numbers)
-    kind.require_columns(table)
-    request = Request(table, kind, max_parents, prior=prior, constraints=constraints)
+    request = replace(Request.about(source, kind, about, prior), scores=None)
+    table, kind = request.table, request.kind
+    if table is None or kind is None:
+        raise ScoreError("A plan is for a table; these scores do not hold theirs.")
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
