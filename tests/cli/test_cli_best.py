@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import Topdag
+from number_columns import numbers_of_all_kinds
 
 import topdag as td
 from topdag.cli.command import Exit
@@ -127,3 +128,20 @@ def test_names_that_promise_gzip_keep_it(topdag: Topdag, tmp_path: Path) -> None
     assert gzip.decompress(table.read_bytes()).startswith(b"asia,tub,smoke")
     assert json.loads(gzip.decompress(answer.read_bytes()))["proof"]["status"] == "PROVED"
     assert topdag("check", answer, table).code == Exit.FINE
+
+
+def test_rules_by_column(topdag: Topdag, tmp_path: Path) -> None:
+    columns = {name: numbers_of_all_kinds()[name] for name in ("float", "whole", "above_it", "codes")}
+    path = tmp_path / "numbers.csv"
+    path.write_text(
+        "\n".join([",".join(columns), *(",".join(map(str, row)) for row in zip(*columns.values(), strict=True))])
+    )
+    rules = ["median", "whole=uniform(3)", "above_it=none", "codes=0.5,1.5"]
+    ran = topdag("best", path, *(word for rule in rules for word in ("--discretize", rule)))
+    assert ran.code == 0, ran.err
+    said = " ".join(ran.out.split())
+    assert "Column 'float' was cut at its median" in said
+    assert "Column 'whole' was cut at equal distances into 3 states" in said
+    assert "Column 'codes' was cut at the points given into 3 states" in said
+    assert "'above_it' was cut" not in said
+    assert "'above_it' (21 states). These are numbers: --discretize \"quantile(3)\" cuts them." in said

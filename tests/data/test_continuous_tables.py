@@ -64,7 +64,7 @@ def test_equal_rows_are_merged_and_order_does_not_matter() -> None:
         ({"continuous": ["sex"]}, "column 'sex' does not hold numbers, such as 'f'"),
         ({"continuous": "auto", "discretize": "mean"}, "cuts every column of floats.*keeps them all"),
         ({"continuous": ["height"], "discretize": {"height": "mean"}}, "both name 'height'"),
-        ({}, r"column 'height' holds floats.*keep it as numbers, by scoring with BGe\(\) or GaussianBIC\(\)"),
+        ({}, r"column 'height' holds floats.*keep such columns as numbers, by scoring with BGe\(\) or GaussianBIC\(\)"),
     ],
 )
 def test_refused(options: dict[str, object], message: str) -> None:

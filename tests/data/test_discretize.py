@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from number_columns import CUT, LEFT, numbers_of_all_kinds
 from refusals import refused
 
 from topdag.data.discretize import (
@@ -26,7 +27,7 @@ rules = st.sampled_from(["mean", "median", "quantile(3)", "uniform(4)", [-10.0, 
 
 def cut(values, rule, **options):
     """The table of a column cut by the rule, beside one that keeps its rows apart."""
-    return Table({"x": list(map(float, values)), "row": list(range(len(values)))}, discretize=rule, **options)
+    return Table({"x": list(map(float, values)), "row": list(range(len(values)))}, discretize={"x": rule}, **options)
 
 
 def states_by_row(table):
@@ -143,9 +144,46 @@ def test_a_dict_cuts_only_what_it_names():
     refused(columns, "'z' that is not there", discretize={"z": "mean"})
 
 
-def test_one_rule_is_for_floats_only():
-    table = Table({"x": [0.5, 1.5], "n": [3, 8]}, discretize="mean")
-    assert table.states == (("<= 1", "> 1"), (3, 8))
+def test_one_rule_cuts_numbers_with_many_values_and_says_which():
+    table = Table(numbers_of_all_kinds(), discretize="median")
+    was_cut = [name for name, states in zip(table.names, table.states, strict=True) if str(states[0]).startswith("<=")]
+    assert was_cut == CUT
+    assert [note.split("'")[1] for note in table.notes if "was cut" in note] == CUT
+    (left,) = (note for note in table.notes if "not cut" in note)
+    assert left == f"Whole numbers with few values were left as states, not cut: {', '.join(map(repr, LEFT))}."
+    assert any("'row' has a state for each row" in note for note in table.notes)
+
+
+def test_a_dict_has_a_rule_for_all_others_too():
+    columns = {name: numbers_of_all_kinds()[name] for name in ("float", "whole", "above_it", "codes")}
+    table = Table(columns, discretize={"*": "median", "whole": "uniform(3)", "above_it": None, "codes": [1]})
+    assert [len(states) for states in table.states] == [2, 3, 21, 2]
+    refused(columns, "column 'float' holds floats", discretize={"*": "median", "float": None})
+
+
+def test_floats_that_are_all_whole_numbers_are_integers():
+    table = Table({"x": [1.0, 3.0, None], "y": [0, 1, 1]}, missing="drop")
+    assert table.states[0] == (1, 3)
+    assert table.notes[-1] == "Floats that are all whole numbers count as integers: 'x'."
+    refused({"x": [1.0, 2.0**54], "y": [0, 1]}, "column 'x' holds floats")
+
+
+@pytest.mark.parametrize(
+    ("column", "rows", "said"),
+    [
+        ([3 * i for i in range(25)], 100, "'x' (25 states). These are numbers: discretize=\"quantile(3)\" cuts them"),
+        ([f"w{i}" for i in range(25)], 100, "'x' (25 states). Join states that are alike, or leave such columns out."),
+        ([3 * i for i in range(40)], 40, "'x' (40 states). These are numbers"),
+        ([f"w{i}" for i in range(40)], 40, "Column 'x' has a state for each row: it only tells rows apart"),
+        (list(range(40)), 40, "Column 'x' has a state for each row: it only tells rows apart"),
+        ([3 * i for i in range(25)], 250, ""),
+        ([3 * i for i in range(20)], 100, ""),
+    ],
+)
+def test_columns_with_many_states_for_their_rows_are_remarked_on(column, rows, said):
+    table = Table({"x": (column * rows)[:rows], "y": [0, 1] * (rows // 2)})
+    assert said in " ".join(table.notes)
+    assert bool(table.notes) == bool(said)
 
 
 def test_declared_states_come_before_a_rule():
@@ -160,22 +198,18 @@ def test_declared_states_come_before_a_rule():
 
 
 def test_missing_numbers():
-    columns = {"x": [0.0, None, 1.0, 5.0], "y": [0, 1, 1, None]}
+    columns = {"x": [0.5, None, 1.5, 5.5], "y": [0, 1, 1, None]}
     dropped = Table(columns, discretize="mean", missing="drop")
-    assert dropped.states[0] == ("<= 0.5", "> 0.5")
+    assert dropped.states[0] == ("<= 1", "> 1")
     kept = Table(columns, discretize="mean", missing="state")
-    assert kept.states == (("<= 2", "> 2", "missing"), (0, 1, "missing"))
+    assert kept.states == (("<= 2.5", "> 2.5", "missing"), (0, 1, "missing"))
     nothing = Table({"x": np.full(2, np.nan), "y": [0, 1]}, discretize="mean", missing="state")
     assert nothing.states[0] == ("missing",)
 
 
 def test_floats_are_refused_without_a_rule():
     refused({"x": [0.5, 1], "y": [0, 1]}, "column 'x' holds floats", 'discretize="mean"')
-    refused(
-        {"x": [0.5, 1.0], "y": [1.0, 2.0]},
-        "columns 'x', 'y' hold floats",
-        "convert 'y', all whole numbers, to integers",
-    )
+    refused({"x": [0.5, 1.0], "y": [1.5, 2.0]}, "columns 'x', 'y' hold floats")
 
 
 def test_infinite_and_huge_numbers_are_refused():
@@ -194,6 +228,7 @@ def test_rules_are_parsed():
     assert parse_rule(" Median ") == Quantile(2)
     assert parse_rule("quantile(3)") == Quantile(3)
     assert parse_rule("uniform( 4 )") == Uniform(4)
+    assert parse_rule("-1, 2.5") == CutPoints((-1.0, 2.5))
     assert parse_rule(np.array([1, 2])) == CutPoints((1.0, 2.0))
 
 

@@ -125,7 +125,7 @@ def test_types_of_columns(read):
     assert read("a,b\n١,1_0\n2,3\n").states == (("2", "١"), ("1_0", "3"))
 
 
-@pytest.mark.parametrize("cells", ["1.5,2", "1e3,2", ".5,-.5", "1.,2", "1E-3,4"])
+@pytest.mark.parametrize("cells", ["1.5,2", "1e3,2.5", ".5,-.5", "1.,.2", "1E-3,4"])
 def test_floats_are_refused_unless_cut(read, refused, cells):
     first, second = cells.split(",")
     text = f"x,y\n{first},0\n{second},1\n"
@@ -133,8 +133,11 @@ def test_floats_are_refused_unless_cut(read, refused, cells):
     assert read(text, discretize="mean").arities.tolist() == [2, 2]
 
 
-def test_whole_floats_are_refused_with_a_hint(refused):
-    refused("x,y\n1.0,0\n2.0,1\n", "convert 'x', all whole numbers, to integers")
+@pytest.mark.parametrize("cells", ["1.0,2", "1e3,2", "1.,2.0"])
+def test_floats_that_are_all_whole_numbers_are_states(read, cells):
+    first, second = cells.split(",")
+    states = read(f"x,y\n{first},0\n{second},1\n").states[0]
+    assert states == tuple(sorted((int(float(first)), 2)))
 
 
 def test_infinite_and_nan(read, refused):

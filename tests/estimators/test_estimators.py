@@ -8,6 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from number_columns import numbers_of_all_kinds
 
 import topdag as td
 
@@ -84,6 +85,19 @@ def test_clones_and_parameters(frame: pd.DataFrame) -> None:
     assert repr(again) == repr(learner)
     assert not hasattr(again.set_params(k=None, discretize=None), "network_")
     assert again.fit(frame).network_.has_edge("smoke", "lung")
+
+
+def test_a_rule_cuts_the_same_columns_in_tables_and_estimators() -> None:
+    """One rule for all: floats and whole numbers with many values, whatever they are stored as."""
+    columns = numbers_of_all_kinds()
+    expected = td.Table(columns, discretize=td.Quantile(3))
+    learner = td.estimators.StructureLearner("bic", max_parents=1, discretize=td.Quantile(3))
+    assert learner.fit(pd.DataFrame(columns)).table_ == expected
+    assert learner.table_.notes == expected.notes
+    classifier = td.estimators.TANClassifier(discretize=td.Quantile(3)).fit(pd.DataFrame(columns), columns["flag"])
+    states = {name: states for name, states in classifier.fitted_.states.items() if name != "class"}
+    assert states == dict(zip(expected.names, expected.states, strict=True))
+    assert classifier.answer_.notes == expected.notes
 
 
 def test_in_a_pipeline() -> None:

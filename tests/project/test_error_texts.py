@@ -38,7 +38,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         "line 2 of the file has 3 cells, but the first line has 2; .* row names needs a n",
     ),
     ("equal names", b"a,b,a\n1,2,3\n", {}, "columns 0 and 2 (counted from 0) are both called 'a'; rename one"),
-    ("no name", b",a,b\n0,1,2\n", {}, "column 0 (counted from 0) has no name; name it, or leave it out: row numbers"),
+    (
+        "no name",
+        b",a,b\n0,1,2\n",
+        {},
+        'column 0 (counted from 0) has no name; name it, or leave it out with leave_out=[""]: row',
+    ),
     (
         "no header",
         b"1,0,1\n0,1,1\n",
@@ -63,7 +68,6 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
     ("open quote", b'a,b\n"1,2\n3,4\n', {}, 'line 2 of the file: a quote (") opens in or after this line and is never'),
     ("quote in quote", b'a,b\n"x"y,2\n', {}, 'line 2 of the file: a quote (") inside a quoted cell must be doubled'),
     ("floats", b"a,b\n1.5,2\n2.5,1\n", {}, f"column 'a' holds {FLOATS}"),
-    ("whole floats", b"a,b\n1.0,2\n2.0,1\n", {}, "or convert 'a', all whole numbers, to integers"),
     (
         "decimal commas",
         b"a;b\n1,5;0\n2;1\n",
@@ -215,8 +219,16 @@ CALLS = [
     ("td.read_table(5)", "read_table() takes the name of a file, not 5; Table() takes what is in memory"),
     ("td.read_table('none.csv')", "none.csv: there is no such file"),
     ("td.read_table('.')", ".: this is a folder, not a file"),
-    ("td.score(table, 'bdeu')", "kind must be a score such as BDeu() or BIC(), not 'bdeu'; write BDeu()."),
-    ("td.score(table, 'bicc')", "kind must be a score such as BDeu() or BIC(), not 'bicc'."),
+    ("td.score(table, 5)", 'kind must be a score such as BDeu() or BIC(), or its name, such as "bic", not 5.'),
+    ("td.score(table, 'bicc')", "kind='bicc' is not known; close to it are 'bic', 'aic'."),
+    (
+        "td.best_network(table, time_limt=5)",
+        "best_network(): there is no argument 'time_limt'; close to it are 'time_l",
+    ),
+    ("td.score(table, discretise=5)", "score(): there is no argument 'discretise'; close to it are 'discretize'"),
+    ("td.best_network(td.score(table), 'bic', missing='drop')", "kind=, missing= goes with a table; these scores were"),
+    ("td.best_network(table, missing='drop')", "a Table is coded already: give missing= when it is made"),
+    ("td.best_network({'a': [0, 1], 'b': [0, 1]}, separator=',')", "separator= is for files, and this is a dict"),
     ("td.score(table, td.BIC)", "; write BIC()."),
     ("td.BDeu(-1)", "BDeu: ess must be a positive number (1e-100 to 1e12), not -1."),
     ("td.score(table, td.BIC(), max_parents='3')", "max_parents must be a whole number from 0 on, or None, not '3'."),
@@ -300,8 +312,8 @@ CALLS = [
     ("td.rules.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
     (
         "td.Network(['a', 'b'], {}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
-        "fit needs states, but 'a' is continuous: cut such columns with discretize= when making the table, or fit "
-        "numbers with topdag.probabilities.regressions",
+        "column 'a' holds floats, which are not states: cut it with .* or fit numbers with "
+        "topdag.probabilities.regressions",
     ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),
@@ -372,8 +384,7 @@ WORDS: list[tuple[list[str], Exit, str]] = [
     (
         ["fit", "FLOATS", "NET"],
         Exit.BAD_INPUT,
-        "fit needs states, but 'a', 'b' are continuous: cut such columns with --discretize when making the table, or "
-        "convert 'b', all whole numbers, to integers, or fit numbers with topdag.probabilities.regressions in Python.",
+        "column 'a' holds floats, which are not states: cut it with --discretize: mean, median, quantile(3)",
     ),
 ]
 

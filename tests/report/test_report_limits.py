@@ -12,7 +12,6 @@ from report_pages import SECTIONS, Page, page_of
 
 import topdag as td
 from topdag._util.run import Run
-from topdag.questions import request as asking
 from topdag.questions.request import Request
 from topdag.report import gathering
 from topdag.report.gathered import Missing
@@ -96,15 +95,15 @@ def test_an_interruption_keeps_what_is_known(
     assert len(page.values.get("scores", [])) == (0 if is_empty else 3)
 
 
-def test_what_on_progress_raises_keeps_what_is_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_on_progress_raises_keeps_what_is_known(tmp_path: Path) -> None:
     """A score that is a function of ours tells of itself before it is asked for."""
 
     def enough(_: td.types.Progress) -> None:
         raise LookupError("enough")
 
-    monkeypatch.setattr(asking, "BDeu", lambda: td.CustomScore(lambda family: -float(len(family.parents))))
+    kind = td.CustomScore(lambda family: -float(len(family.parents)))
     with pytest.raises(LookupError, match="enough"):
-        td.write_report(tmp_path / "page.html", td.example_table(), k=3, on_progress=enough)
+        td.write_report(tmp_path / "page.html", td.example_table(), kind=kind, k=3, on_progress=enough)
     assert "it was interrupted" in Page((tmp_path / "page.html").read_text()).text
 
 

@@ -209,10 +209,12 @@ def test_good_equivalent_sample_sizes(table: td.Table, ess: float) -> None:
     assert math.isfinite(td.best_network(td.score(table, td.BDeu(ess))).score)
 
 
-@pytest.mark.parametrize("kind", [td.BIC, td.BDeu, "BIC", None, 3])
+@pytest.mark.parametrize("kind", [td.BIC, td.BDeu, 3])
 def test_bad_kinds(table: td.Table, kind: object) -> None:
     hint = rf".*; write {kind.__name__}\(\)" if isinstance(kind, type) else ""
-    with pytest.raises(td.ScoreError, match=rf"kind must be a score such as BDeu\(\) or BIC\(\), not {hint}"):
+    with pytest.raises(
+        td.ScoreError, match=rf"kind must be a score such as BDeu\(\) or BIC\(\), or its name, .* not {hint}"
+    ):
         td.score(table, kind)
 
 

@@ -27,6 +27,11 @@ class HeldNetworks(Sequence[Item], Generic[Item]):
         return self.source.names
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what to know of it."""
+        return self.source.notes
+
+    @property
     def scored_names(self) -> tuple[str, ...]:
         """The variables that the masks speak of: all but the constant ones."""
         return self.source.scored_names

@@ -26,7 +26,7 @@ class Averaged:
     """What was averaged over, and how well. ``prior``: the weight each network had before the data, in words;
     ``log_evidence``: the natural log of the sum, over all networks, of weight times exp(score); ``space``: the networks
     that count; ``cancellation``: how much larger the terms of a sum were than the sum, at most; ``defect``: by how much
-    sums that must be one differed from it, at most."""
+    sums that must be one differed from it, at most; ``notes``: what was done to the table, and what to know of it."""
 
     prior: str
     log_evidence: float
@@ -34,6 +34,7 @@ class Averaged:
     cancellation: float
     defect: float
     stats: Stats | None
+    notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -42,6 +43,7 @@ class Averaged:
             "space": self.space,
             "cancellation": self.cancellation,
             "defect": self.defect,
+            "notes": list(self.notes),
         }
 
 
@@ -96,6 +98,11 @@ class FromSums:
     def stats(self) -> Stats | None:
         return self.averaged.stats
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what to know of it."""
+        return self.averaged.notes
+
 
 @dataclass(frozen=True, eq=False)
 class PairPosteriors(FromSums):
@@ -141,9 +148,9 @@ class PairPosteriors(FromSums):
         return plot_heat(self.names, self.matrix, *self._labels, numbers, axes)
 
     def _repr_html_(self) -> str:
-        from topdag.networks.drawing.svg import heat_html
+        from topdag.networks.drawing.svg import heat_html, notes_html
 
-        return heat_html(self.names, self.matrix.tolist(), *self._labels)
+        return heat_html(self.names, self.matrix.tolist(), *self._labels) + notes_html(self.notes)
 
     @property
     def _labels(self) -> tuple[str, str, str]:
@@ -166,7 +173,7 @@ class PairPosteriors(FromSums):
         width = max((len(f"{a} -> {b}") for a, b, _ in pairs[:ROWS_SHOWN]), default=0)
         lines = [f"{f'{a} -> {b}':<{width}}  {p:.6f}" for a, b, p in pairs[:ROWS_SHOWN]]
         more = [f"... and {len(pairs) - ROWS_SHOWN} more"] if len(pairs) > ROWS_SHOWN else []
-        return "\n".join([*lines, *more, f"{self.WHAT} probabilities, {self.prior}"])
+        return "\n".join([*lines, *more, f"{self.WHAT} probabilities, {self.prior}", *self.notes])
 
     def __repr__(self) -> str:
         likely = int((self.matrix > 0.5).sum())
@@ -199,7 +206,7 @@ class PathPosteriors(PairPosteriors):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParentSetPosteriors(Mapping[tuple[str, ...], float]):
+class ParentSetPosteriors(FromSums, Mapping[tuple[str, ...], float]):
     """Every allowed parent set of ``variable`` with its probability, most probable first. Sums are over all of them.
 
     ``probabilities``: by the parents as bits over ``candidates``.

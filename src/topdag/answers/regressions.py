@@ -6,12 +6,13 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from topdag._util.arrays import Integers
-from topdag.data.convert import as_table
+from topdag._util.brief import brief
+from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.networks.network import Network
@@ -37,7 +38,8 @@ class Regression:
         return f"{self.variable} = {self.intercept:.4g}{terms}, sd {math.sqrt(self.variance):.4g}{where}"
 
 
-def regressions(network: Network, source: Any) -> dict[str, tuple[Regression, ...]]:
+@brief
+def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> dict[str, tuple[Regression, ...]]:
     """For each continuous variable its regression on its parents, one for each state of discrete parents that occurs.
 
     ``source``: a table, or a frame or the path of a file, whose columns of floats are then continuous.
@@ -46,7 +48,7 @@ def regressions(network: Network, source: Any) -> dict[str, tuple[Regression, ..
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179
     """
-    table = as_table(source, MixedBIC.numbers)
+    table = as_table(source, MixedBIC.numbers, reading)
     if set(network.names) != set(table.names):
         raise ScoreError("The network must have the variables of the table: " + ", ".join(table.names) + ".")
     return {name: _of_variable(table, table.index(name), network.parents[name]) for name in table.continuous}

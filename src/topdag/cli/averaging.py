@@ -29,9 +29,10 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import as_json, labelled, progress_line
+from topdag.cli.output import about_table, as_json, labelled, progress_line
 from topdag.cli.streams import mention, say
 from topdag.cli.values import number, seconds
+from topdag.data.table import Table
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors
 from topdag.knowledge.priors import Prior
@@ -86,14 +87,17 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
 
 def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Purpose) -> Exit:
     target = _target(args)
-    found, code = ask_all(args, lambda scores, prior, run: ask(scores, prior=prior, **limits(run)), wanted)
-    if found is None:
+    asked, code = ask_all(
+        args, lambda scores, prior, run: (scores.table, ask(scores, prior=prior, **limits(run))), wanted
+    )
+    if asked is None:
         return code
+    table, found = asked
     try:
         if target is not None:
             write_posteriors(target, found)
     finally:  # a full disk must not cost the answer
-        say(as_json(found.to_dict()) if args.json else _pairs_text(found, args))
+        say(as_json(found.to_dict()) if args.json else _pairs_text(found, table, args))
     return code
 
 
@@ -141,7 +145,7 @@ def _target(args: Namespace) -> Path | None:
     return writable(args.output, inputs=(args.file,))
 
 
-def _pairs_text(found: EdgePosteriors | PathPosteriors, args: Namespace) -> str:
+def _pairs_text(found: EdgePosteriors | PathPosteriors, table: Table | None, args: Namespace) -> str:
     pairs = found.above(args.threshold)
     arrow = "->" if isinstance(found, EdgePosteriors) else "~>"
     texts = [f"{first} {arrow} {second}" for first, second, _ in pairs]
@@ -149,14 +153,15 @@ def _pairs_text(found: EdgePosteriors | PathPosteriors, args: Namespace) -> str:
     lines = [f"{text:<{width}}  {p:.6f}" for text, (_, _, p) in zip(texts, pairs, strict=True)]
     if not pairs:
         lines = [f"none is more probable than {args.threshold:g}"]
-    return "\n".join(lines if args.quiet else [*lines, "", *averaged_lines(found.averaged)])
+    return "\n".join(lines if args.quiet else [*lines, "", *averaged_lines(found.averaged, table)])
 
 
-def averaged_lines(averaged: Averaged) -> list[str]:
+def averaged_lines(averaged: Averaged, table: Table | None) -> list[str]:
     lines = [
         labelled("prior", averaged.prior),
         labelled("summed", f"over {averaged.space}"),
         labelled("check", f"sums that must be 1 differ from it by at most {averaged.defect:.1e}"),
+        *about_table(table, averaged.notes),
     ]
     stats = averaged.stats
     if stats is not None:

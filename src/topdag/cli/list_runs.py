@@ -26,7 +26,7 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import progress_line
+from topdag.cli.output import about_table, progress_line
 from topdag.cli.streams import printing, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import LIST_SUFFIXES, list_lines, write_list
@@ -64,7 +64,8 @@ def answer_count(args: Namespace, wanted: ListRequest) -> Exit:
         trail = Trail(_asked(args, wanted, run))
         found, code = _count_and_exit(trail, wanted, run)
     at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))
-    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(trail), at_least))
+    about = about_table(trail.request.table, trail.notes)
+    say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(trail), about, at_least))
     return code
 
 

@@ -13,7 +13,7 @@ from topdag.answers.compare import compare, edge_text, wrapped
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.answers.summary import summary
-from topdag.cli.output import labelled, network_text, rounded_up, score_lines, table_in_words
+from topdag.cli.output import about_table, labelled, network_text, rounded_up, score_lines
 from topdag.cli.streams import WIDTH
 from topdag.data.table import Table
 from topdag.networks.network import Network
@@ -50,8 +50,7 @@ def list_text(
         paragraphs += ["How different are they?", str(summary(found)), ""]
     paragraphs.append(labelled("proof", proof_in_words(found, wanted)))
     if not quiet:
-        paragraphs += [] if table is None else [labelled("table", table_in_words(table))]
-        paragraphs += [labelled("note", note) for note in found.source.notes]
+        paragraphs += about_table(table, found.notes)
         planned = shown_bytes(max(run.memory, found.stats.memory))
         paragraphs.append(labelled("time", f"{run.seconds:.3f} s, {plural(run.threads, 'thread')}, {planned} planned"))
     return "\n".join(paragraphs)
@@ -127,9 +126,10 @@ def _stopped_in_words(found: NetworkList | ClassList, wanted: ListRequest) -> st
     )
 
 
-def count_text(count: int, wanted: ListRequest, space: str, at_least: str = "") -> str:
+def count_text(count: int, wanted: ListRequest, space: str, about: Sequence[str], at_least: str = "") -> str:
     counted = f"{at_least.capitalize()}{count:,} {wanted.noun if count == 1 else wanted.nouns}"
-    return textwrap.fill(f"{counted} within a Bayes factor of {wanted.factor:g} of the best, among {space}.", WIDTH)
+    said = textwrap.fill(f"{counted} within a Bayes factor of {wanted.factor:g} of the best, among {space}.", WIDTH)
+    return "\n".join([said, *about])
 
 
 def _best(found: NetworkList | ClassList) -> str:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from argparse import ArgumentParser, Namespace
 from pathlib import Path
+from typing import cast
 
 from topdag._util.run import MOST_THREADS, OnProgress, Run
 from topdag.cli.command import UsageError
@@ -22,7 +23,8 @@ from topdag.cli.values import (
     size_in_bytes,
     whole,
 )
-from topdag.data.read import read_table
+from topdag.data.convert import Reading, as_table
+from topdag.data.discretize import MANY_VALUES, STAY_NUMBERS
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
@@ -60,8 +62,10 @@ def add_reading(parser: ArgumentParser) -> None:
     group.add_argument(
         "--discretize",
         type=rule,
+        action="append",
         metavar="RULE",
-        help=f"how columns of floats are cut into states: {RULES_HERE}; quote the brackets",
+        help=f"how columns of floats, and of whole numbers with more than {MANY_VALUES} values, are cut into states: "
+        f'{RULES_HERE}; "price=quantile(3)" is for one column, and "price=none" leaves it; may be repeated',
     )
     group.add_argument(
         "--continuous",
@@ -167,26 +171,24 @@ def _is_network_file(path: str) -> bool:
     return path.lower().removesuffix(".gz").endswith(READ)
 
 
-def table_from(args: Namespace, kind: ScoreKind | None = None) -> Table:
+def table_from(args: Namespace, kind: ScoreKind | None = None, or_else: str = STAY_NUMBERS) -> Table:
     """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say."""
     if kind is None and hasattr(args, "score"):
         kind = kind_from(args)
-    numbers = None if kind is None else kind.numbers
     if is_score_file(args.file):
         raise FileError(f"{args.file}: this is a file of scores, going by its name; give the table it was made from")
-    return read_table(
-        args.file,
-        separator=args.separator,
-        header=not args.no_header,
-        encoding=args.encoding,
-        decimal=args.decimal or ".",
-        leave_out=args.leave_out or (),
-        discretize=args.discretize,
-        missing=args.missing or "error",
-        weights=args.weights,
-        keep_constant=args.keep_constant,
-        continuous=args.continuous if args.continuous and numbers != "all" else numbers,
-    )
+    return as_table(args.file, None if kind is None else kind.numbers, reading_from(args), or_else)
+
+
+def reading_from(args: Namespace) -> Reading:
+    """What the options say about reading a table; nothing of those that were not given."""
+    said = {name: getattr(args, name) for name in ABOUT_READING if name not in ("no_header", "discretize")}
+    reading = cast(Reading, {name: value for name, value in said.items() if value is not None and value is not False})
+    if args.no_header:
+        reading["header"] = False
+    if args.discretize is not None:
+        reading["discretize"] = dict(args.discretize)
+    return reading
 
 
 def kind_from(args: Namespace) -> ScoreKind:

@@ -14,7 +14,8 @@ from topdag._util.atomic_write import write_as_named
 from topdag._util.progress import TerminalLine, is_terminal
 from topdag._util.run import OnProgress, shown_bytes
 from topdag.answers.results import Answer, Proof, Status
-from topdag.cli.streams import WIDTH
+from topdag.cli.streams import WIDTH, mention
+from topdag.cli.wording import in_options
 from topdag.data.table import Table
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
@@ -39,8 +40,7 @@ def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> 
         paragraphs += [network_text(answer.network), *_scores_of(answer, answer.network)]
     paragraphs.append(labelled("proof", proof_in_words(answer.proof)))
     if not quiet:
-        paragraphs += [] if table is None else [labelled("table", table_in_words(table))]
-        paragraphs += [labelled("note", note) for note in answer.notes]
+        paragraphs += about_table(table, answer.notes)
         paragraphs.append(labelled("time", time_in_words(answer)))
     return "\n".join(paragraphs)
 
@@ -96,6 +96,18 @@ def proof_in_words(proof: Proof) -> str:
 def rounded_up(value: float) -> str:
     """A bound must not lose in print what makes it one."""
     return f"{math.ceil(value * 1e6) / 1e6:.6f}" if math.isfinite(value) else str(value)
+
+
+def about_table(table: Table | None, notes: Sequence[str]) -> list[str]:
+    """What was asked about: how large it is, and what was done to it."""
+    size = [] if table is None else [labelled("table", table_in_words(table))]
+    return [*size, *(labelled("note", in_options(note)) for note in notes)]
+
+
+def mention_notes(notes: Sequence[str]) -> None:
+    """For commands whose answer is for other programs."""
+    for line in about_table(None, notes):
+        mention(line)
 
 
 def table_in_words(table: Table) -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import re
+import shlex
 
 from topdag.cli.values import RULES_HERE
 from topdag.data.columns import CONTINUOUS_SCORES
 from topdag.data.discretize import RULES
+from topdag.data.troubles import SETTLED
 
 WORDS = {
     f"discretize={RULES}": f"--discretize: {RULES_HERE}",
@@ -21,8 +24,9 @@ WORDS = {
 }
 QUOTED_NAME = r"(?<!\w)'(?:[^'\\]|\\.)*'"
 LIMIT = r"(?<![-\w])(?:max_parents|memory_limit|time_limit)(?![\w:])"
-OPTION = r'\b(?P<name>missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"(?P<value>[-\w,.]+)")?'
-PIECE = re.compile("|".join([QUOTED_NAME, *map(re.escape, WORDS), LIMIT, OPTION]))
+OPTION = r'\b(?P<name>missing|discretize|separator|weights|encoding|decimal|leave_out)=(?:"(?P<value>[-\w,.()]+)")?'
+LEAVE_OUT = r"\bleave_out=(?P<columns>\[[^\]]+\])"
+PIECE = re.compile("|".join([QUOTED_NAME, *map(re.escape, WORDS), LIMIT, LEAVE_OUT, OPTION]))
 
 
 def in_options(message: str) -> str:
@@ -31,12 +35,16 @@ def in_options(message: str) -> str:
     What is quoted, such as a name of the user's, stays as it is; so does a limit that a colon follows, which is the key
     of a file of constraints.
     """
-    return PIECE.sub(_here, message)
+    said, settled, arguments = message.partition(SETTLED)
+    return PIECE.sub(_here, said) + settled + PIECE.sub(_here, arguments).replace(", --", " --")
 
 
 def _here(found: re.Match[str]) -> str:
     piece = found[0]
     if piece.startswith("'") or piece in WORDS:
         return WORDS.get(piece, piece)
+    if found["columns"]:
+        return " ".join(f"--leave-out {shlex.quote(name)}" for name in ast.literal_eval(found["columns"]))
     option = "--" + (found["name"] or piece).replace("_", "-")
-    return f"{option} {found['value']}" if found["value"] else option
+    value = f'"{found["value"]}"' if found["value"] and "(" in found["value"] else found["value"]  # shells want quotes
+    return f"{option} {value}" if value else option

@@ -21,13 +21,28 @@ from topdag.data.columns import (
     column_of_array,
     declare,
 )
-from topdag.data.continuous import Continuous, check_continuous, continuous_columns, note_on_continuous
-from topdag.data.discretize import Discretize, cut_columns
+from topdag.data.continuous import (
+    Continuous,
+    check_continuous,
+    continuous_columns,
+    continuous_names,
+    note_on_continuous,
+)
+from topdag.data.discretize import (
+    MANY_VALUES,
+    STAY_NUMBERS,
+    Discretize,
+    cut_columns,
+    holds_numbers,
+    rules_by_column,
+    whole_as_integers,
+)
+from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
-MANY_ROWS = 20
-"""From so many rows on, a state for each of them is no accident."""
+FEWEST_ROWS = 10
+"""A column with many states and fewer rows for each than this is remarked on."""
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -47,9 +62,14 @@ class Options:
     states: Mapping[str, Collection[Any]] | None = None
     keep_constant: bool = False
     continuous: Continuous = None
+    leave_out: Collection[str] = ()
+    or_else: str = STAY_NUMBERS
+    """What can be done with floats instead of cutting them."""
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
+        if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
+            raise TableError(f"leave_out= lists names of columns, such as ['id'], not {self.leave_out!r}")
         if self.missing not in ("error", "drop", "state"):
             raise TableError(f'missing= is "error", "drop" or "state", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
@@ -68,12 +88,12 @@ class Draft:
     place: Place
     notes: tuple[str, ...] = ()
 
-    def keep(self, rows: NDArray[np.bool_], why: str) -> Draft:
+    def keep(self, rows: NDArray[np.bool_], why: str, advice: str = "") -> Draft:
         """Without the other rows, and without the values that only they had."""
         kept = np.flatnonzero(rows)
         if len(kept) == len(rows):
             return self
-        notes = note_on_dropped(len(rows) - len(kept), len(rows), why)
+        notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
         return Draft(columns, self.weights[kept], lambda row: self.place(int(kept[row])), self.notes + notes)
 
@@ -86,6 +106,7 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
         raise TableError("the table has no rows")
     draft = Draft(columns, weights, place, tuple(notes)).keep(weights > 0, "weight 0")
     draft = with_declared_states(draft, options.states or {})
+    require_usable(draft, options)
     draft = without_gaps(draft, options.missing)
     numbers = continuous_columns(draft.columns, options.continuous, options.discretize, draft.place)
     states = [column for column in draft.columns if column.name not in numbers]
@@ -94,6 +115,16 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
     columns = [made[column.name] for column in draft.columns]
     return finished(replace(draft, columns=columns, notes=notes), set(numbers), options.keep_constant)
+
+
+def require_usable(draft: Draft, options: Options) -> None:
+    """An error if cells are missing and nothing is said about that, or columns hold floats that are to have states."""
+    numbers = continuous_names(draft.columns, options.continuous, options.discretize)
+    states = whole_as_integers([column for column in draft.columns if column.name not in numbers], draft.place)
+    rules = rules_by_column(options.discretize, states, numbers)
+    floats = [column.name for column in states if column.is_float and column.name not in rules]
+    gaps = gaps_of(draft) if options.missing == "error" else {}
+    check_usable(draft.columns, gaps, floats, options.or_else, draft.place)
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -105,7 +136,7 @@ def check_names(names: Sequence[str]) -> None:
         )
     for position, name in enumerate(names):
         if not name.strip():
-            advice = "name it, or leave it out" + (
+            advice = 'name it, or leave it out with leave_out=[""]' + (
                 ": row numbers tell rows apart and nothing else" if not position else ""
             )
             raise TableError(f"column {position} (counted from 0) has no name; {advice}")
@@ -153,14 +184,6 @@ def as_number(value: Any) -> float:
     return float(value) if is_number and abs(value) < 1e18 else np.nan
 
 
-def note_on_dropped(dropped: int, n_rows: int, why: str) -> tuple[str, ...]:
-    """A sentence if rows were dropped, an error if none is left."""
-    if dropped and dropped == n_rows:
-        raise TableError(f"no row is left: all {n_rows:,} were dropped because of {why}")
-    verb = "was" if dropped == 1 else "were"
-    return (f"{dropped:,} of {n_rows:,} rows {verb} dropped because of {why}.",) if dropped else ()
-
-
 def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) -> Draft:
     names = [column.name for column in draft.columns]
     for name in states:
@@ -173,28 +196,22 @@ def with_declared_states(draft: Draft, states: Mapping[str, Collection[Any]]) ->
     return replace(draft, columns=[declared.get(column.name, column) for column in draft.columns])
 
 
+def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
+    """The columns with missing cells, and the rows in which these are."""
+    return {column.name: column.codes < 0 for column in draft.columns if (column.codes < 0).any()}
+
+
 def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state or an error."""
-    gaps = {column.name: column.codes < 0 for column in draft.columns if (column.codes < 0).any()}
+    """Without the rows in which a cell is missing, unless missing is to be a state."""
+    gaps = gaps_of(draft)
     if not gaps:
         return draft
-    if missing == "drop":
-        return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values")
     if missing == "state":
         note = f"Missing values are a state of their own in {listing(list(gaps))}."
         return replace(draft, notes=(*draft.notes, note))
-    found = [
-        f"{name!r} ({plural(int(rows.sum()), 'row')}, the first is {draft.place(int(rows.argmax()))})"
-        for name, rows in gaps.items()
-    ]
-    raise missing_error(found)
-
-
-def missing_error(found: Sequence[str]) -> TableError:
-    return TableError(
-        f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; "
-        'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
-    )
+    counts = {name: int(rows.sum()) for name, rows in gaps.items()}
+    advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
+    return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
 
 
 def observed(column: Column) -> Column:
@@ -229,13 +246,27 @@ def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> 
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
-    if (n_rows := int(draft.weights.sum())) >= MANY_ROWS:
-        alike = [name for name, of in zip(names, states, strict=True) if len(of) == n_rows]
-        notes += tuple(
-            f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in alike
-        )
+    notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
+
+
+def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:
+    """Sentences on columns that have too many states for their rows, and what to do."""
+    apart, numbers, words = list[str](), list[str](), list[str]()
+    for column, of in zip(columns, states, strict=True):
+        has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
+        if len(of) == n_rows and tells_rows_apart(column):
+            apart.append(column.name)
+        elif has_many:
+            (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
+    sentences = [f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in apart]
+    few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
+    if numbers:
+        sentences.append(f'{few}: {", ".join(numbers)}. These are numbers: discretize="quantile(3)" cuts them.')
+    if words:
+        sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
+    return tuple(sentences)
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._util.messages import Place, listing, place_in_frame, plural
+from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
 from topdag.errors import TableError
 
 MISSING = -1  # the code of a missing cell until the table is finished
@@ -50,14 +50,23 @@ class Column:
         return isinstance(self.values, np.ndarray)
 
 
-def columns_of(source: Any, names: Sequence[str] | None) -> list[Column]:
+def columns_of(source: Any, names: Sequence[str] | None, leave_out: Collection[str] = ()) -> list[Column]:
     """The columns of a dict, of a list of rows, or of what numpy can make an array of."""
     if isinstance(source, Mapping):
-        return dict_columns(source)
-    return row_columns(source, names) if isinstance(source, list | tuple) else array_columns(source, names)
+        return dict_columns(source, leave_out)
+    if isinstance(source, list | tuple):
+        return row_columns(source, names, leave_out)
+    return array_columns(source, names, leave_out)
 
 
-def array_columns(source: Any, names: Sequence[str] | None) -> list[Column]:
+def left_in(names: Sequence[str], leave_out: Collection[str]) -> list[tuple[int, str]]:
+    """The names that are not left out, each with its place."""
+    for name in leave_out:
+        check_known(name, names, "leave_out=")
+    return [(place, name) for place, name in enumerate(names) if name not in leave_out]
+
+
+def array_columns(source: Any, names: Sequence[str] | None, leave_out: Collection[str] = ()) -> list[Column]:
     """A column for each column of a two-dimensional array."""
     array = as_array(source)
     if array.ndim == 0:
@@ -67,7 +76,7 @@ def array_columns(source: Any, names: Sequence[str] | None) -> list[Column]:
         )
     if array.ndim != 2:
         raise TableError(f"an array must have two dimensions, not {array.ndim}: rows and columns")
-    return [column_of_array(name, array[:, j]) for j, name in enumerate(names_for(array.shape[1], names))]
+    return [column_of_array(name, array[:, j]) for j, name in left_in(names_for(array.shape[1], names), leave_out)]
 
 
 def as_array(source: Any) -> NDArray[Any]:
@@ -90,8 +99,9 @@ def names_for(count: int, names: Sequence[str] | None) -> list[str]:
     return [str(name) for name in names]
 
 
-def dict_columns(source: Mapping[Any, Any]) -> list[Column]:
-    columns = [column_of_cells(str(name), cells) for name, cells in source.items()]
+def dict_columns(source: Mapping[Any, Any], leave_out: Collection[str] = ()) -> list[Column]:
+    cells = list(source.values())
+    columns = [column_of_cells(name, cells[j]) for j, name in left_in([str(name) for name in source], leave_out)]
     for column in columns:
         if len(column.codes) != len(columns[0].codes):
             raise TableError(
@@ -101,18 +111,19 @@ def dict_columns(source: Mapping[Any, Any]) -> list[Column]:
     return columns
 
 
-def row_columns(rows: Sequence[Any], names: Sequence[str] | None) -> list[Column]:
+def row_columns(rows: Sequence[Any], names: Sequence[str] | None, leave_out: Collection[str] = ()) -> list[Column]:
     """Columns of a list of dicts (a key that a row lacks is missing) or of a list of lists."""
     if not rows:
         raise TableError("the table has no rows")
     if isinstance(rows[0], Mapping):
-        return dict_columns(dicts_turned(rows))
+        return dict_columns(dicts_turned(rows), leave_out)
     for place, row in enumerate(rows):
         if isinstance(row, str) or not isinstance(row, Sequence | np.ndarray):
             raise TableError(f"{place_in_frame(place)} is not a list of cells but {type(row).__name__}")
         if len(row) != len(rows[0]):
             raise TableError(f"{place_in_frame(place)} has {len(row)} cells, the first one {len(rows[0])}")
-    return [column_of_cells(name, [row[j] for row in rows]) for j, name in enumerate(names_for(len(rows[0]), names))]
+    kept = left_in(names_for(len(rows[0]), names), leave_out)
+    return [column_of_cells(name, [row[j] for row in rows]) for j, name in kept]
 
 
 def dicts_turned(rows: Sequence[Any]) -> dict[Any, list[Any]]:

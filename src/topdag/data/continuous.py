@@ -9,7 +9,7 @@ import numpy as np
 
 from topdag._util.messages import Place, check_known, listing
 from topdag.data.columns import Column
-from topdag.data.discretize import Discretize, check_finite
+from topdag.data.discretize import Discretize, check_finite, rules_apart
 from topdag.errors import TableError
 
 LARGEST = 1e100  # squares of such numbers, and sums of 2**32 of them, stay far from what a double can hold
@@ -40,16 +40,16 @@ def continuous_names(columns: Sequence[Column], given: Continuous, discretize: D
     named = set() if isinstance(given, str) else set(given)
     for name in named:
         check_known(name, [column.name for column in columns], "continuous=")
-    has_one_rule = discretize is not None and not isinstance(discretize, Mapping)
-    if has_one_rule and not named:
+    for_all, rules = rules_apart(discretize)
+    if for_all is not None and not named:
         raise TableError(
             f"discretize={discretize!r} cuts every column of floats, and continuous={given!r} keeps them all; "
             "name columns in one of the two"
         )
-    cut = set(discretize) if isinstance(discretize, Mapping) else set()
+    cut = {name for name, rule in rules.items() if rule is not None}
     if cut & named:
         raise TableError(f"discretize= and continuous= both name {listing(sorted(cut & named))}; choose one")
-    stays = {column.name for column in columns if (column.is_float and not has_one_rule) or given == "all"}
+    stays = {column.name for column in columns if (column.is_float and for_all is None) or given == "all"}
     return named | stays - cut - {column.name for column in columns if column.declared}
 
 

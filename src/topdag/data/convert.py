@@ -1,19 +1,75 @@
-"""A table from whatever a question is given: a table, frame, array or path."""
+"""A table from whatever a question is given: a table, frame, array or path, with what is said about reading it."""
 
 from __future__ import annotations
 
 import os
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, TypedDict
 
-from topdag.data.table import Table
+from numpy.typing import ArrayLike
+
+from topdag._util.brief import UnknownArgument
+from topdag.data.build import Options
+from topdag.data.continuous import Continuous
+from topdag.data.delimited import TextFormat
+from topdag.data.discretize import STAY_NUMBERS, Discretize
+from topdag.data.table import Table, table_from
+from topdag.errors import TableError
 
 
-def as_table(source: Any, numbers: str | None = None) -> Table:
-    """``numbers``: the columns that stay numbers, as ``continuous=`` of a table says it."""
+class Reading(TypedDict, total=False):
+    """What can be said wherever a table, frame, array or path is taken: see ``Table``, and of files ``read_table``."""
+
+    names: Sequence[str]
+    discretize: Discretize
+    missing: str
+    weights: str | ArrayLike
+    states: Mapping[str, Collection[Any]]
+    keep_constant: bool
+    continuous: Continuous
+    leave_out: Collection[str]
+    separator: str | None
+    header: bool
+    encoding: str | None
+    decimal: str
+    missing_values: Collection[str]
+
+
+OF_FILES = tuple(field.name for field in fields(TextFormat))
+
+
+def as_table(
+    source: Any, numbers: str | None = None, reading: Reading | None = None, or_else: str = STAY_NUMBERS
+) -> Table:
+    """``numbers``: the columns that stay numbers, as ``continuous=`` of a table says it, unless it is said here;
+    ``or_else``: what can be done with floats instead of cutting them."""
+    said: dict[str, Any] = dict(reading or {})
+    check_arguments(said, Reading.__annotations__)
     if isinstance(source, Table):
+        if said:
+            raise TableError(f"a Table is coded already: give {_listed(said)} when it is made")
         return source
+    of_file = {name: said.pop(name) for name in OF_FILES if name in said}
+    names = said.pop("names", None)
+    continuous = said.pop("continuous", None)
+    continuous = numbers if continuous is None or numbers == "all" else continuous
+    options = Options(**said, continuous=continuous, or_else=or_else)
     if isinstance(source, str | os.PathLike):
-        from topdag.data.read import read_table
+        from topdag.data.read import table_at, text_format
 
-        return read_table(source, continuous=numbers)
-    return Table(source, continuous=numbers)
+        return table_at(source, text_format(**of_file), options)
+    if of_file:
+        raise TableError(f"{_listed(of_file)} is for files, and this is a {type(source).__name__}")
+    return table_from(source, names, options)
+
+
+def check_arguments(said: Mapping[str, Any], known: Collection[str]) -> None:
+    """An error for what cannot be said, as Python does for any argument that a function does not take."""
+    for name in said:
+        if name not in known:
+            raise UnknownArgument(name, known)
+
+
+def _listed(said: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}=" for name in said)

@@ -1,4 +1,6 @@
-"""Cutting numbers: the rules by which columns of floats become states, and what such states are called.
+"""Cutting numbers: the rules by which columns of numbers become states, and what such states are called.
+
+Floats that are all whole numbers are integers here, however they were stored: encoders and gaps make floats of those.
 
 A cut point belongs to the state below it: cuts at 1 and 2 make the states "<= 1", "(1, 2]" and "> 2".
 """
@@ -21,6 +23,11 @@ from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
 FEWEST_DIGITS = 6  # significant digits of a cut point in a label; more where two labels would be alike
+MANY_VALUES = 20
+"""A rule for all columns cuts whole numbers that have more values than this; fewer are taken for states."""
+MOST_WHOLE = 2.0**53  # beyond it every float is a whole number
+OTHERS = "*"  # in a dict of rules: all columns that it does not name
+STAY_NUMBERS = f"keep such columns as numbers, by scoring with {CONTINUOUS_SCORES}"
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
 
 
@@ -66,7 +73,7 @@ class CutPoints:
 
 Rule: TypeAlias = Mean | Quantile | Uniform | CutPoints
 RuleLike: TypeAlias = str | Rule | Sequence[float] | NDArray[Any]
-Discretize: TypeAlias = RuleLike | Mapping[str, RuleLike] | None
+Discretize: TypeAlias = RuleLike | Mapping[str, RuleLike | None] | None
 Statistic: TypeAlias = tuple[str, float]  # ("mean", 0), ("min", 0), ("max", 0) or ("quantile", p)
 
 
@@ -76,7 +83,7 @@ def check_number_of_states(rule: Quantile | Uniform) -> None:
 
 
 def parse_rule(given: Any) -> Rule:
-    """The rule a user means: a rule, "mean", "median", "quantile(3)", "uniform(4)", or cut points."""
+    """The rule a user means: a rule, "mean", "median", "quantile(3)", "uniform(4)", "1, 2.5", or cut points."""
     if isinstance(given, Rule):
         return given
     if isinstance(given, str):
@@ -96,39 +103,90 @@ def named_rule(text: str) -> Rule:
         return Mean()
     if name == "median":
         return Quantile(2)
+    if "," in name or name[:1] in set("0123456789.+-"):
+        return parse_rule([part.strip() for part in name.split(",")])
     found = re.fullmatch(r"(quantile|uniform)\s*\(\s*(\d{1,9})\s*\)", name, re.ASCII)
     if not found:
         raise TableError(f"unknown rule {text!r}; discretize= takes {RULES}")
     return (Quantile if found[1] == "quantile" else Uniform)(int(found[2]))
 
 
-def rules_by_column(discretize: Discretize, names: Sequence[str], floats: Collection[str]) -> dict[str, Rule]:
-    """Which columns are cut and how: one rule is for every float column, a dict for those it names."""
-    if discretize is None:
-        return {}
-    if not isinstance(discretize, Mapping):
-        rule = parse_rule(discretize)
-        return {name: rule for name in names if name in floats}
-    for name in discretize:
-        check_known(name, names, "discretize=")
-    return {name: parse_rule(rule) for name, rule in discretize.items()}
+def rules_apart(discretize: Discretize) -> tuple[Rule | None, dict[str, Rule | None]]:
+    """The rule for every column that has none of its own, and those by column; None leaves numbers as they are."""
+    by_column = discretize if isinstance(discretize, Mapping) else {OTHERS: discretize}
+    rules = {name: None if rule is None else parse_rule(rule) for name, rule in by_column.items()}
+    return rules.pop(OTHERS, None), rules
+
+
+def rules_by_column(discretize: Discretize, columns: Sequence[Column], others: Collection[str] = ()) -> dict[str, Rule]:
+    """Which columns are cut and how; ``others``: names of columns left as numbers."""
+    for_all, rules = rules_apart(discretize)
+    for name in rules:
+        check_known(name, [*(column.name for column in columns), *others], "discretize=")
+    for column in columns:
+        if has_many_numbers(column):
+            rules.setdefault(column.name, for_all)
+    return {name: rule for name, rule in rules.items() if rule is not None}
+
+
+def has_many_numbers(column: Column) -> bool:
+    """Whether a rule for all columns is for this one: floats, or many whole numbers that do not just count the rows."""
+    if column.declared or not holds_numbers(column):
+        return False
+    return column.is_float or (len(column.values) > MANY_VALUES and not counts_rows(column))
+
+
+def holds_numbers(column: Column) -> bool:
+    return column.is_float or all(type(value) is int for value in column.values)
+
+
+def counts_rows(column: Column) -> bool:
+    """Whether every row has a whole number of its own, without a gap between them."""
+    values = column.values
+    return len(values) == len(column.codes) and bool(values[-1] - values[0] == len(values) - 1)
 
 
 def cut_columns(
-    columns: Sequence[Column], weights: Codes, discretize: Discretize, place: Place, others: Collection[str] = ()
+    columns: Sequence[Column],
+    weights: Codes,
+    discretize: Discretize,
+    place: Place,
+    others: Collection[str] = (),
 ) -> tuple[list[Column], list[str]]:
-    """The columns, those of floats cut into states, with a note on each cut; ``others``: names of columns left as
-    numbers."""
-    floats = {column.name: column for column in columns if column.is_float}
-    for column in floats.values():
-        check_finite(column, place)
-    rules = rules_by_column(discretize, [*(column.name for column in columns), *others], floats)
-    refuse_floats(
-        [name for name in floats if name not in rules], [name for name, column in floats.items() if is_whole(column)]
-    )
+    """The columns, those of numbers cut into states, with notes; ``others``: names of columns left as numbers."""
+    given, columns = columns, whole_as_integers(columns, place)
+    rules = rules_by_column(discretize, columns, others)
     cuts = {column.name: cut_column(column, weights, rules[column.name]) for column in columns if column.name in rules}
+    whole = [column.name for column in given if is_whole(column) and column.name not in rules]
     made = [cuts[column.name][0] if column.name in cuts else column for column in columns]
-    return made, [note for _, note in cuts.values()]
+    return made, [*note_on_whole(whole), *(note for _, note in cuts.values()), *note_on_uncut(discretize, made)]
+
+
+def whole_as_integers(columns: Sequence[Column], place: Place) -> list[Column]:
+    """The columns, floats that are all whole numbers as integers."""
+    for column in columns:
+        if column.is_float:
+            check_finite(column, place)
+    return [replace(each, values=tuple(map(int, each.values))) if is_whole(each) else each for each in columns]
+
+
+def note_on_whole(names: Sequence[str]) -> tuple[str, ...]:
+    return (f"Floats that are all whole numbers count as integers: {listing(names)}.",) if names else ()
+
+
+def note_on_uncut(discretize: Discretize, columns: Sequence[Column]) -> tuple[str, ...]:
+    """A sentence on whole numbers that a rule for all columns has left as they are."""
+    for_all, rules = rules_apart(discretize)
+    few = [
+        column.name
+        for column in columns
+        if 2 < len(column.values) <= MANY_VALUES
+        and not (column.name in rules or column.declared)
+        and holds_numbers(column)
+    ]
+    if for_all is None or not few:
+        return ()
+    return (f"Whole numbers with few values were left as states, not cut: {listing(few)}.",)
 
 
 def check_finite(column: Column, place: Place) -> None:
@@ -139,22 +197,18 @@ def check_finite(column: Column, place: Place) -> None:
 
 
 def is_whole(column: Column) -> bool:
-    return bool(np.all(np.floor(column.values) == column.values))
+    """Whether these are floats, and all of them whole numbers."""
+    values = column.values
+    return isinstance(values, np.ndarray) and bool(
+        np.all((np.floor(values) == values) & (np.abs(values) <= MOST_WHOLE))
+    )
 
 
-def refuse_floats(names: Sequence[str], whole: Collection[str], *, can_stay: bool = True) -> None:
-    """An error if there are names; it tells which of these columns could be integers, and which scores take numbers
-    where columns can stay numbers."""
-    if not names:
-        return
-    it = "it" if len(names) == 1 else "them"
-    hints = [f"cut {it} with discretize={RULES}"]
-    if convertible := [name for name in names if name in whole]:
-        hints.append(f"convert {listing(convertible)}, all whole numbers, to integers")
-    if can_stay:
-        hints.append(f"keep {it} as numbers, by scoring with {CONTINUOUS_SCORES}")
+def floats_refused(names: Sequence[str], or_else: str) -> str:
+    """What is said of columns of floats that no rule cuts; ``or_else``: what can be done instead of cutting."""
+    hints = [f"cut {'it' if len(names) == 1 else 'them'} with discretize={RULES}", *([or_else] if or_else else [])]
     hold = "column {} holds" if len(names) == 1 else "columns {} hold"
-    raise TableError(f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}")
+    return f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}"
 
 
 def cut_column(column: Column, weights: Codes, rule: Rule) -> tuple[Column, str]:
@@ -182,7 +236,7 @@ def interval_codes(column: Column, points: Sequence[float]) -> Codes:
 
 def numbers_of(column: Column) -> NDArray[np.float64]:
     """The values of a column that may be cut, increasing."""
-    if column.declared or not (column.is_float or all(type(value) is int for value in column.values)):
+    if column.declared or not holds_numbers(column):
         raise TableError(f"discretize= names column {column.name!r}, which does not hold numbers")
     if any(abs(value) > LARGEST_NUMBER for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST_NUMBER:g}, too large to cut")

@@ -15,24 +15,28 @@ from typing import Any
 import numpy as np
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
-from topdag.data.build import Options, check_names, missing_error, note_on_dropped
+from topdag.data.build import Options, check_names
 from topdag.data.columns import (
     MISSING,
     Column,
     column_of_array,
     column_of_objects,
     is_missing,
+    left_in,
     plain,
 )
 from topdag.data.discretize import (
     LARGEST_NUMBER,
+    MOST_WHOLE,
     Rule,
     cut_points,
-    refuse_floats,
+    note_on_uncut,
+    rules_apart,
     rules_by_column,
     statistics_needed,
     with_cuts,
 )
+from topdag.data.troubles import advice_on_gaps, note_on_dropped, refuse
 from topdag.errors import TableError
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
@@ -44,6 +48,8 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 
     try:
         frame = nw.from_native(source)
+        if options.leave_out:
+            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.leave_out))
         if isinstance(frame, nw.LazyFrame) and options.continuous is None:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
@@ -117,12 +123,12 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     names = [name for name in schema if name != weight]
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, list(schema))
-    rules = rules_for_lazy(names, schema, options)
+    gaps = {name: gap(name, schema[name].is_float()) for name in names}
+    frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
+    rules, rule_notes, floats = rules_for_lazy(frame, names, schema, gaps, options)
+    refuse(refused, (), floats, (), options.or_else)
     frame = with_columns(frame, [nw.col(name).cast(nw.Float64) for name in rules])
-    gaps = {name: gap(name, name in rules or schema[name].is_float()) for name in names}
     frame = with_columns(frame, [nw.when(~gaps[name]).then(nw.col(name)).alias(name) for name in rules])
-    frame, gap_notes = rows_without_gaps(frame, gaps, options.missing)
-    check_finite(frame, {name: gaps[name] for name in rules})
     points = points_by_engine(frame, rules, weight)
     frame = with_columns(frame, [interval(name, points[name], gaps[name]) for name in rules])
     columns, counts = counted(frame, names, weight)
@@ -130,7 +136,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
         cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else (column, "")
         for column in columns
     ]
-    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note)]
+    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note), *rule_notes]
     options = replace(options, discretize=None, weights=counts)
     return [column for column, _ in cuts], options, place_in_lazy_frame, tuple(notes)
 
@@ -174,17 +180,45 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
     return frame.filter(cell > 0), note_on_dropped(int(n_zero), int(n_rows), "weight 0")
 
 
-def rules_for_lazy(names: Sequence[str], schema: Mapping[str, Any], options: Options) -> dict[str, Rule]:
-    """The rules by column; floats without one are refused unless their states are declared."""
+def rules_for_lazy(
+    frame: Any, names: Sequence[str], schema: Mapping[str, Any], gaps: Mapping[str, Any], options: Options
+) -> tuple[dict[str, Rule], tuple[str, ...], list[str]]:
+    """The rules by column, with a note on what they leave, and floats without one, unless their states are declared or
+    they are whole numbers. What a rule asks of a column the engine finds out."""
     declared = options.states or {}
-    floats = [name for name in names if schema[name].is_float() or schema[name].is_decimal()]
-    floats = [name for name in floats if name not in declared]
-    rules = rules_by_column(options.discretize, names, floats)
-    refuse_floats([name for name in floats if name not in rules], ())
+    numeric = [name for name in names if schema[name].is_numeric() and name not in declared]
+    floats = [name for name in numeric if schema[name].is_float() or schema[name].is_decimal()]
+    check_finite(frame, {name: gaps[name] for name in floats if schema[name].is_float()})
+    for_all, _ = rules_apart(options.discretize)
+    columns = columns_like(frame, numeric if for_all is not None else floats, floats, gaps)
+    others = [name for name in names if name not in {column.name for column in columns}]
+    rules = rules_by_column(options.discretize, columns, others)
     for name in rules:
         if not schema[name].is_numeric():
             raise TableError(f"discretize= names column {name!r}, which does not hold numbers")
-    return rules
+    uncut = [column for column in columns if column.name not in rules]
+    return rules, note_on_uncut(options.discretize, uncut), [column.name for column in uncut if column.is_float]
+
+
+def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: Mapping[str, Any]) -> list[Column]:
+    """Columns that rules see as they see those of the frame: of numbers that are not whole one such, of whole numbers
+    the least ones, as many as there are, with as many rows."""
+    import narwhals.stable.v2 as nw
+
+    asked = []
+    for name in names:
+        cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
+        is_broken = (cell.round(0) != cell) | (cell.abs() > MOST_WHOLE)
+        asked += [gaps[name].sum(), cell.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
+    found = answers(frame, asked)
+    columns = []
+    for at, name in enumerate(names):
+        n_gaps, n_distinct, n_broken, span, n_rows = map(int, found[5 * at : 5 * at + 5])
+        n_values = n_distinct - (n_gaps > 0)
+        whole = (*range(n_values - 1), span) if n_values else ()
+        values = np.array([0.5]) if name in floats and n_broken else whole
+        columns.append(Column(name, values, np.broadcast_to(np.int64(0), n_rows)))
+    return columns
 
 
 def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
@@ -197,18 +231,30 @@ def check_finite(frame: Any, gaps: Mapping[str, Any]) -> None:
             raise TableError(f"column {name!r} is infinite in {where}; put numbers there or leave them out")
 
 
-def rows_without_gaps(frame: Any, gaps: Mapping[str, Any], missing: str) -> tuple[Any, tuple[str, ...]]:
-    """The rows that the user wants of those with missing values, and a note on the others."""
+def rows_without_gaps(
+    frame: Any, gaps: Mapping[str, Any], missing: str
+) -> tuple[Any, tuple[str, ...], tuple[str, ...]]:
+    """The rows that the user wants of those with missing values, a note on the others, and columns to be refused."""
     import narwhals.stable.v2 as nw
 
-    any_gap = nw.any_horizontal(*gaps.values(), ignore_nulls=True)
+    def either(others: Sequence[Any]) -> Any:
+        return nw.any_horizontal(*others, ignore_nulls=True)
+
+    any_gap = either(list(gaps.values()))
     asked = [nw.len(), any_gap.sum(), *(is_gap.sum() for is_gap in gaps.values())]
     n_rows, n_with_gaps, *counts = map(int, answers(frame, asked))
     if not n_with_gaps or missing == "state":
-        return frame, ()
-    if missing == "drop":
-        return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values")
-    raise missing_error([f"{name!r} ({plural(n, 'row')})" for name, n in zip(gaps, counts, strict=True) if n])
+        return frame, (), ()
+    n_gaps = {name: n for name, n in zip(gaps, counts, strict=True) if n}
+    if missing == "error":
+        return frame, (), tuple(f"{name!r} ({plural(n, 'row')})" for name, n in n_gaps.items())
+
+    def rows_without(left_out: Sequence[str]) -> int:
+        others = [is_gap for name, is_gap in gaps.items() if name not in left_out]
+        return n_rows - int(answers(frame, [either(others).sum()])[0]) if others else n_rows
+
+    advice = advice_on_gaps(n_gaps, len(gaps), n_rows, rows_without)
+    return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values", advice), ()
 
 
 def points_by_engine(frame: Any, rules: Mapping[str, Rule], weight: str | None) -> dict[str, tuple[float, ...]]:

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from topdag._util.messages import check_known, plural
+from topdag._util.brief import brief
+from topdag._util.messages import plural
 from topdag.data.build import Options
-from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, names_for
+from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, left_in, names_for
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import TextFormat, cells_of
 from topdag.data.discretize import Discretize
@@ -28,6 +29,7 @@ PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet")
 PARQUET_ENDINGS = (".parquet", ".pq")
 
 
+@brief
 def read_table(
     path: str | PathLike[str],
     *,
@@ -53,29 +55,42 @@ def read_table(
     comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
     are those of `Table`.
     """
-    options = Options(discretize, missing, weights, states, keep_constant, continuous)
-    if not isinstance(path, str | PathLike):
-        raise TableError(f"read_table() takes the name of a file, not {path!r}; Table() takes what is in memory")
+    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out)
+    return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
+
+
+def text_format(
+    separator: str | None = None,
+    header: bool = True,
+    encoding: str | None = None,
+    decimal: str = ".",
+    missing_values: Collection[str] = MISSING_VALUES,
+) -> TextFormat:
+    """What was said of a file of text, as far as that can be checked before it is read."""
     try:
         gaps = {missing_values} if isinstance(missing_values, str) else frozenset(missing_values)
     except TypeError:
         raise TableError(f"missing_values= lists the texts that mean missing, not {missing_values!r}") from None
-    if isinstance(leave_out, str) or not isinstance(leave_out, Collection):
-        raise TableError(f"leave_out= lists names of columns, such as ['id'], not {leave_out!r}")
     if decimal not in (".", ","):
         raise TableError(f'decimal= is "." or ",", not {decimal!r}')
+    return TextFormat(separator, bool(header), encoding, decimal, gaps)
+
+
+def table_at(path: str | PathLike[str], how: TextFormat, options: Options) -> Table:
+    """The table in a file; what is wrong is told with its name."""
+    if not isinstance(path, str | PathLike):
+        raise TableError(f"read_table() takes the name of a file, not {path!r}; Table() takes what is in memory")
     try:
-        how = TextFormat(separator, bool(header), encoding, decimal, gaps)
-        return table_of_file(Path(path), how, leave_out, options)
+        return table_of_file(Path(path), how, options)
     except TableError as error:
         error.args = (f"{path}: {error}",)
         raise
 
 
-def table_of_file(path: Path, how: TextFormat, leave_out: Collection[str], options: Options) -> Table:
+def table_of_file(path: Path, how: TextFormat, options: Options) -> Table:
     content = file_content(path)
     if content.startswith(b"PAR1"):
-        return table_of_parquet(path, leave_out, options)
+        return table_of_parquet(path, options)
     if path.suffix.lower() in PARQUET_ENDINGS:
         raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
@@ -87,13 +102,10 @@ def table_of_file(path: Path, how: TextFormat, leave_out: Collection[str], optio
     names = [text.strip() for text in first] if how.header else names_for(len(first), None)
     if not len(lines):
         raise TableError("the file has a header but no rows; if its only line is a row, read it with header=False")
-    for name in leave_out:
-        check_known(name, names, "leave_out=")
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
     made = [
-        column_of_texts(name, *texts, how.missing_values, name in as_text, how.decimal)
-        for name, texts in zip(names, columns, strict=True)
-        if name not in leave_out
+        column_of_texts(name, *columns[j], how.missing_values, name in as_text, how.decimal)
+        for j, name in left_in(names, options.leave_out)
     ]
     notes = [
         *(notes_on_names(names) if how.header else ()),
@@ -148,9 +160,7 @@ def file_content(path: Path) -> bytes:
         raise TableError(f"the gzip file is damaged: {error}") from None
 
 
-def table_of_parquet(path: Path, leave_out: Collection[str], options: Options) -> Table:
-    import narwhals.stable.v2 as nw
-
+def table_of_parquet(path: Path, options: Options) -> Table:
     from topdag.data.table import table_of_frame
 
     for library, reader in PARQUET_READERS:
@@ -160,10 +170,5 @@ def table_of_parquet(path: Path, leave_out: Collection[str], options: Options) -
             continue
         except Exception as error:  # each library has its own
             raise TableError(f"the Parquet file cannot be read: {error}") from error
-        if leave_out:
-            wide = nw.from_native(frame)
-            for name in leave_out:
-                check_known(name, wide.columns, "leave_out=")
-            frame = wide.drop(list(leave_out)).to_native()
         return table_of_frame(frame, options)
     raise TableError("reading Parquet needs one of pyarrow, polars or pandas: pip install pyarrow")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from topdag._util.brief import brief
 from topdag._util.messages import Place, closest, listing, place_in_frame, plural
 from topdag.data.build import Options, build
 from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
@@ -31,12 +32,14 @@ class Table:
 
     ``source`` is a frame of any library that narwhals knows (lazy ones are grouped by their own engine), a
     two-dimensional array (``names`` or V0, V1, ...), a dict of columns, or a list of rows. Columns hold
-    strings, integers, booleans or categories; floats are cut as ``discretize`` says: one rule for all of
-    them or a dict from column to rule. ``missing`` is "error", "drop" (the rows) or "state" (one of its own).
+    strings, integers, booleans or categories; numbers are cut as ``discretize`` says: one rule for all columns of
+    floats and of whole numbers with more than 20 values, or a dict from column to rule, "*" for all others and None
+    for those to be left. Floats that are all whole numbers count as integers. ``missing`` is "error", "drop" (the rows)
+    or "state" (one of its own).
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
     numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
-    columns of floats; they have no states.
+    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at.
 
     >>> table = Table({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]})
     >>> list(table.rows())
@@ -51,6 +54,7 @@ class Table:
     notes: tuple[str, ...]
     keep_constant: bool
 
+    @brief
     def __init__(
         self,
         source: Any,
@@ -62,8 +66,9 @@ class Table:
         states: Mapping[str, Collection[Any]] | None = None,
         keep_constant: bool = False,
         continuous: Continuous = None,
+        leave_out: Collection[str] = (),
     ) -> None:
-        options = Options(discretize, missing, weights, states, keep_constant, continuous)
+        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out)
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -153,11 +158,6 @@ class Table:
         if not self.continuous:
             return
         hints = ["cut such columns with discretize= when making the table"]
-        whole = [
-            name for name, cells in zip(self.continuous, self.numbers, strict=True) if (np.floor(cells) == cells).all()
-        ]
-        if whole:
-            hints.append(f"convert {listing(whole)}, all whole numbers, to integers")
         if or_else:
             hints.append(or_else)
         raise ScoreError(
@@ -215,7 +215,7 @@ def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Ta
     if names is not None and (is_frame(source) or isinstance(source, Mapping)):
         raise TableError("names= is for arrays and lists of rows; this source has names of its own")
     if not is_frame(source):
-        return table_of_columns(columns_of(source, names), options, place_in_frame)
+        return table_of_columns(columns_of(source, names, options.leave_out), options, place_in_frame)
     return table_of_frame(source, options)
 
 
@@ -232,7 +232,7 @@ def is_frame(source: Any) -> bool:
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
     given = (names, options.discretize, options.weights, options.states, options.continuous)
-    if any(option is not None for option in given) or options.missing != "error":
+    if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
         raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
     *parts, keep_constant = table._parts()
     return Table._made(*parts, keep_constant or options.keep_constant)

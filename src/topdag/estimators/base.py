@@ -5,32 +5,32 @@ Without scikit-learn the classes can be looked at, and say what they need when o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from topdag._util.messages import closest, listing, place_in_frame
+from topdag._util.messages import listing, place_in_frame
 from topdag.answers.results import Status
 from topdag.data.columns import MISSING, Codes, Column, array_columns
 from topdag.data.discretize import (
     Discretize,
     check_finite,
+    cut_columns,
     interval_codes,
-    interval_labels,
-    is_whole,
     learned_points,
-    refuse_floats,
     rules_by_column,
+    whole_as_integers,
 )
 from topdag.data.table import Table, is_frame
+from topdag.data.troubles import check_usable
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
 from topdag.questions.best import best_network
-from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind
+from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 
@@ -94,21 +94,6 @@ class Learner(Estimator):  # type: ignore[misc]
         return tags
 
 
-NAMES_ELSEWHERE = {"bic-d": "bic", "aic-d": "aic", "mdl": "bic"}
-"""As pgmpy and others call the same scores."""
-
-
-def kind_called(name: str | ScoreKind) -> ScoreKind:
-    """The score of this name, or the one given."""
-    if isinstance(name, ScoreKind):
-        return name
-    known = str(name).lower()
-    known = NAMES_ELSEWHERE.get(known, known)
-    if known not in KINDS_BY_NAME:
-        raise ValueError(f"scoring_method={name!r} is not known; {closest(name, list(KINDS_BY_NAME))}")
-    return KINDS_BY_NAME[known]()
-
-
 def columns_from(
     estimator: Any, rows: Any, *, reset: bool, fewest_features: int = 1, allow_gaps: bool = False
 ) -> list[Column]:
@@ -142,17 +127,6 @@ def _frame_columns(frame: Any) -> list[Column]:
     return columns
 
 
-def with_whole_numbers(columns: Sequence[Column], discretize: Discretize) -> list[Column]:
-    """Floats that are all whole numbers as integers, unless they are to be cut: encoders give codes of states so."""
-    named = discretize if isinstance(discretize, Mapping) else {}
-    return [_as_integers(column) if column.is_float and column.name not in named else column for column in columns]
-
-
-def _as_integers(column: Column) -> Column:
-    check_finite(column, place_in_frame)
-    return replace(column, values=tuple(map(int, column.values))) if is_whole(column) else column
-
-
 @dataclass(frozen=True)
 class FeatureCoding:
     """How the cells of a feature become codes: by the intervals between ``points``, or as states."""
@@ -173,20 +147,18 @@ class FeatureCoding:
         return Column(self.name, self.states, self.codes(column), declared=True)
 
 
-def learned_codings(columns: Sequence[Column], discretize: Discretize) -> list[FeatureCoding]:
-    """How to code these columns and later ones like them."""
-    columns = with_whole_numbers(columns, discretize)
-    floats = [column.name for column in columns if column.is_float]
-    rules = rules_by_column(discretize, [column.name for column in columns], floats)
-    refuse_floats([name for name in floats if name not in rules], (), can_stay=False)
-    return [_learned_coding(column, rules.get(column.name)) for column in columns]
-
-
-def _learned_coding(column: Column, rule: Any) -> FeatureCoding:
-    if rule is None:
-        return FeatureCoding(column.name, tuple(column.values))
-    points = learned_points(column, np.ones(len(column.codes), np.int64), rule)
-    return FeatureCoding(column.name, interval_labels(points), points)
+def learned_codings(columns: Sequence[Column], discretize: Discretize) -> tuple[list[FeatureCoding], list[str]]:
+    """How to code these columns and later ones like them, with notes on what is done to them."""
+    weights = np.ones(len(columns[0].codes), np.int64)
+    whole = whole_as_integers(columns, place_in_frame)
+    rules = rules_by_column(discretize, whole)
+    floats = [column.name for column in whole if column.is_float and column.name not in rules]
+    check_usable(columns, {}, floats, "", place_in_frame)
+    made, notes = cut_columns(columns, weights, discretize, place_in_frame)
+    points = {
+        column.name: learned_points(column, weights, rules[column.name]) for column in columns if column.name in rules
+    }
+    return [FeatureCoding(column.name, tuple(column.values), points.get(column.name)) for column in made], notes
 
 
 def coded_classes(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Column]:

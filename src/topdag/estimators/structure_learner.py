@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options
 from topdag.data.discretize import Discretize
 from topdag.data.table import is_frame, table_of_columns
-from topdag.estimators.base import Learner, columns_from, kind_called, with_whole_numbers
+from topdag.estimators.base import Learner, columns_from
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
 from topdag.questions.lists import k_best_networks
 from topdag.questions.sums import edge_posteriors
-from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.kinds.discrete import ScoreKind, as_kind
 
 
 class StructureLearner(Learner):
@@ -23,7 +24,7 @@ class StructureLearner(Learner):
     "gaussian-aic" or "mixed-bic", or a score such as ``BDeu(10)``;
     ``constraints``, ``prior``, ``max_parents`` and the limits are those of ``score`` and ``best_network``. ``k`` asks
     for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize`` and ``missing`` are
-    those of ``Table``; floats that are all whole numbers count as states, as scikit-learn's encoders give them.
+    those of ``Table``.
 
     After ``fit``: ``network_``, ``answer_`` with its proof, ``table_``, ``scores_``; ``networks_`` with ``k``,
     ``edge_posteriors_`` with ``posteriors=True``; ``n_features_in_`` and, of frames, ``feature_names_in_``.
@@ -61,12 +62,12 @@ class StructureLearner(Learner):
         self.memory_limit = memory_limit
         self.threads = threads
 
+    @brief
     def fit(self, X: Any, y: Any = None) -> StructureLearner:  # noqa: N803
         """Learns from rows of discrete variables, or of floats that ``discretize`` cuts; ``y`` is not used."""
         allow_gaps = self.missing != "error" or is_frame(X)  # of a frame, the table says it better
         columns = columns_from(self, X, reset=True, fewest_features=2, allow_gaps=allow_gaps)
-        columns = with_whole_numbers(columns, self.discretize)
-        kind = kind_called(self.scoring_method)
+        kind = as_kind(self.scoring_method, "scoring_method")
         options = Options(self.discretize, self.missing, continuous=kind.numbers)
         self.table_ = table_of_columns(columns, options, place_in_frame)
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)

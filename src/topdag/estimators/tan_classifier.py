@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats
+from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options
 from topdag.data.columns import MISSING, Codes, Column
@@ -19,12 +20,11 @@ from topdag.estimators.base import (
     Learner,
     coded_classes,
     columns_from,
-    kind_called,
     learned_codings,
 )
 from topdag.knowledge.classifiers import k_dependence
 from topdag.networks.fit import expected_probabilities, family_counts, fit_network
-from topdag.scoring.kinds.discrete import BDeu, ScoreKind
+from topdag.scoring.kinds.discrete import BDeu, ScoreKind, as_kind
 
 
 class TANClassifier(Classifier, Learner):  # type: ignore[misc]
@@ -35,10 +35,10 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
     for ``StructureLearner``). ``k=0`` is naive Bayes, ``k=1`` TAN. Probabilities are those expected after the table
     with ``ess`` imaginary rows.
 
-    Columns of floats are cut as ``discretize`` says, by default into 5 states of about as many rows each; cuts are
-    learned in ``fit`` and used again in ``predict``. Integers, strings, booleans, categories, and floats that are all
-    whole numbers are states. A state that was not there in ``fit`` tells nothing about the class: its feature is left
-    out, and a feature that has it as a parent is judged by the class alone.
+    Numbers are cut as ``discretize`` says, by default into 5 states of about as many rows each; cuts are learned in
+    ``fit`` and used again in ``predict``. Which columns are cut and which are states is as for ``Table``. A state that
+    was not there in ``fit`` tells nothing about the class: its feature is left out, and a feature that has it as a
+    parent is judged by the class alone.
 
     After ``fit``: ``classes_``, ``network_``, ``fitted_`` (its tables), ``answer_`` with its proof, ``class_name_``,
     ``n_features_in_`` and, of frames, ``feature_names_in_``.
@@ -66,16 +66,17 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.memory_limit = memory_limit
         self.threads = threads
 
+    @brief
     def fit(self, X: Any, y: Any) -> TANClassifier:  # noqa: N803
         """Learns the network of the features and the class ``y``."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
         columns = columns_from(self, X, reset=True)
         self.class_name_ = _free_name([column.name for column in columns])
         self.classes_, class_column = coded_classes(_checked_labels(y, columns), self.class_name_)
-        self.codings_ = learned_codings(columns, self.discretize)
+        self.codings_, notes = learned_codings(columns, self.discretize)
         coded = [coding.column(column) for coding, column in zip(self.codings_, columns, strict=True)]
-        table = table_of_columns([*coded, class_column], Options(), place_in_frame)
-        self._learn(table, kind_called(self.scoring_method), k_dependence(self.class_name_, self.k))
+        table = table_of_columns([*coded, class_column], Options(), place_in_frame, notes)
+        self._learn(table, as_kind(self.scoring_method, "scoring_method"), k_dependence(self.class_name_, self.k))
         self.fitted_ = fit_network(self.network_, table, self.ess)
         class_at = table.index(self.class_name_)
         counts = (family_counts(table, x, [class_at]) for x in range(class_at))

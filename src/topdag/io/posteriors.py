@@ -99,7 +99,10 @@ def _posteriors(header: Mapping[str, Any], arrays: Mapping[str, Any]) -> Posteri
     known = {word: str(header[word]) for word in words} | {name: float(header[name]) for name in numbers}
     if not all(math.isfinite(known[name]) for name in numbers):  # type: ignore[arg-type]
         raise ValueError("a number is not finite")
-    averaged = Averaged(**known, stats=None)  # type: ignore[arg-type]
+    notes = header.get("notes", [])
+    if not isinstance(notes, list) or not all(isinstance(note, str) for note in notes):
+        raise ValueError("the notes are no list of texts")
+    averaged = Averaged(**known, stats=None, notes=tuple(notes))  # type: ignore[arg-type]
     found = {name: KINDS[name](names, _checked(arrays[name], len(names)), averaged) for name in KINDS if name in arrays}
     if header["what"] != "all":
         return found[header["what"]]

@@ -10,7 +10,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.messages import plural
-from topdag.data.convert import as_table
+from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import NetworkError
 from topdag.networks.checks import check_ess, require_known
@@ -20,11 +20,11 @@ from topdag.networks.network import Network
 NUMBERS_INSTEAD = "fit numbers with topdag.probabilities.regressions in Python"
 
 
-def fit_network(network: Network, source: Any, ess: float = 1.0) -> FittedNetwork:
+def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Reading | None = None) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
     if ess != 0:
         check_ess(ess, "fit")
-    table = as_table(source, numbers="auto")  # so that numbers are refused in words of our own
+    table = as_table(source, None, reading, NUMBERS_INSTEAD)
     require_known(network.names, table.names)
     table.require_states("fit", NUMBERS_INSTEAD)
     tables, notes = {}, []

@@ -8,12 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag.errors import NetworkError, TooLarge
 from topdag.networks import separation
 from topdag.networks.checks import (
@@ -28,6 +29,7 @@ from topdag.networks.checks import (
 )
 
 if TYPE_CHECKING:
+    from topdag.data.convert import Reading
     from topdag.networks.fitted import FittedNetwork
 
 FORMAT, VERSION = "topdag-network", 1
@@ -214,12 +216,14 @@ class Network:
         bits = [mask >> parent & 1 for parent in range(width) for mask in self.masks]
         return np.array(bits, dtype=np.uint8).reshape(width, width)
 
-    def fit(self, table: Any, ess: float = 1.0) -> FittedNetwork:
+    @brief
+    def fit(self, table: Any, ess: float = 1.0, **reading: Unpack[Reading]) -> FittedNetwork:
         """The network with probabilities from a table, frame, array or path that has its variables.
 
         They are those expected after the table under the prior of BDeu: ``ess`` imaginary rows, spread evenly over the
         cells of each family. With ``ess=0`` they are frequencies. Combinations of parent states that do not occur get
-        equal probabilities, which ``notes`` mention. ``constrained_fit`` honours constraints on probabilities.
+        equal probabilities, which ``notes`` mention. ``constrained_fit`` honours constraints on probabilities. How a
+        frame, array or path is read is said as for ``Table`` and ``read_table``.
 
         >>> from topdag import Table
         >>> table = Table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})
@@ -228,7 +232,7 @@ class Network:
         """
         from topdag.networks.fit import fit_network
 
-        return fit_network(self, table, ess)
+        return fit_network(self, table, ess, reading)
 
     def plain_names(self) -> Network:
         """The same under names that every program reads: letters, digits and underscores, a letter first."""

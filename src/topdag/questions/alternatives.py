@@ -5,27 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any, Unpack
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
-from topdag.scoring.scores import Scores
+from topdag.questions.request import About, Request, scores_of
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.search.lattice import lattice_of
 
 
 @dataclass(frozen=True, eq=False)
 class EdgeAlternatives:
     """``with_edge[i, j]``: the score of the best network with the edge names[i] -> names[j]; ``without_edge``: of the
-    best network without it; minus infinity where there is none. ``best``: the score of the best network of all."""
+    best network without it; minus infinity where there is none. ``best``: the score of the best network of all;
+    ``notes``: what was done to the table."""
 
     names: tuple[str, ...]
     best: float
     with_edge: Floats
     without_edge: Floats
+    notes: tuple[str, ...] = ()
 
     def loss_without(self, parent: str, child: str) -> float:
         """How much worse the best network without this edge is."""
@@ -61,18 +66,28 @@ class EdgeAlternatives:
         return self.names.index(parent), self.names.index(child)
 
 
+@brief
 def edge_alternatives(
-    scores: Scores, *, threads: int | None = None, on_progress: OnProgress | None = None
+    source: Any,
+    kind: KindLike = None,
+    *,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> EdgeAlternatives:
     """For every pair of variables the best network with and without an edge from one to the other."""
+    run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    request = Request.about(source, kind, about)
+    scores = request.scores or run.answer(lambda: scores_of(request, run, "all"), lambda _: "nothing is known yet")
+    assert scores is not None  # without a time limit only what is raised stops it
     scores.require_kept("edge_alternatives")
     scores.require_local("edge_alternatives", order=True)
     n = len(scores.names)
     with_edge, without_edge = np.full((n, n), -math.inf), np.full((n, n), -math.inf)
     if not scores.columns:  # the empty network is the only one
         np.copyto(without_edge, 0.0, where=~np.eye(n, dtype=bool))
-        return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge)
-    run = Run(threads=threads, on_progress=on_progress)
+        return EdgeAlternatives(scores.names, 0.0, with_edge, without_edge, scores.notes)
 
     def find() -> tuple[float, Floats, Floats] | None:
         lattice = lattice_of(scores.store, run, scores.before)
@@ -87,4 +102,4 @@ def edge_alternatives(
     without_edge[:] = best  # an edge at a constant column is never there
     with_edge[place], without_edge[place] = there.reshape(m, m), absent.reshape(m, m)
     np.fill_diagonal(without_edge, -math.inf)
-    return EdgeAlternatives(scores.names, best, with_edge, without_edge)
+    return EdgeAlternatives(scores.names, best, with_edge, without_edge, scores.notes)

@@ -1,4 +1,4 @@
-"""One function per question. Each takes Scores, or a table, frame, array or path, which it scores with BDeu(1)."""
+"""One function per question. Each takes Scores, or a table, frame, array or path with what is said about it."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import math
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
@@ -15,7 +16,17 @@ from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again
-from topdag.questions.request import SECONDS_FOR_A_LAST_LOOK, Request, Trail, scores_of, space_of, stats_of, upper_bound
+from topdag.questions.request import (
+    SECONDS_FOR_A_LAST_LOOK,
+    About,
+    Request,
+    Trail,
+    scores_of,
+    space_of,
+    stats_of,
+    upper_bound,
+)
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, named_engine, plan_lattice, require_takes
@@ -24,8 +35,10 @@ from topdag.search.lattice import best_on_all_sets, plan_block_lattice
 from topdag.search.precedence_lists import placed_lists
 
 
+@brief
 def best_network(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     start: Network | None = None,
@@ -36,8 +49,13 @@ def best_network(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> Answer:
     """The network with the highest score, proved.
+
+    ``source``: scores, or a table, frame, array or path. With these ``kind`` is a score or its name, BDeu(1) without
+    one, and everything that ``score``, ``Table`` and ``read_table`` take can be given here, and to every question:
+    ``best_network(frame, "bic", missing="drop", discretize="quantile(3)", max_parents=3)``.
 
     ``answer.proof.status`` is PROVED when no network in ``answer.proof.space`` scores more. When ``time_limit``
     (seconds) comes first, the answer is some network with a bound that no network exceeds. Ctrl-C raises
@@ -53,7 +71,7 @@ def best_network(
     asked the same again.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source, prior)
+    request = Request.about(source, kind, about, prior)
     named = None if engine is None else named_engine(engine)
     request = replace(
         request,
@@ -269,15 +287,13 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
     value = -math.inf if network is None else trail.score_of(network)
     bound = max(upper_bound(trail), value) if status is Status.STOPPED else value
     gap = bound - value if status is Status.STOPPED else 0.0
-    known = trail.scores or trail.request.table
-    notes = known.notes if known is not None else ()
     return Answer(
         network,
         value,
         Proof(status, bound, gap, limit_text(limit), space_of(trail)),
         stats_of(trail, run),
         trail.request.kind,
-        notes,
+        trail.notes,
         trail.request.prior,
     )
 

@@ -6,11 +6,12 @@ import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, Unpack, cast
 
 import numpy as np
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList
@@ -21,8 +22,9 @@ from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_few
-from topdag.questions.request import Request, Trail, run_stats, scores_of, space_of, upper_bound
+from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
@@ -36,15 +38,18 @@ LISTING = f"{Engine.DENSE.value} and depth-first listing"
 AnyList = TypeVar("AnyList", bound=BestList[Any])
 
 
+@brief
 def k_best_networks(
     source: Any,
     k: int,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> NetworkList:
     """The k networks with the highest scores, best first; fewer only when there are not so many.
 
@@ -53,12 +58,16 @@ def k_best_networks(
     several networks are best, the first need not be the one that ``best_network`` gives (docs/explanation/method.md).
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(NetworkList, Request.about(source, prior), Wanted("k_best_networks", most=checked_k(k)), run)
+    return list_of(
+        NetworkList, Request.about(source, kind, about, prior), Wanted("k_best_networks", most=checked_k(k)), run
+    )
 
 
+@brief
 def networks_within(
     source: Any,
     factor: float,
+    kind: KindLike = None,
     *,
     at_most: int | None = None,
     prior: Prior | None = None,
@@ -66,6 +75,7 @@ def networks_within(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> NetworkList:
     """All networks at least 1/factor as probable as the best one, by the data; with ``at_most``, the best of them.
 
@@ -73,47 +83,56 @@ def networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("networks_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(NetworkList, Request.about(source, prior), wanted, run)
+    return list_of(NetworkList, Request.about(source, kind, about, prior), wanted, run)
 
 
+@brief
 def k_best_classes(
     source: Any,
     k: int,
+    kind: KindLike = None,
     *,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> ClassList:
     """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return list_of(ClassList, Request.about(source), Wanted("k_best_classes", most=checked_k(k)), run)
+    return list_of(ClassList, Request.about(source, kind, about), Wanted("k_best_classes", most=checked_k(k)), run)
 
 
+@brief
 def classes_within(
     source: Any,
     factor: float,
+    kind: KindLike = None,
     *,
     at_most: int | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> ClassList:
     """All classes at least 1/factor as probable as the best one, network for network; with ``at_most``, the best."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("classes_within", most=_checked_at_most(at_most), factor=_checked_factor(factor))
-    return list_of(ClassList, Request.about(source), wanted, run)
+    return list_of(ClassList, Request.about(source, kind, about), wanted, run)
 
 
+@brief
 def count_networks_within(
     source: Any,
     factor: float,
+    kind: KindLike = None,
     *,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> int:
     """How many networks are within this Bayes factor of the best; none of them is stored.
 
@@ -122,32 +141,38 @@ def count_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_networks_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.NETWORKS, Trail(Request.about(source)), wanted, run)
+    return count_of(_core.Listed.NETWORKS, Trail(Request.about(source, kind, about)), wanted, run)
 
 
+@brief
 def count_classes_within(
     source: Any,
     factor: float,
+    kind: KindLike = None,
     *,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> int:
     """How many classes are within this Bayes factor of the best; none of them is stored. Stopped as for networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("count_classes_within", factor=_checked_factor(factor))
-    return count_of(_core.Listed.CLASSES, Trail(Request.about(source)), wanted, run)
+    return count_of(_core.Listed.CLASSES, Trail(Request.about(source, kind, about)), wanted, run)
 
 
+@brief
 def iter_networks_within(
     source: Any,
     factor: float,
+    kind: KindLike = None,
     *,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> Iterator[Network]:
     """The networks within this Bayes factor of the best, one by one, in no particular order.
 
@@ -156,7 +181,7 @@ def iter_networks_within(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("iter_networks_within", factor=_checked_factor(factor))
-    request = Request.about(source)
+    request = Request.about(source, kind, about)
     with run.hearing():
         scores = scores_for(request, wanted, run)
     return _streamed(scores, wanted, run)

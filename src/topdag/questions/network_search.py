@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
@@ -21,7 +22,8 @@ from topdag.questions.decide import Question, decide
 from topdag.questions.list_sources import Wanted, wide_enough
 from topdag.questions.lists import checked_k, in_words, only_the_empty_network, out_of_time, scores_for
 from topdag.questions.prior_search import PUBLISHED_BLOCK, NetworkPrior, require_prior, search_with_prior
-from topdag.questions.request import Request, run_stats
+from topdag.questions.request import About, Request, run_stats
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine, require_narrow
 from topdag.search.lattice import lattice_of
@@ -33,9 +35,11 @@ SHARE_FOR_NODES = 0.5
 MOST_BLOCK = 10**9
 
 
+@brief
 def search_networks(
     source: Any,
     k: int,
+    kind: KindLike = None,
     *,
     prior: EdgePrior | FairPrior | OrderModular | NetworkPrior | None = None,
     published: bool = False,
@@ -44,6 +48,7 @@ def search_networks(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> NetworkList:
     """The k best networks by best-first search over partial networks: the list of ``k_best_networks``.
 
@@ -65,10 +70,12 @@ def search_networks(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Wanted("search_networks", most=checked_k(k))
     if prior is None or isinstance(prior, EdgePrior | FairPrior):
-        return run.answer(lambda: _searched(Request.about(source, prior), wanted, block, run), in_words)
+        return run.answer(lambda: _searched(Request.about(source, kind, about, prior), wanted, block, run), in_words)
 
     def find() -> NetworkList:
-        return search_with_prior(scores_for(Request.about(source), wanted, run), wanted, prior, block, published, run)
+        return search_with_prior(
+            scores_for(Request.about(source, kind, about), wanted, run), wanted, prior, block, published, run
+        )
 
     return run.answer(find, in_words)
 

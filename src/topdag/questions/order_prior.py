@@ -126,9 +126,8 @@ def best_by_orders(trail: Trail, run: Run) -> Answer | None:
     status = Status.PROVED if found.limit is None else Status.STOPPED
     bound = value if status is Status.PROVED else max(value, found.bound + added + trail.scores.rounding)
     proof = Proof(status, bound, bound - value, limit_text(found.limit), _space(trail))
-    notes = trail.request.table.notes if trail.request.table is not None else ()
     stats = replace(stats_of(trail, run), work=found.work)
-    return Answer(network, value, proof, stats, trail.request.kind, notes, trail.request.prior)
+    return Answer(network, value, proof, stats, trail.request.kind, trail.notes, trail.request.prior)
 
 
 def list_by_orders(trail: Trail, most: int, factor: float, run: Run) -> NetworkList:

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
-from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
-from topdag.knowledge.constraints import Constraints
-from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes, require_few
-from topdag.questions.request import Request
+from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
 from topdag.scoring.all_sets import require_storable, within_columns
 from topdag.scoring.choice import affordable_parents
-from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDeu, BDs, ScoreKind, SetScore
+from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
-from topdag.scoring.score import check_constraints, check_kind, check_max_parents
 from topdag.scoring.task import scored_columns
 from topdag.search.engines import (
     BLOCK_LIMIT,
@@ -87,7 +85,7 @@ class Plan:
     ``seconds``: a rough guess for two cores, ``scoring`` and ``search`` its parts; None where it depends on the data.
     ``listed``: families that can matter are scored as lists; then ``scoring`` and ``memory`` are what it can take at
     most. ``memory``: bytes; ``fits``: whether so many are there; ``advice``: what to change where they are not, or
-    where it will take long.
+    where it will take long; ``notes``: what was done to the table.
     """
 
     question: str
@@ -103,6 +101,7 @@ class Plan:
     fits: bool
     advice: str
     listed: bool = False
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         lines = [
@@ -114,7 +113,8 @@ class Plan:
             f"memory     {self._about}{shown_bytes(self.memory)}{self._remark}",
         ]
         advice = [f"advice     {self.advice}"] if self.advice else []
-        return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice])
+        notes = [f"note       {note}" for note in self.notes]
+        return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice, *notes])
 
     @property
     def _is_open(self) -> bool:
@@ -149,15 +149,15 @@ class _Cost:
     memory: float
 
 
+@brief
 def plan(
     source: Any,
-    kind: ScoreKind | None = None,
+    kind: KindLike = None,
     *,
     question: str = "best",
-    max_parents: int | None = None,
     prior: Prior | None = None,
-    constraints: Constraints | None = None,
     memory_limit: int | str | None = None,
+    **about: Unpack[About],
 ) -> Plan:
     """What a question about a table would take, without asking it.
 
@@ -170,25 +170,23 @@ def plan(
     time       about a moment
     memory     about 12.3 kB
     """
-    kind = BDeu() if kind is None else kind
-    check_kind(kind)
-    check_max_parents(max_parents)
-    check_prior(prior)
-    check_constraints(constraints)
     if question not in QUESTIONS:
         raise ScoreError(f"question must be one of {', '.join(map(repr, QUESTIONS))}, not {question!r}.")
-    table = as_table(source, kind.numbers)
-    kind.require_columns(table)
-    request = Request(table, kind, max_parents, prior=prior, constraints=constraints)
+    request = replace(Request.about(source, kind, about, prior), scores=None)
+    table, kind = request.table, request.kind
+    if table is None or kind is None:
+        raise ScoreError("A plan is for a table; these scores do not hold theirs.")
     n = len(scored_columns(table))
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
     asked = (in_words, n, table.n_rows, kind)
+    notes = (*table.notes, *kind.notes_on(table))
     try:
         decision = decide(request, of_what)
         _require_scorable(request, decision, n)
     except (TooLarge, ScoreError, ConstraintError) as error:
-        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=_advice(n, kind, question))
+        advice = _advice(n, kind, question)
+        return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
     cost = _cost(decision, request, n, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
     fits, listed = cost.memory <= allowed, _is_listed(decision)
@@ -204,6 +202,7 @@ def plan(
         fits=fits,
         advice=_advice(n, kind, question) if is_long or not fits else "",
         listed=listed,
+        notes=notes,
     )
 
 

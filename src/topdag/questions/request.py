@@ -6,19 +6,20 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from topdag import _core
 from topdag._util.run import Run, peak_memory
 from topdag.answers.results import Stats
-from topdag.data.convert import as_table
+from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
+from topdag.errors import ScoreError
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import BDeu, ScoreKind, coded
+from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
-from topdag.scoring.score import score_within
+from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.search.engines import Choice, Engine, OrderBound
@@ -30,6 +31,13 @@ if TYPE_CHECKING:
 
 SECONDS_FOR_A_LAST_LOOK = 0.5
 """How long a stopped search may still take to find a network to show, and again for a bound."""
+
+
+class About(Reading, total=False):
+    """What can be said in every question about a table, frame, array or path, beside the score."""
+
+    constraints: Constraints | None
+    max_parents: int | None
 
 
 @dataclass(frozen=True)
@@ -48,14 +56,27 @@ class Request:
     checkpoint: Path | None = None
 
     @classmethod
-    def about(cls, source: Any, prior: Prior | None = None) -> Request:
-        """About scores, or about a table, frame, array or path, to be scored with BDeu(1)."""
+    def about(
+        cls, source: Any, kind: KindLike = None, about: About | None = None, prior: Prior | None = None
+    ) -> Request:
+        """About scores, or about a table, frame, array or path, read as is said and to be scored with this kind."""
         check_prior(prior)
+        said: dict[str, Any] = dict(about or {})
+        check_arguments(said, About.__annotations__)
         if isinstance(source, Scores):
+            given = [*(["kind"] if kind is not None else []), *said]
+            if given:
+                names = ", ".join(f"{name}=" for name in given)
+                raise ScoreError(f"{names} goes with a table; these scores were made already, by score(table, kind).")
             source.require_no_prior()
             request = cls.from_scores(source, prior=prior)
         else:
-            request = cls(as_table(source), BDeu(), prior=prior)
+            constraints, max_parents = said.pop("constraints", None), said.pop("max_parents", None)
+            check_constraints(constraints)
+            check_max_parents(max_parents)
+            scored_by = as_kind(kind)
+            table = as_table(source, scored_by.numbers, cast(Reading, said))
+            request = cls(table, scored_by, max_parents, prior=prior, constraints=constraints)
         if request.kind is not None and request.table is not None:
             request.kind.require_columns(request.table)
         if isinstance(prior, EdgePrior):
@@ -108,6 +129,12 @@ class Trail:
 
     def __post_init__(self) -> None:
         self.scores = self.scores or self.request.scores
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what to know of it."""
+        known = self.scores or self.request.table
+        return () if known is None else known.notes
 
     def score_of(self, network: Network) -> float:
         """The data's score and the log weight of the prior."""

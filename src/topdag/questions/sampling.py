@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior, check_prior
 from topdag.questions.decide import Question, decide, require_samplable
-from topdag.questions.request import Request, run_stats, scores_of
+from topdag.questions.request import About, Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
@@ -26,9 +28,11 @@ LARGEST_LOG_WEIGHT = 1e6
 MOST_SEEDS = 2**64
 
 
+@brief
 def sample_networks(
     source: Any,
     n_samples: int,
+    kind: KindLike = None,
     *,
     seed: int = 0,
     prior: Prior | None = None,
@@ -36,6 +40,7 @@ def sample_networks(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> NetworkSample:
     """Independent networks, each drawn with exactly its posterior probability: no chain, nothing to wait for.
 
@@ -44,7 +49,7 @@ def sample_networks(
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source)
+    request = Request.about(source, kind, about)
     scores = request.scores
     if scores is not None and scores.automatic and request.table is not None and not scores.is_kept():
         request = replace(request, scores=None)  # the table is scored again

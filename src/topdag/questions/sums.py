@@ -5,25 +5,25 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Result, Run
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
-from topdag.data.convert import as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
-from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior, check_prior
+from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.networks.checks import require_known
 from topdag.questions.decide import Question, decide, require_summable
-from topdag.questions.request import Request, run_stats
+from topdag.questions.request import About, Request, run_stats
 from topdag.scoring.allowed import admitted
-from topdag.scoring.kinds.discrete import BDeu, ScoreKind
+from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.score import score_within
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
@@ -43,14 +43,17 @@ MOST_FOR_ORDERED_PATHS = 14
 take too long."""
 
 
+@brief
 def log_evidence(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> float:
     """The natural log of the sum over all networks of exp(score): every network has weight one, or that of ``prior``.
 
@@ -58,76 +61,90 @@ def log_evidence(
     have no partial answer: OutOfTime when ``time_limit`` comes first.
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _asked("log_evidence", run, lambda: _log_total(_scored(source, prior, TOTAL, run), prior, run))
+    return _asked("log_evidence", run, lambda: _log_total(_scored(source, kind, about, prior, TOTAL, run), prior, run))
 
 
+@brief
 def log_prior_total(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> float:
     """The natural log of the weight of all allowed networks before the data: without a prior, of their number."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def total() -> float:
-        return _log_total(_without_data(_scored(source, prior, TOTAL, run), run), prior, run)
+        return _log_total(_without_data(_scored(source, kind, about, prior, TOTAL, run), run), prior, run)
 
     return _asked("log_prior_total", run, total)
 
 
+@brief
 def edge_posteriors(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> EdgePosteriors:
     """The probability of every edge, averaged over all networks: ``edges["smoke", "lung"]``, ``edges.matrix``."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    return _asked("edge_posteriors", run, lambda: _posteriors(source, prior, Purpose(), run).edges)
+    return _asked("edge_posteriors", run, lambda: _posteriors(source, kind, about, prior, Purpose(), run).edges)
 
 
+@brief
 def path_posteriors(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> PathPosteriors:
     """The probability, for every pair, that the first is an ancestor of the second, averaged over all networks."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    found = _asked("path_posteriors", run, lambda: _posteriors(source, prior, Purpose(paths=True), run))
+    found = _asked("path_posteriors", run, lambda: _posteriors(source, kind, about, prior, Purpose(paths=True), run))
     assert found.paths is not None
     return found.paths
 
 
+@brief
 def parent_set_posteriors(
     source: Any,
     variable: str,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> ParentSetPosteriors:
     """The probability of every parent set of one variable, most probable first. For several: ``network_posteriors``."""
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Purpose(parent_sets_of=(variable,))
-    found = _asked("parent_set_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
+    found = _asked("parent_set_posteriors", run, lambda: _posteriors(source, kind, about, prior, wanted, run))
     return found.parent_sets(variable)
 
 
+@brief
 def network_posteriors(
     source: Any,
+    kind: KindLike = None,
     *,
     prior: Prior | None = None,
     paths: bool = True,
@@ -136,6 +153,7 @@ def network_posteriors(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> NetworkPosteriors:
     """Evidence, edges, paths and parent sets from one sum: ``.edges``, ``.paths``, ``.parent_sets("lung")``.
 
@@ -143,7 +161,7 @@ def network_posteriors(
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     wanted = Purpose(paths=paths, parent_sets_of=None if parent_sets_of is None else tuple(parent_sets_of))
-    return _asked("network_posteriors", run, lambda: _posteriors(source, prior, wanted, run))
+    return _asked("network_posteriors", run, lambda: _posteriors(source, kind, about, prior, wanted, run))
 
 
 @dataclass(frozen=True)
@@ -176,18 +194,16 @@ class _TimeIsUp(Exception):
     """The time is up."""
 
 
-def _scored(source: Any, prior: Prior | None, wanted: Purpose, run: Run) -> Scores:
+def _scored(source: Any, kind: KindLike, about: About, prior: Prior | None, wanted: Purpose, run: Run) -> Scores:
     """All families of the source."""
-    check_prior(prior)
-    scores: Scores | None
-    if not isinstance(source, Scores):
-        scores = score_for_sums(as_table(source), BDeu(), None, prior, wanted, run)
-    elif source.automatic and source.table is not None and source.kind is not None and not source.is_kept():
-        scores = score_for_sums(source.table, source.kind, source.max_parents, prior, wanted, run, source.constraints)
+    request = Request.about(source, kind, about, prior)
+    scores = request.scores
+    if scores is None or (scores.automatic and request.table is not None and not scores.is_kept()):
+        table, asked_kind, known = request.table, request.kind, request.constraints
+        assert table is not None and asked_kind is not None
+        scores = score_for_sums(table, asked_kind, request.max_parents, prior, wanted, run, known)
     else:
-        scores = source
         scores.require_kept("A sum over all networks")
-        scores.require_no_prior()
         held = scores.store.n_bytes
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
@@ -364,8 +380,10 @@ def _require_small(defect: float, cancellation: float) -> None:
         )
 
 
-def _posteriors(source: Any, prior: Prior | None, wanted: Purpose, run: Run) -> NetworkPosteriors:
-    scores = _scored(source, prior, wanted, run)
+def _posteriors(
+    source: Any, kind: KindLike, about: About, prior: Prior | None, wanted: Purpose, run: Run
+) -> NetworkPosteriors:
+    scores = _scored(source, kind, about, prior, wanted, run)
     ordered = scores_of_orders(scores, prior, run)
     found = _summed(ordered, prior, wanted, run)
     averaged = Averaged(
@@ -375,6 +393,7 @@ def _posteriors(source: Any, prior: Prior | None, wanted: Purpose, run: Run) -> 
         found.cancellation,
         found.defect,
         _stats(scores, prior, run),
+        scores.notes,
     )
     n = len(scores.names)
     edges, paths = np.zeros((n, n)), np.zeros((n, n)) if wanted.paths else None

@@ -49,6 +49,12 @@ class Gathered:
     is_interrupted: bool = False
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what to know of it."""
+        known = self.table if isinstance(self.best, Missing) else self.best
+        return () if known is None else known.notes
+
+    @property
     def what(self) -> str:
         """What the list holds, or would hold."""
         if not isinstance(self.listed, Missing):

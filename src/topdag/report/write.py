@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import Any, Unpack
 
 from topdag._util.atomic_write import FilePath, write_whole
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run
 from topdag.answers.lists import BestList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
-from topdag.questions.request import Request
+from topdag.questions.request import About, Request
 from topdag.report.gathered import Gathered
 from topdag.report.gathering import gather, note_sums
+from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 
 DEFAULT_K, LARGEST_K = 20, 1000
@@ -23,9 +25,11 @@ PARTS = (Answer, BestList, NetworkPosteriors, EdgePosteriors, PathPosteriors)
 PAGE_SUFFIXES = (".html", ".htm")
 
 
+@brief
 def write_report(
     path: FilePath,
     *content: Any,
+    kind: KindLike = None,
     k: int = DEFAULT_K,
     prior: Prior | None = None,
     title: str | None = None,
@@ -33,15 +37,16 @@ def write_report(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **about: Unpack[About],
 ) -> None:
     """Writes one self-contained HTML page: the data, the best network with its proof, the k best classes, how sure
     each edge and path is, what was assumed, what it cost.
 
-    ``content``: scores, or a table, frame, array or path, scored with BDeu(1); and answers that are there already,
-    which are not asked for again. Only with answers, the page shows just these. Under a ``prior``, or a score that is
-    not the same for all networks of a class, the list is one of networks. What cannot be had within the limits is
-    left out, and the page says why; Ctrl-C leaves out the rest, and so does what ``on_progress`` raises, which is then
-    raised when the page is written.
+    ``content``: scores, or a table, frame, array or path, with all that a question takes; and answers that are there
+    already, which are not asked for again. Only with answers, the page shows just these. Under a ``prior``, or a score
+    that is not the same for all networks of a class, the list is one of networks. What cannot be had within the limits
+    is left out, and the page says why; Ctrl-C leaves out the rest, and so does what ``on_progress`` raises, which is
+    then raised when the page is written.
 
     >>> write_report("asia.html", "asia.csv", k=10)
     """
@@ -54,7 +59,7 @@ def write_report(
     sources = [part for part in content if not isinstance(part, PARTS)]
     if len(sources) > 1 or not content:
         raise ScoreError("Give one table or scores, or answers, or both, after the name of the page.")
-    request = Request.about(sources[0], prior) if sources else None
+    request = Request.about(sources[0], kind, about, prior) if sources else None
     found = _known(parts, request)
     if request is not None:
         gather(request, k, run, known=found)

@@ -8,15 +8,16 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
-from topdag.data.convert import as_table
+from topdag._util.brief import brief
+from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
-from topdag.scoring.kinds.discrete import BIC, ScoreKind
+from topdag.scoring.kinds.discrete import BIC, KindLike, as_kind
 from topdag.scoring.mdl_theorems import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.scoring.score import score
 from topdag.search.engines import LATTICE_LIMIT
@@ -31,7 +32,10 @@ class ParentBound:
     rule: str
 
 
-def parent_bounds(table: Any, kind: ScoreKind, keep: Keep, *, threads: int | None = None) -> Mapping[str, ParentBound]:
+@brief
+def parent_bounds(
+    table: Any, kind: KindLike, keep: Keep, *, threads: int | None = None, **reading: Unpack[Reading]
+) -> Mapping[str, ParentBound]:
     """How many parents each variable needs at most.
 
     ``keep="best"``: some best network has no more. ``KBest(k)``: no network that scores as much as the k-th best
@@ -42,10 +46,10 @@ def parent_bounds(table: Any, kind: ScoreKind, keep: Keep, *, threads: int | Non
     >>> parent_bounds(td.example_table(), td.BIC(), "best")["dysp"]
     ParentBound(limit=6, rule='theorem 2')
     """
-    table = as_table(table)
-    if not isinstance(kind, BIC):
-        raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {kind!r}.")
-    kind.require_columns(table)
+    table, scored_by = as_table(table, reading=reading), as_kind(kind)
+    if not isinstance(scored_by, BIC):
+        raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {scored_by!r}.")
+    scored_by.require_columns(table)
     keep_epsilon(keep)  # checks it
     facts = [VariableFacts.of(table, x) for x in range(table.n_variables)]
     bounds = [bound_before_scoring(fact, keep) for fact in facts]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from topdag import _core
+from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run, is_whole
-from topdag.data.convert import as_table
+from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
@@ -18,7 +19,7 @@ from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
-from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind
+from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
@@ -34,9 +35,10 @@ if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
 
 
+@brief
 def score(
     table: Any,
-    kind: ScoreKind,
+    kind: KindLike = None,
     *,
     constraints: Constraints | None = None,
     max_parents: int | None = None,
@@ -44,8 +46,12 @@ def score(
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
+    **reading: Unpack[Reading],
 ) -> Scores:
     """Scores every family of a table (or frame, array, path) that a question can need.
+
+    ``kind``: a score or its name; without one BDeu(1). How a frame, array or path is read is said as for ``Table`` and
+    ``read_table``.
 
     ``keep="all"`` serves every question; ``"best"`` drops what one best network cannot need, ``Within(factor)``
     what no network within that Bayes factor of the best can need, ``KBest(k)`` what none of the k best networks (or
@@ -57,9 +63,9 @@ def score(
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> Scores | None:
-        check_kind(kind)
-        read = as_table(table, kind.numbers)
-        return score_within(read, kind, run, max_parents=max_parents, keep=keep, constraints=constraints)
+        scored_by = as_kind(kind)
+        read = as_table(table, scored_by.numbers, reading)
+        return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
     assert scores is not None  # without a time limit only what is raised stops it
@@ -81,7 +87,6 @@ def score_within(
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted; ``form``: how the table is
     scored, where that was decided already."""
-    check_kind(kind)
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
     check_max_parents(max_parents)
@@ -211,14 +216,6 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
     return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
-
-
-def check_kind(kind: object) -> None:
-    if not isinstance(kind, ScoreKind):
-        meant = KINDS_BY_NAME.get(kind.lower()) if isinstance(kind, str) else kind
-        name = meant.__name__ if isinstance(meant, type) and issubclass(meant, ScoreKind) else None
-        hint = f"; write {name}()" if name else ""
-        raise ScoreError(f"kind must be a score such as BDeu() or BIC(), not {kind!r}{hint}.")
 
 
 def check_constraints(constraints: object) -> None:

@@ -9,8 +9,9 @@ from typing import Any
 from topdag.answers.check import Check, check_claims, check_network
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.options import add_reading, add_score, kind_from, require_order, table_from
-from topdag.cli.output import labelled, score_lines
+from topdag.cli.output import about_table, labelled, score_lines
 from topdag.cli.streams import say
+from topdag.data.table import Table
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.io.networks import read_json
 from topdag.networks.network import Network
@@ -54,12 +55,12 @@ def check_answer(args: Namespace) -> Exit:
     try:
         network = _network(content)
     except NetworkError as error:
-        return _report(None, [str(error)], kind)
+        return _report(None, [str(error)], kind, table)
     found = check_network(network, table, kind)
     problems = list(found.problems)
     if content["format"] == "topdag-answer":
         problems += check_claims(content, found.score)
-    return _report(found, problems, kind)
+    return _report(found, problems, kind, table)
 
 
 def _network(content: Mapping[str, Any]) -> Network:
@@ -94,8 +95,8 @@ def _said_kind(path: str, content: Mapping[str, Any]) -> ScoreKind | None:
         raise FileError(f"{path}: {error}") from None
 
 
-def _report(found: Check | None, problems: list[str], kind: ScoreKind) -> Exit:
-    lines = [] if found is None else score_lines(found.score, kind)
+def _report(found: Check | None, problems: list[str], kind: ScoreKind, table: Table) -> Exit:
+    lines = about_table(table, table.notes) + ([] if found is None else score_lines(found.score, kind))
     if problems:
         say("\n".join([*lines, *(labelled("wrong", problem) for problem in problems)]))
         return Exit.FAILED

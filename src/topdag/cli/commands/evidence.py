@@ -15,7 +15,7 @@ from topdag.cli.averaging import (
     limits,
 )
 from topdag.cli.command import Command, Exit
-from topdag.cli.output import as_json, labelled
+from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import say
 from topdag.knowledge.priors import Prior
 from topdag.questions.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
@@ -45,15 +45,16 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def print_evidence(args: Namespace) -> Exit:
-    found, code = ask_all(args, _evidence, TOTAL)
-    if found is None:
+    asked, code = ask_all(args, lambda scores, prior, run: (scores.table, _evidence(scores, prior, run)), TOTAL)
+    if asked is None:
         return code
+    table, found = asked
     if args.json:
         say(as_json(found))
     elif args.quiet:
         say(f"{found['log_evidence']:.6f}")
     else:
-        say("\n".join(_lines(found)))
+        say("\n".join([*_lines(found), *about_table(table, found["notes"])]))
     return code
 
 
@@ -68,6 +69,7 @@ def _evidence(scores: Scores, prior: Prior | None, run: Run) -> dict[str, Any]:
         "log_evidence_normalised": value - total,
         "prior": UNIFORM if prior is None else str(prior),
         "space": scores.describe_space(),
+        "notes": list(scores.notes),
     }
 
 

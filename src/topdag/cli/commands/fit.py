@@ -7,14 +7,12 @@ from argparse import ArgumentParser, Namespace
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked, writable_network
 from topdag.cli.options import add_reading, require_order, table_from
-from topdag.cli.output import labelled
-from topdag.cli.streams import mention, say
+from topdag.cli.output import mention_notes
+from topdag.cli.streams import say
 from topdag.cli.values import number
 from topdag.io.formats.bif import bif_text
 from topdag.io.networks import read_network, write_network
-from topdag.networks.fit import fit_network
-from topdag.scoring.kinds.discrete import BDeu
-from topdag.scoring.kinds.gaussian import MixedBIC
+from topdag.networks.fit import NUMBERS_INSTEAD, fit_network
 
 PAGE = f"""\
 Gives a network probabilities from a table and writes it for programs that reason with networks:
@@ -54,12 +52,11 @@ def fit(args: Namespace) -> Exit:
     target = None if args.output is None else writable_network(args.output, (args.file, args.network))
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")
-    kind = MixedBIC() if args.discretize is None else BDeu()  # numbers that nothing cuts are refused by the fit
-    fitted = fit_network(read_network(args.network), table_from(args, kind), args.ess)
+    table = table_from(args, or_else=NUMBERS_INSTEAD)
+    fitted = fit_network(read_network(args.network), table, args.ess)
     made = plain_if_asked(fitted, args)
     if not args.quiet:
-        for note in fitted.notes:
-            mention(labelled("note", note))
+        mention_notes((*table.notes, *fitted.notes))
     if target is None:
         say(bif_text(made).rstrip())
         return Exit.FINE

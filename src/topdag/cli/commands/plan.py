@@ -11,6 +11,7 @@ from topdag.cli.options import add_max_parents, add_prior, add_reading, add_scor
 from topdag.cli.output import as_json
 from topdag.cli.streams import say
 from topdag.cli.values import size_in_bytes
+from topdag.cli.wording import in_options
 from topdag.questions.plan import QUESTIONS, plan
 from topdag.scoring.kinds.discrete import kind_to_dict
 
@@ -59,8 +60,7 @@ def show_plan(args: Namespace) -> Exit:
         constraints=known_from(args),
         memory_limit=args.memory_limit,
     )
-    text = str(found).replace("max_parents", "--max-parents").replace("time_limit", "--time-limit")
-    text = text.replace("prior=OrderModular()", "--prior order-modular")
+    text = in_options(str(found)).replace("prior=OrderModular()", "--prior order-modular")
     say(as_json({**asdict(found), "kind": kind_to_dict(found.kind)}) if args.json else text)
     return Exit.FINE if found.fits else Exit.TOO_LARGE
 

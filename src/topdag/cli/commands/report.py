@@ -25,7 +25,7 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import labelled, progress_line
+from topdag.cli.output import about_table, labelled, progress_line
 from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
@@ -101,7 +101,7 @@ def make_report(args: Namespace) -> Exit:
         found = gather(_asked(args), args.k, run)
     write_page(target, found, args.title or title_of(args.file))
     if not args.quiet:
-        say(_said(args.output, found))
+        say("\n".join([_said(args.output, found), *about_table(found.table, found.notes)]))
     return _exit_of(found)
 
 

@@ -32,7 +32,7 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import as_json, labelled, progress_line, table_in_words, write_text
+from topdag.cli.output import about_table, as_json, labelled, progress_line, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.data.table import Table
@@ -139,6 +139,7 @@ def _content(drawn: NetworkSample, prior: str) -> dict[str, Any]:
         "samples": len(drawn),
         "distinct": drawn.n_distinct,
         "error": drawn.error,
+        "notes": list(drawn.notes),
         "edges": list(_edges(drawn)),
     }
 
@@ -188,7 +189,7 @@ def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
             f"drawn independently with its posterior probability, rounding {drawn.error:.0e}.",
         )
     )
-    lines += [] if table is None else [labelled("table", table_in_words(table))]
+    lines += about_table(table, drawn.notes)
     lines.append(labelled("time", f"{stats.seconds:.3f} s, {shown_bytes(stats.memory)} planned, {stats.engine}"))
     return "\n".join(lines)
 

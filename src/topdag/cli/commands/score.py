@@ -21,8 +21,8 @@ from topdag.cli.options import (
     table_from,
     writable,
 )
-from topdag.cli.output import family_text, labelled, network_text, progress_line, score_lines
-from topdag.cli.streams import mention, say
+from topdag.cli.output import family_text, mention_notes, network_text, progress_line, score_lines
+from topdag.cli.streams import say
 from topdag.cli.values import keep
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
@@ -94,6 +94,8 @@ def score_table(args: Namespace) -> Exit:
     refuse(args, ONLY_FOR_FILES, "this goes with -o")
     network = None if args.network is None else read_network(args.network)
     table = table_from(args)
+    if not args.quiet:
+        mention_notes((*table.notes, *kind.notes_on(table)))
     if network is None:
         return _print_family(table, kind, args.family)
     return _print_network(table, kind, network)
@@ -118,8 +120,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
         )
     write_scores(target, scores)
     if not args.quiet:
-        for note in table.notes:
-            mention(labelled("note", note))
+        mention_notes(scores.notes)
     say(_what_was_kept(args.output, scores))
     return Exit.FINE
 

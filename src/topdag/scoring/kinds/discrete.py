@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from topdag._core import CellKind, Penalty, SetFormula, score_set
 from topdag._util.arrays import Floats, Integers
+from topdag._util.messages import closest
 from topdag.errors import ScoreError
 from topdag.networks.checks import check_ess
 from topdag.networks.fitted import FittedNetwork
@@ -281,6 +282,29 @@ KINDS_BY_NAME: dict[str, type[ScoreKind]] = {
 
 _KINDS_BY_CLASS_NAME = {kind.__name__.lower(): kind for kind in KINDS_BY_NAME.values()}
 """The same, as files call them."""
+
+
+KindLike: TypeAlias = ScoreKind | str | None
+NAMES_ELSEWHERE = {"bic-d": "bic", "aic-d": "aic", "mdl": "bic"}
+"""As pgmpy and others call the same scores."""
+
+
+def as_kind(given: KindLike, argument: str = "kind") -> ScoreKind:
+    """The score that is meant: one, the name of one, or without any BDeu(1). ``argument``: what it was given as."""
+    if given is None:
+        return BDeu()
+    if isinstance(given, ScoreKind):
+        return given
+    if isinstance(given, str):
+        name = given.lower()
+        if (known := NAMES_ELSEWHERE.get(name, name)) in KINDS_BY_NAME:
+            return KINDS_BY_NAME[known]()
+        raise ScoreError(f"{argument}={given!r} is not known; {closest(given, list(KINDS_BY_NAME))}.")
+    is_class = isinstance(given, type) and issubclass(given, ScoreKind)
+    hint = f"; write {given.__name__}()" if is_class else ""
+    raise ScoreError(
+        f'{argument} must be a score such as BDeu() or BIC(), or its name, such as "bic", not {given!r}{hint}.'
+    )
 
 
 def kind_to_dict(kind: ScoreKind | None) -> dict[str, Any] | None:

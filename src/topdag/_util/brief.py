@@ -1,0 +1,43 @@
+"""Short tracebacks of what a user got wrong: the call that was made, not how the mistake was found."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable, Collection
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from topdag._util.messages import closest
+from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
+
+MISTAKES = (ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+class UnknownArgument(TypeError):
+    """An argument that nothing takes; ``known``: the names of those that were looked for."""
+
+    def __init__(self, name: str, known: Collection[str], asked: str = "") -> None:
+        super().__init__(f"{asked}there is no argument {name!r}; {closest(name, sorted(known))}")
+        self.name, self.known = name, known
+
+
+def brief(function: Callable[Given, Result]) -> Callable[Given, Result]:
+    """The same, but a mistake is raised as if the function itself had found it; all of the way with TOPDAG_TRACEBACK
+    set, as for the command line."""
+
+    @wraps(function)
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+        try:
+            return function(*args, **kwargs)
+        except UnknownArgument as mistake:
+            known = {*mistake.known, *inspect.signature(function).parameters}
+            raise UnknownArgument(mistake.name, known, f"{function.__name__}(): ") from None
+        except MISTAKES as mistake:
+            if os.environ.get("TOPDAG_TRACEBACK"):
+                raise
+            raise mistake.with_traceback(None) from mistake.__cause__
+
+    return called

@@ -1,0 +1,117 @@
+"""What keeps a table from being used, told at once, and what to say about it; what rows with gaps cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from topdag._util.messages import Place, listing, plural
+from topdag.data.columns import Column
+from topdag.data.discretize import counts_rows, floats_refused, holds_numbers
+from topdag.errors import TableError
+
+MANY_ROWS = 20
+"""From so many rows on, a state for each of them is no accident."""
+MUCH = 0.1
+"""The share of rows lost from which columns that cost most are named."""
+MOST_NAMED = 3
+SETTLED = "All settled at once:"
+
+RowsWithout: TypeAlias = Callable[[Sequence[str]], int]  # how many rows have no gap in other columns than these
+
+
+def check_usable(
+    columns: Sequence[Column], gaps: Mapping[str, NDArray[np.bool_]], floats: Sequence[str], or_else: str, place: Place
+) -> None:
+    """An error if there are gaps, or floats that are not states; it names columns that only tell rows apart too."""
+    found = [
+        f"{name!r} ({plural(int(rows.sum()), 'row')}, the first is {place(int(rows.argmax()))})"
+        for name, rows in gaps.items()
+    ]
+    apart = [column.name for column in columns if tells_rows_apart(column)]
+    refuse(found, costly_columns(gaps, len(columns)), floats, apart, or_else)
+
+
+def refuse(
+    gaps: Sequence[str], costly: Sequence[str], floats: Sequence[str], apart: Sequence[str], or_else: str
+) -> None:
+    """An error if there are gaps (each a column in words) or floats, with all troubles and what settles them."""
+    troubles = [*([gaps_refused(gaps)] if gaps else []), *([floats_refused(floats, or_else)] if floats else [])]
+    if not troubles:
+        return
+    if len(troubles) == 1 and not apart:
+        raise TableError(troubles[0])
+    if apart:
+        tell = "column {} only tells" if len(apart) == 1 else "columns {} only tell"
+        troubles.append(f"{tell.format(listing(apart))} rows apart")
+    leave_out = [*costly, *(name for name in apart if name not in costly)]
+    settled = ['missing="drop"'] * bool(gaps) + ['discretize="quantile(3)"'] * bool(floats)
+    settled += [f"leave_out={leave_out}"] * bool(leave_out)
+    lines = [f"{len(troubles)} things keep this table from being used:", *(f"- {trouble}" for trouble in troubles)]
+    raise TableError("\n".join([*lines, f"{SETTLED} {', '.join(settled)}"]))
+
+
+def gaps_refused(found: Sequence[str]) -> str:
+    return (
+        f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; "
+        'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
+    )
+
+
+def tells_rows_apart(column: Column) -> bool:
+    """Whether every row has a state of its own that is no quantity: a name, or the number of the row."""
+    if column.is_float or len(column.values) != len(column.codes) or len(column.codes) < MANY_ROWS:
+        return False
+    return not holds_numbers(column) or counts_rows(column)
+
+
+def note_on_dropped(dropped: int, n_rows: int, why: str, advice: str = "") -> tuple[str, ...]:
+    """A sentence if rows were dropped, an error if none is left."""
+    if dropped and dropped == n_rows:
+        raise TableError(f"no row is left: all {n_rows:,} were dropped because of {why}.{advice}".removesuffix("."))
+    verb = "was" if dropped == 1 else "were"
+    return (f"{dropped:,} of {n_rows:,} rows {verb} dropped because of {why}.{advice}",) if dropped else ()
+
+
+def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> str:
+    """Where dropping loses much: the columns that cost most, and what leaving them out would save."""
+    kept = rows_without([])
+    if n_rows - kept < MUCH * n_rows:
+        return ""
+    named = most_costly(n_gaps, n_columns, n_rows, rows_without)
+    saved = rows_without(named) - kept
+    if saved < MUCH * (n_rows - kept):
+        return ""
+    cost = ", ".join(f"{name!r} ({plural(n_gaps[name], 'row')})" for name in named)
+    return f" Most are missing in {cost}: leave_out={named} keeps {kept + saved:,} rows instead of {kept:,}."
+
+
+def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> list[str]:
+    """The columns with most gaps, as few as make dropping cheap; two columns are left at least."""
+    by_cost = sorted(n_gaps, key=lambda name: -n_gaps[name])[: min(MOST_NAMED, n_columns - 2)]
+    enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < MUCH * n_rows)
+    return by_cost[: next(enough, len(by_cost))]
+
+
+def costly_columns(gaps: Mapping[str, NDArray[np.bool_]], n_columns: int) -> list[str]:
+    """Those without which dropping rows would cost little, where it costs more than half of them."""
+    if not gaps:
+        return []
+    rows_without, n_rows = counting_rows(gaps), len(next(iter(gaps.values())))
+    if 2 * rows_without([]) >= n_rows:
+        return []
+    return most_costly({name: int(rows.sum()) for name, rows in gaps.items()}, n_columns, n_rows, rows_without)
+
+
+def counting_rows(gaps: Mapping[str, NDArray[np.bool_]]) -> RowsWithout:
+    """How many rows have no gap, asked for columns left out."""
+    n_rows = len(next(iter(gaps.values())))
+
+    def rows_without(left_out: Sequence[str]) -> int:
+        others = [rows for name, rows in gaps.items() if name not in left_out]
+        return n_rows - int(np.any(others, axis=0).sum()) if others else n_rows
+
+    return rows_without

@@ -1,0 +1,115 @@
+"""Every question takes a frame with all that is to be said about reading and scoring it."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import topdag as td
+
+ROWS = 60
+FRAME = pd.DataFrame(
+    {
+        "id": [f"n{i}" for i in range(ROWS)],
+        "size": [(i * 7 % ROWS) + 0.5 for i in range(ROWS)],
+        "price": [3 * (i * 7 % ROWS) for i in range(ROWS)],
+        "kind": [None if i % 20 == 0 else "ab"[i * 7 % ROWS > 30] for i in range(ROWS)],
+        "other": [i % 3 for i in range(ROWS)],
+    }
+)
+READING: dict[str, Any] = {"missing": "drop", "discretize": "quantile(3)", "leave_out": ["id"]}
+KNOWN = td.Constraints(forbidden_edges=[("size", "price")])
+SCORING: dict[str, Any] = {"constraints": KNOWN, "max_parents": 2}
+SCORES = td.score(td.Table(FRAME, **READING), td.BIC(), **SCORING, keep="all")
+QUESTIONS: dict[str, tuple[Callable[..., Any], tuple[Any, ...], Callable[[Any], Any]]] = {
+    "best_network": (td.best_network, (), lambda found: found.network),
+    "k_best_networks": (td.k_best_networks, (3,), list),
+    "networks_within": (td.networks_within, (3,), list),
+    "k_best_classes": (td.k_best_classes, (3,), list),
+    "classes_within": (td.classes_within, (3,), list),
+    "count_networks_within": (td.count_networks_within, (3,), int),
+    "count_classes_within": (td.count_classes_within, (3,), int),
+    "iter_networks_within": (td.iter_networks_within, (3,), lambda found: sorted(map(str, found))),
+    "search_networks": (td.search_networks, (3,), list),
+    "log_evidence": (td.log_evidence, (), float),
+    "log_prior_total": (td.log_prior_total, (), float),
+    "edge_posteriors": (td.edge_posteriors, (), lambda found: found.matrix.tolist()),
+    "path_posteriors": (td.path_posteriors, (), lambda found: found.matrix.tolist()),
+    "parent_set_posteriors": (td.parent_set_posteriors, ("kind",), dict),
+    "network_posteriors": (td.network_posteriors, (), lambda found: found.edges.matrix.tolist()),
+    "sample_networks": (td.sample_networks, (5,), list),
+    "edge_alternatives": (td.edge_alternatives, (), lambda found: found.with_edge.tolist()),
+}
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_a_frame_with_options_is_asked_as_its_scores_are(name: str) -> None:
+    ask, given, said = QUESTIONS[name]
+    assert said(ask(FRAME, *given, "bic", **READING, **SCORING)) == said(ask(SCORES, *given))
+
+
+@pytest.mark.parametrize("kind", ["bic", "BIC", "bic-d", td.BIC()])
+def test_scores_by_name_or_object(tmp_path: Path, kind: Any) -> None:
+    FRAME.to_csv(tmp_path / "frame.csv", index=False)
+    assert td.best_network(tmp_path / "frame.csv", kind, **READING).kind == td.BIC()
+    assert td.score(FRAME, kind, **READING).kind == td.BIC()
+    assert td.plan(FRAME, kind, **READING).kind == td.BIC()
+    assert td.parent_bounds(FRAME, kind, "best", **READING)["kind"].limit < 4
+
+
+def test_a_report_and_a_fit_take_the_same(tmp_path: Path) -> None:
+    td.write_report(tmp_path / "page.html", FRAME, kind="bic", k=2, **READING, **SCORING)
+    assert "quantiles" in (tmp_path / "page.html").read_text()
+    network = td.best_network(FRAME, "bic", **READING).network
+    assert network is not None
+    assert network.fit(FRAME, **READING).states["size"] == SCORES.table.states[0]  # type: ignore[union-attr]
+
+
+def test_numbers_stay_numbers_where_the_score_takes_them() -> None:
+    numbers = pd.DataFrame({"x": np.arange(30) / 7, "y": np.arange(30) % 5 + 0.5, "n": np.arange(30) % 4})
+    assert td.best_network(numbers, "bge").kind == td.BGe()
+    assert td.best_network(numbers, "mixed-bic", continuous=["n"]).kind == td.MixedBIC()
+
+
+@pytest.mark.parametrize("name", QUESTIONS)
+def test_every_question_takes_the_same_arguments(name: str) -> None:
+    ask, given, _ = QUESTIONS[name]
+    parameters = list(inspect.signature(ask).parameters.values())
+    assert [parameter.name for parameter in parameters][1 + len(given)] == "kind"
+    assert parameters[-1].kind is inspect.Parameter.VAR_KEYWORD
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: td.Table(FRAME),
+        lambda: td.read_table("nowhere.csv"),
+        lambda: td.score(FRAME),
+        lambda: td.best_network(FRAME),
+        lambda: td.best_network(FRAME, "bicc", **READING),
+        lambda: td.edge_posteriors(FRAME, **READING, discretise=3),
+        lambda: td.k_best_networks(FRAME, 3, constraints=3, **READING),
+        lambda: td.plan(FRAME),
+        lambda: td.Network(["a", "b"], {}).fit(FRAME),
+    ],
+)
+def test_tracebacks_of_mistakes_are_short(mistake: Callable[[], Any]) -> None:
+    with pytest.raises((ValueError, TypeError)) as caught:
+        mistake()
+    frames = traceback.extract_tb(caught.value.__traceback__)
+    assert len(frames) <= 3, frames  # this one, the lambda and one of topdag's
+    assert caught.value.__cause__ is None
+
+
+def test_all_of_a_traceback_on_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOPDAG_TRACEBACK", "1")
+    with pytest.raises(td.TableError) as caught:
+        td.best_network(FRAME)
+    assert len(traceback.extract_tb(caught.value.__traceback__)) > 4
