@@ -5,7 +5,7 @@ What is written with these functions, and with the operators of numpy on sets fr
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,3 +109,16 @@ def is_in(sets: Sets, others: Sets) -> Marks:
 def distinct(sets: Sets) -> Sets:
     """Each once, by growing number."""
     return sets[np.unique(search_keys(sets), return_index=True)[1]]
+
+
+def is_acyclic(masks: Iterable[int]) -> bool:
+    """Whether a network with these parents has no circle."""
+    left = dict(enumerate(masks))
+    while left:
+        waiting = sum(1 << x for x in left)
+        ready = [x for x, mask in left.items() if not mask & waiting]
+        if not ready:
+            return False
+        for x in ready:
+            del left[x]
+    return True

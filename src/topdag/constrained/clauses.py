@@ -23,7 +23,7 @@ from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
 from topdag.knowledge.normal_form import Literal, ParentAmong, ParentCount, folded
 from topdag.search.costs import Families
-from topdag.search.linear_program import Decisions
+from topdag.search.linear_program import Ancestor
 
 LEAST_BROKEN = 1e-4
 LEAST_OPEN = 0.2
@@ -62,7 +62,7 @@ class Clauses:
     def __init__(self, known: CompiledConstraints) -> None:
         self.known = known
         self.rest, self.names, self.before = known.rest, known.names, known.before
-        self._narrower: dict[Decisions, Clauses | None] = {(): self}
+        self._narrower: dict[tuple[Ancestor, ...], Clauses | None] = {(): self}
         self._rules = _rule_clauses(self.rest)
         self._no_paths = self.rest.every_no_path
         self._ways = {pair: self._may_be_between(*pair) for pair in self.rest.paths}
@@ -72,7 +72,7 @@ class Clauses:
         """Of each path that must be, what may lie on it, both ends with it."""
         return list(self._ways.values())
 
-    def under(self, decisions: Decisions) -> Clauses | None:
+    def under(self, decisions: tuple[Ancestor, ...]) -> Clauses | None:
         """Where all this is decided; None when nothing can be so."""
         if decisions not in self._narrower:
             facts = [Path(a, b) if is_so else NoPath(a, b) for a, b, is_so in decisions]

@@ -85,6 +85,11 @@ class _Known:
         return self.has_rest and self.compiled is not None and bool(self.compiled.rest.without_order)
 
     @property
+    def is_partitioned(self) -> bool:
+        """Whether lists are made by partition."""
+        return self.is_listed and self.n > sizes().partition
+
+    @property
     def before(self) -> Sequence[int]:
         return () if self.compiled is None else self.compiled.places
 
@@ -179,7 +184,15 @@ def _engine(request: Request, question: Question, known: _Known) -> Choice:
         return Choice(Engine.ORDERS_WEIGHED, "the prior counts a network once for each of its orders")
     if question is Question.BEST:
         return _best(known, request.engine)
-    if _is_split(known) or (question is Question.CLASSES and known.compiled is not None):
+    return _list(known, question)
+
+
+def _list(known: _Known, question: Question) -> Choice:
+    if _is_split(known):
+        return Choice(Engine.CONSTRAINED, SEVERAL)
+    if known.is_partitioned:
+        return Choice(Engine.PARTITION, "families are listed, and more sets matter than a lattice holds")
+    if question is Question.CLASSES and known.compiled is not None:
         return Choice(Engine.CONSTRAINED, SEVERAL)
     return _lattice(known)
 
@@ -198,9 +211,10 @@ def _best(known: _Known, wanted: Engine | None) -> Choice:
 
 
 def _is_split(known: _Known) -> bool:
-    """Lists of few variables that were made for the best network are made anew by splitting."""
+    """Lists of few variables that were made for the best network are made anew by splitting; partition takes what an
+    order tells as it takes all that several variables tell."""
     is_short = known.is_listed and known.is_automatic and known.n <= sizes().small
-    return known.has_rest if is_short else known.is_beyond_order
+    return known.has_rest if is_short or known.is_partitioned else known.is_beyond_order
 
 
 def _lattice(known: _Known) -> Choice:

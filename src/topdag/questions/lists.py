@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from numbers import Integral, Real
 from typing import Any, Generic, TypeVar, Unpack, cast
 
@@ -22,6 +23,7 @@ from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_few
+from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
@@ -240,6 +242,8 @@ class _Reading(Generic[AnyList]):
             return only_the_empty_network(self.make, scores, self.run)
         if decision.engine is Engine.CONSTRAINED:
             return self._constrained(scores)
+        if decision.engine is Engine.PARTITION:
+            return self._by_partition(scores)
         return self._by_lattices(scores)
 
     def _by_lattices(self, scores: Scores) -> AnyList | None:
@@ -256,6 +260,16 @@ class _Reading(Generic[AnyList]):
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
             if not _asks_for_more(self.found, prepared, self.wanted):
                 return self.found
+
+    def _by_partition(self, scores: Scores) -> AnyList:
+        require_narrow(len(scores.columns), "a list of networks")
+        kind = kind_for(scores, of_classes=self.make is ClassList)
+        source = PartitionLists(scores, self.wanted, self.run, kind)
+        found = source.go()
+        self.trail.standing = source.standing
+        if found.is_infeasible:
+            return _no_network(self.make, self.trail, self.run)
+        return _from_partition(found, self.make, self.wanted, self.run, self.trail)
 
     def _constrained(self, scores: Scores) -> AnyList:
         """Of classes, those of networks that obey."""
@@ -327,6 +341,26 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
     return make(scores, values, found.parents, floor, proof, run_stats(scores, run, engine, work))
+
+
+def _from_partition(
+    found: Partitioned, make: Callable[..., AnyList], wanted: Wanted, run: Run, trail: Trail
+) -> AnyList:
+    """Whole, or when the run is over what there is of it: the best network found stands first, proved or not."""
+    scores = found.scores
+    n, most = len(scores.columns), min(wanted.most, _room_for(len(scores.columns), run))
+    rows = list(islice(found.rows(), most))
+    values = np.array([value for value, _ in rows])
+    parents = np.array([masks for _, masks in rows], dtype=np.uint64).reshape(len(rows), n)
+    limit = found.limit if len(rows) == wanted.most or len(rows) < most else Stop.MEMORY_LIMIT
+    floor = max(found.floor, float(values[-1])) if len(rows) == most and found.limit is None else found.floor
+    status = Status.PROVED if limit is None else Status.STOPPED
+    if not rows:
+        return _empty(make, trail, run, limit)
+    best, bound = float(values[0]), max(float(values[0]), found.most)
+    proof = Proof(status, bound, bound - best, limit_text(limit), scores.describe_space())
+    engine = f"{Engine.PARTITION.value} on branch and cut"
+    return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, found.work, trail.reason))
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
@@ -403,8 +437,11 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
     if not scores.columns:
         return 1  # the empty network
     question = Question.CLASSES if what is _core.Listed.CLASSES else Question.LIST
-    if decide(Request.from_scores(scores), question).engine is Engine.CONSTRAINED:
+    engine = decide(Request.from_scores(scores), question).engine
+    if engine is Engine.CONSTRAINED:
         return _count_listed(what, replace(trail.request, scores=scores), wanted, run)
+    if engine is Engine.PARTITION:
+        return _count_by_partition(what, scores, wanted, run)
     source = Lattices(scores, wanted, run)
     prepared = source.next()
     if source.is_infeasible:
@@ -418,6 +455,14 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
     if not finished:
         raise out_of_time(wanted, run, counts.found)
     return counts.found
+
+
+def _count_by_partition(what: _core.Listed, scores: Scores, wanted: Wanted, run: Run) -> int:
+    kind = kind_for(scores, of_classes=what is _core.Listed.CLASSES)
+    found = PartitionLists(scores, wanted, run, kind).go()
+    if found.limit is not None:
+        raise out_of_time(wanted, run, found.count)
+    return found.count
 
 
 def _count_listed(what: _core.Listed, request: Request, wanted: Wanted, run: Run) -> int:
@@ -440,6 +485,9 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
         if whole.proof.status is Status.STOPPED:
             raise out_of_time(wanted, run, len(whole))
         return
+    if decide(Request.from_scores(scores), Question.LIST).engine is Engine.PARTITION:
+        yield from _streamed_by_partition(scores, wanted, run)
+        return
     source = Lattices(scores, wanted, run)
     with run.hearing():
         stream = _opened(source, wanted, run)
@@ -459,6 +507,21 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
             return
         if len(batch.scores) < STREAM_BATCH:
             raise out_of_time(wanted, run, given)
+
+
+def _streamed_by_partition(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
+    """Classes are held, their members are not."""
+    with run.hearing():
+        found = PartitionLists(scores, wanted, run, kind_for(scores, of_classes=False)).go()
+        maker = _empty(NetworkList, Trail(Request.from_scores(found.scores)), run, None)
+    given = 0
+    for _, masks in found.rows() if found.limit is None else ():
+        yield maker.network_of(masks)
+        given += 1
+        if run.is_over:
+            break
+    if run.is_over or found.limit is not None:
+        raise out_of_time(wanted, run, given)
 
 
 def _opened(source: Lattices, wanted: Wanted, run: Run) -> _core.NetworkStream | None:

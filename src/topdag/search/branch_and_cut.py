@@ -10,6 +10,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from topdag._util.bitsets import masks_in, members_of
 from topdag._util.run import Run, available_memory
 from topdag.search.costs import Families
 from topdag.search.engines import Outcome
-from topdag.search.linear_program import Decisions, Program, Rows, Solution
+from topdag.search.linear_program import Decisions, Joined, Program, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.relaxation import (
     CUTS_A_ROUND,
@@ -83,8 +84,19 @@ def prove_best(
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
 
 
-class _OutOfTime(Exception):
+class OutOfTime(Exception):
     """The clock ran out."""
+
+
+@dataclass(frozen=True)
+class Relaxed:
+    """A part once its relaxation is cut: no network of its ``allowed`` families costs less than ``bound``, and none
+    with a family less than the bound of that."""
+
+    allowed: Marks
+    bound: float
+    family_bounds: Floats
+    solution: Solution
 
 
 class PartSearch:
@@ -136,7 +148,7 @@ class PartSearch:
                 )
                 if on_split is not None:
                     on_split(self.standing)
-        except _OutOfTime:
+        except OutOfTime:
             return False
         return True
 
@@ -174,17 +186,33 @@ class PartSearch:
         self._open_part(allowed & ~with_edge, part.bound, part.decisions)
 
     def _decide(self, part: Node, allowed: Marks, question: tuple[int, int]) -> None:
-        assert self.rows is not None
         for answer in (True, False):
             decisions = (*part.decisions, (*question, answer))
-            rows = self.rows.under(decisions)
+            rows = self.rows_under(decisions)
             if rows is not None:
                 self._open_part(allowed & rows.admitted(self.families), part.bound, decisions)
 
     def _open_part(self, allowed: Marks, bound: float, decisions: Decisions = ()) -> None:
         """Cuts the part's relaxation; keeps it unless it holds no better network."""
+        relaxed = self.relaxed(allowed, bound, decisions)
+        if relaxed is None or self.is_settled(relaxed.allowed, relaxed.solution):
+            return
+        allowed, weights = relaxed.allowed, relaxed.solution.weights
+        edge = self.edge_to_split(allowed, weights)
+        if edge is None:
+            self._offer(allowed)
+            return
+        rows = self.rows_under(decisions)
+        question = None if rows is None else rows.to_decide(self.families, weights)
+        if self.parts == 1 and rows is None:
+            self._dive(allowed.copy())
+        self._keep(Node(relaxed.bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
+
+    def relaxed(self, allowed: Marks, bound: float, decisions: Decisions = ()) -> Relaxed | None:
+        """The part's relaxation with cuts, as long as they pay; None when it holds no better network. ``bound``: what
+        is known of it already."""
         self.program.decide(decisions)
-        rows = None if self.rows is None else self.rows.under(decisions)
+        rows = self.rows_under(decisions)
         self.parts += 1
         patience = FIRST_PATIENCE if self.parts == 1 else 1
         bounds = [bound]
@@ -192,31 +220,26 @@ class PartSearch:
             self.known.tick(self.parts, 0)
             allowed = allowed & (self.root_bounds <= self.known.cutoff)
             if not self.families.core.propagate(allowed.view(np.uint8)):
-                return
+                return None
             solution = self._solve(allowed)
             bound, family_bounds = self._bounds(allowed, solution, bound)
             self.known.round(self.families, solution.weights)
             if self.parts == 1:  # it is all there is; a clock that runs out in it must not lose what its cuts gained
                 self.known.raise_bound(min(bound, self.known.cutoff))
             if bound > self.known.cutoff:
-                return
+                return None
             is_priced = self.program.price(family_bounds) == 0
             allowed = allowed & (family_bounds <= self.known.cutoff)
             if is_priced:
                 bounds.append(bound)
             is_cut = self._cut(solution, rows, is_narrower=bool(decisions))
             if is_priced and not (is_cut and self._still_gains(bounds, patience)):
-                break
-        if self.is_settled(allowed, solution):
-            return
-        edge = self._edge_to_split(allowed, solution.weights)
-        if edge is None:
-            self._offer(allowed)
-            return
-        question = None if rows is None else rows.to_decide(self.families, solution.weights)
-        if self.parts == 1 and rows is None:
-            self._dive(allowed.copy())
-        self._keep(Node(bound, self.parts, np.packbits(allowed).tobytes(), edge, decisions, question))
+                return Relaxed(allowed, bound, family_bounds, solution)
+
+    def rows_under(self, decisions: Decisions) -> Rows | None:
+        """What holds where all this is decided, beside the clusters."""
+        ancestors = tuple(decision for decision in decisions if not isinstance(decision, Joined))
+        return None if self.rows is None else self.rows.under(ancestors)
 
     def _offer(self, allowed: Marks) -> None:
         """One family for each variable: a network, unless they make a cycle that no cut has ruled out yet."""
@@ -271,7 +294,7 @@ class PartSearch:
         self.program.allow(allowed)
         solution = self.program.solve(self.limits)
         if solution is None or self.limits.is_over:
-            raise _OutOfTime
+            raise OutOfTime
         self.rounds += 1
         return solution
 
@@ -302,7 +325,7 @@ class PartSearch:
         """Members and k of clusters that the weights violate."""
         return self.families.core.separate(solution.weights, MOST_K, CUTS_A_ROUND, LEAST_VIOLATION, STEPS_AT_A_NODE)
 
-    def _edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
+    def edge_to_split(self, allowed: Marks, weights: Floats) -> tuple[int, int] | None:
         """The edge that is undecided and matters most; None when each variable has one family.
 
         What matters is how far apart the cheapest families with and without the edge are; against the edge with

@@ -11,7 +11,6 @@ import hashlib
 import io
 import json
 import math
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.atomic_write import write_whole
-from topdag._util.bitsets import masks_in, set_array
+from topdag._util.bitsets import is_acyclic, masks_in, set_array
 from topdag.errors import FileError, why_not_opened
 from topdag.search.open_nodes import OpenParts
 from topdag.search.relaxation import Incumbent, Relaxation, cost_in, gives_its_bound
@@ -224,22 +223,10 @@ def _require_network(incumbent: Incumbent, root: Relaxation, store: ListStore) -
     """An acyclic network of listed families, at its cost, that the relaxation does not rule out."""
     places = [store.find(x, mask) for x, mask in enumerate(incumbent.masks)]
     listed = [place for place in places if place is not None]
-    if len(listed) < store.n or not _is_acyclic(incumbent.masks):
+    if len(listed) < store.n or not is_acyclic(incumbent.masks):
         raise _Refused("a network")
     if incumbent.cost != cost_in(store, listed) or not (root.family_bounds[listed] <= incumbent.cost).all():
         raise _Refused("the cost of its network")
-
-
-def _is_acyclic(masks: Iterable[int]) -> bool:
-    left = dict(enumerate(masks))
-    while left:
-        waiting = sum(1 << x for x in left)
-        ready = [x for x, mask in left.items() if not mask & waiting]
-        if not ready:
-            return False
-        for x in ready:
-            del left[x]
-    return True
 
 
 def _require_parts(parts: OpenParts, root: Relaxation, store: ListStore) -> None:

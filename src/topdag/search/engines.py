@@ -54,7 +54,9 @@ class Sizes:
     can matter. ``ideals``, ``ideals_of_many``: where at most one set in so many is an ideal, visiting just those is
     about as fast as the dense lattice, or faster than the block lattice: one set in 16 of parkinsons took as long as
     blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
-    over all sets; with more they take longer than some seconds each.
+    over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
+    listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
+    sparse lattice lists tens of thousands in the time that partition takes for a hundred.
     """
 
     small: int = 20
@@ -64,6 +66,7 @@ class Sizes:
     ideals: int = 8
     ideals_of_many: int = 32
     split: int = 23
+    partition: int = 30
 
 
 _sizes = Sizes()
@@ -104,6 +107,7 @@ class Engine(enum.Enum):
     CYCLES = "branching"
     IDEALS = "lattice of ideals"
     SPARSE = "sparse lattice"
+    PARTITION = "partition"
     CONSTRAINED = "constrained search"
     ORDERS_WEIGHED = "sums over orders"
     PARTIAL = "best-first search over partial networks"

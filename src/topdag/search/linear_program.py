@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
@@ -41,8 +41,16 @@ class Row(Protocol):
         """These."""
 
 
-Decision: TypeAlias = tuple[int, int, bool]
+class Joined(NamedTuple):
+    """There is an edge between these two variables, either way."""
+
+    one: int
+    other: int
+
+
+Ancestor: TypeAlias = tuple[int, int, bool]
 """Whether the first variable is an ancestor of the second."""
+Decision: TypeAlias = Ancestor | Joined
 Decisions: TypeAlias = tuple[Decision, ...]
 
 
@@ -52,7 +60,7 @@ class Rows(Protocol):
     def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> Sequence[Row]:
         """Rows that the weights break; ``clusters`` (masks) are broken too."""
 
-    def under(self, decisions: Decisions) -> Rows | None:
+    def under(self, decisions: tuple[Ancestor, ...]) -> Rows | None:
         """The rows of a part in which all this is decided; None when nothing can be so."""
 
     def admitted(self, families: Families) -> Marks:

@@ -1,0 +1,197 @@
+"""Lists by partition: of more variables than lattices take, on lists of families that reach as far as is asked for.
+
+For scores that give all networks of a class the same value, classes are listed first, and networks are their members:
+there are few classes, and often very many members.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.run import Run
+from topdag._util.stop import Stop
+from topdag.answers.lists import grid_epsilon
+from topdag.questions.list_sources import Wanted, wide_enough
+from topdag.scoring.kinds.discrete import SetScore
+from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.scores import Scores
+from topdag.search.best import begin, listed_network, search_best
+from topdag.search.costs import Families
+from topdag.search.partition.listed import Key, Kind, Listed, graph_of, size_of
+from topdag.search.partition.listing import list_by_partition
+from topdag.search.partition.nearby import offer_nearby
+from topdag.search.partition.outside import Network
+from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
+from topdag.search.relaxation import Incumbent
+from topdag.search.stores import ListStore
+
+MOST_LOOKED_AT = 100
+"""Members of a class, for the first that is allowed."""
+
+
+@dataclass(frozen=True)
+class Partitioned:
+    """What a partition found: scores of networks or of classes, best first, all that score more than ``floor`` and
+    perhaps some that score less; no network scores more than ``most``. ``limit``: what stopped it."""
+
+    scores: Scores
+    kind: Kind
+    found: tuple[tuple[float, Key], ...]
+    networks: dict[Key, Network]
+    floor: float
+    most: float
+    limit: Stop | None
+    work: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def is_infeasible(self) -> bool:
+        return not self.found and self.limit is None
+
+    @property
+    def count(self) -> int:
+        """How many networks or classes score at least the floor."""
+        counted = [key for value, key in self.found if value >= self.floor]
+        return sum(map(size_of, counted)) if self.kind is Kind.MEMBERS else len(counted)
+
+    def rows(self) -> Iterator[tuple[float, Network]]:
+        """The networks, or one of each class, with their scores; those below the floor but for the first left out."""
+        for place, (value, key) in enumerate(self.found):
+            if place and value < self.floor:
+                return
+            if self.kind is Kind.MEMBERS:
+                walk = _core.Members(graph_of(key))
+                while (masks := walk.next()) is not None:
+                    yield value, tuple(masks)
+            else:
+                yield value, self._network_of(key)
+
+    def _network_of(self, key: Key) -> Network:
+        """Of a class the first that is allowed, as far as it is looked for, so that it is always the same."""
+        if self.kind is Kind.NETWORKS:
+            return self.networks[key]
+        walk, known = _core.Members(graph_of(key)), self.scores.compiled
+        members = list(islice(iter(walk.next, None), 1 if known is None else MOST_LOOKED_AT))
+        allowed = np.flatnonzero(True if known is None else known.admit(np.array(members, dtype=np.uint64)))
+        return tuple(members[allowed[0]]) if len(allowed) else self.networks[key]
+
+
+def kind_for(scores: Scores, *, of_classes: bool) -> Kind:
+    """Constraints that some members of a class satisfy and others do not make networks the ones to list."""
+    if of_classes:
+        return Kind.CLASSES
+    ties_exactly = scores.kind is not None and isinstance(scores.kind.unconstrained, SetScore | GaussianScore)
+    return Kind.MEMBERS if scores.score_equivalent and ties_exactly and scores.compiled is None else Kind.NETWORKS
+
+
+class PartitionLists:
+    """A list while it is made. ``standing``: of the search for the best network."""
+
+    def __init__(self, scores: Scores, wanted: Wanted, run: Run, kind: Kind) -> None:
+        self.scores, self.wanted, self.run, self.kind = scores, wanted, run, kind
+        self.standing = begin(scores.store.listed, run)
+        self._best: list[int] = []
+        self._work: dict[str, int] = {}
+
+    def go(self) -> Partitioned:
+        """The list, or when the run is over what is known of it."""
+        is_proved = search_best(self.standing, self.run)
+        masks = self.standing.masks
+        if masks is None or not is_proved:
+            return self._only_the_best(None if is_proved else self.standing.limit or self.run.limit)
+        self._best = masks
+        self._work |= self.standing.work
+        known, reach, furthest = None, self._first_reach(), self._furthest
+        while True:
+            found = self._within(reach)
+            if found is None or found.limit is not None:
+                return self._stopped(found, known)
+            if found.count >= self.wanted.most or reach == furthest:
+                return self._whole(found, reach)
+            known, reach = found, min(further_reach(reach, found.count, self.wanted.most), furthest)
+
+    def _stopped(self, found: Partitioned | None, before: Partitioned | None) -> Partitioned:
+        """What tells more: what was found when it was stopped, or what had been found less far behind."""
+        limit = self.run.limit if found is None else found.limit
+        before = replace(before, limit=limit) if before is not None else self._only_the_best(limit)
+        return before if found is None or before.floor < found.floor else found
+
+    def _only_the_best(self, limit: Stop | None) -> Partitioned:
+        """Before anything is listed: the best network found, if there is one, and up to where none is better."""
+        standing, masks = self.standing, self.standing.masks
+        if masks is None:
+            most = standing.score_bound if limit is not None else -math.inf
+            return Partitioned(self.scores, self.kind, (), {}, most, most, limit, dict(standing.work))
+        value = standing.best_score - standing.cost
+        listed = Listed(standing.store, self.run, self.kind, 1, math.inf)
+        listed.offer(standing.cost, masks)
+        (key,) = listed.costs
+        floor = max(value, standing.score_bound)
+        return Partitioned(
+            self.scores, self.kind, ((value, key),), listed.networks, floor, floor, limit, dict(standing.work)
+        )
+
+    @cached_property
+    def _furthest(self) -> float:
+        return min(math.log(self.wanted.factor), self._spread, self.scores.cutoff, LARGEST_REACH)
+
+    @cached_property
+    def _spread(self) -> float:
+        """No network is further behind the best; infinite when not all families that are allowed have been scored."""
+        if self.scores.automatic and self.scores.max_parents != 0:
+            return math.inf
+        return self.scores.store.listed.largest_shortfall
+
+    def _first_reach(self) -> float:
+        """As far as as many as wanted are known, unless that is far: then what is as far as they may be."""
+        if self.wanted.factor < math.inf:
+            return self._furthest
+        store = self.standing.store
+        listed = Listed(store, self.run, self.kind, self.wanted.most, math.inf)
+        cost = self.standing.cost
+        listed.offer(cost, self._best)
+        offer_nearby(listed, Families.of_store(store), tuple(self._best), self.wanted.most)
+        slack = first_slack(self.wanted.most)
+        return min(listed.most - cost if listed.most - cost <= 2 * slack else slack, self._furthest)
+
+    def _within(self, reach: float) -> Partitioned | None:
+        """All so far behind the best that are wanted; None when the run is over before that begins."""
+        factor = self.wanted.factor if self.wanted.factor < math.inf else math.exp(reach)
+        wide = wide_enough(self.scores, factor, self.run) if self._spread == math.inf else self.scores
+        if wide is None or self.run.is_over:
+            return None
+        store = wide.store.listed
+        best = listed_network(store, self._best)
+        assert best is not None
+        epsilon = grid_epsilon(factor, wide.grid) if self.wanted.factor < math.inf else reach
+        return self._listed(wide, store, best, min(epsilon, reach))
+
+    def _listed(self, wide: Scores, store: ListStore, best: Incumbent, epsilon: float) -> Partitioned:
+        listed = Listed(store, self.run, self.kind, self.wanted.most, best.cost + epsilon)
+        began = self.run.seconds
+        listed.offer(best.cost, best.masks)
+        offer_nearby(listed, Families.of_store(store), best.masks, self.wanted.most)
+        is_done, search = list_by_partition(store, self.run, listed, best)
+        self.run.timed("listing", began)
+        for what, number in {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}.items():
+            self._work[what] = self._work.get(what, 0) + number
+        found = tuple((listed.best_score - cost, key) for cost, key in listed.in_order())
+        lowest = found[0][0] - epsilon
+        floor = lowest if is_done else max(lowest, listed.best_score - listed.bound)
+        inside = tuple(own for own in found if own[0] >= lowest)
+        limit = None if is_done else search.limit
+        return Partitioned(wide, self.kind, inside, listed.networks, floor, found[0][0], limit, dict(self._work))
+
+    def _whole(self, found: Partitioned, reach: float) -> Partitioned:
+        """As it is told: where it ends before as many as wanted are there, what it was that ended it."""
+        if found.count >= self.wanted.most or math.log(self.wanted.factor) <= reach:
+            return found
+        if reach == self._spread:
+            return replace(found, floor=-math.inf)
+        return replace(found, limit=Stop.CUT_OFF if reach == self.scores.cutoff else Stop.FAR_BEHIND_BEST)

@@ -1,0 +1,164 @@
+"""Lists by partition, on few variables: the same lists, counts and streams as from lattices, but for the order of
+ties, and the same for every number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from given_sizes import AS_LISTS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from list_checks import all_listed, assert_in_order
+from strategies import sampled_table, tables, tied_lists
+
+import topdag as td
+from topdag.answers.lists import BestList
+from topdag.networks.equivalence import EquivalenceClass
+from topdag.questions.decide import Question, decide
+from topdag.questions.request import Request
+from topdag.search.engines import Engine, sizes_given
+from topdag.search.family_lists import FamilyLists
+
+PARTITION = {"partition": 0, "small": 0, **AS_LISTS}
+FACTORS = (1.0, 1.5, 20.0)
+
+
+def by_partition(scores: td.types.Scores, ask: Callable[..., Any], *asked: Any, **options: Any) -> Any:
+    with sizes_given(**PARTITION):
+        engine = decide(Request.from_scores(scores), Question.LIST).engine
+        assert engine is Engine.PARTITION
+        return ask(scores, *asked, **options)
+
+
+def as_lists(table: td.Table, kind: Any, **options: Any) -> td.types.Scores:
+    """Lists for the best network, made anew where more is asked for, as of many variables."""
+    with sizes_given(**PARTITION):
+        return td.score(table, kind, **options)
+
+
+def keys(found: BestList[Any]) -> set[object]:
+    rows = found.parents.tolist()
+    if isinstance(found, td.types.NetworkList):
+        return set(map(tuple, rows))
+    return {EquivalenceClass(network).key for network in map(found.network, range(len(found)))}
+
+
+def assert_same(found: BestList[Any], truth: BestList[Any], whole: BestList[Any]) -> None:
+    """The same scores, and of what does not tie with the last the same networks or classes; all of ``whole``."""
+    assert_in_order(found)
+    assert found.proof.status is truth.proof.status and found.proof.limit is None
+    assert np.allclose(found.scores, truth.scores, rtol=0, atol=1e-6) and len(found) == len(truth)
+    assert keys(found) <= keys(whole)
+    if len(found):
+        assert found.proof.gap == 0.0 and found.proof.bound == found.scores[0]
+        assert (whole.scores > found.floor + 1e-6).sum() <= len(found)
+
+
+def assert_all_same(listed: td.types.Scores, every: td.types.Scores, k: int, factor: float) -> None:
+    asks = [(td.k_best_networks, td.networks_within)]
+    asks += [(td.k_best_classes, td.classes_within)] if listed.score_equivalent else []
+    for best, near in asks:
+        found = by_partition(listed, best, k)
+        whole = best(every, 30_000)
+        assert_same(found, best(every, k), whole)
+        again = by_partition(listed, best, k, threads=3)
+        assert np.array_equal(again.parents, found.parents)
+        assert_same(by_partition(listed, near, factor), near(every, factor), whole)
+        assert_same(by_partition(listed, near, factor, at_most=3), near(every, factor, at_most=3), whole)
+    n_near = td.count_networks_within(every, factor)
+    assert by_partition(listed, td.count_networks_within, factor) == n_near
+    assert len(set(by_partition(listed, lambda *asked: list(td.iter_networks_within(*asked)), factor))) == n_near
+    if listed.score_equivalent:
+        assert by_partition(listed, td.count_classes_within, factor) == td.count_classes_within(every, factor)
+
+
+@settings(max_examples=6)
+@given(
+    tables(variables=(3, 4), most_states=3, rows=(5, 40), weights=((1,),)),
+    st.sampled_from([1, 2, 10]),
+    st.sampled_from(FACTORS),
+)
+def test_tables_with_ties(table: td.Table, k: int, factor: float) -> None:
+    for kind, limit in ((td.BIC(), None), (td.BDeu(), 2), (td.K2(), 2)):
+        listed, every = as_lists(table, kind, max_parents=limit), td.score(table, kind, max_parents=limit)
+        if len(listed.columns) > 2:  # with fewer there are no ten classes
+            assert listed.automatic
+            assert_all_same(listed, every, k, factor)
+
+
+@settings(max_examples=25)
+@given(tied_lists(variables=(1, 4)), st.sampled_from([1, 3, 30, 1000]), st.sampled_from(FACTORS))
+def test_given_lists(lists: FamilyLists, k: int, factor: float) -> None:
+    """Not score-equivalent: networks are listed one by one."""
+    assert_all_same(all_listed(lists), all_listed(lists), k, factor)
+
+
+KNOWN = [
+    {"forbidden_edges": [("V0", "V1"), ("V2", "V1"), ("V3", "V0")]},
+    {"required_edges": [("V1", "V0")], "forbidden_edges": [("V3", "V4")]},
+    {"max_parents": {"V0": 1, "V3": 0}, "required_edges": [("V3", "V2")]},
+    {"tiers": [["V0", "V1"], ["V2"], ["V3", "V4"]]},
+]
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+def test_what_is_known_of_families(known: dict[str, Any]) -> None:
+    """A class is listed when some member satisfies it, and stands with such a member."""
+    constraints = td.Constraints(**known)
+    table = sampled_table(5, 60, seed=len(known))
+    every, listed = (make(table, td.BIC(), constraints=constraints) for make in (td.score, as_lists))
+    assert every.compiled is not None and every.compiled.is_local
+    assert_all_same(listed, every, 5, 50.0)
+    found = by_partition(listed, td.classes_within, 50.0)
+    assert every.compiled.admit(found.parents).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_priors_of_families(seed: int) -> None:
+    prior = td.EdgePrior({("V0", "V1"): 0.9, ("V2", "V3"): 0.2})
+    table = sampled_table(5, 60, seed=seed)
+    listed, every = as_lists(table, td.BIC(), keep="all"), td.score(table, td.BIC())
+    with sizes_given(**PARTITION):
+        found = td.k_best_networks(listed, 20, prior=prior)
+    truth = td.k_best_networks(every, 20, prior=prior)
+    assert_same(found, truth, td.k_best_networks(every, 29_281, prior=prior))
+    assert found.stats.engine.startswith("partition")
+
+
+def test_ten_best_begin_the_hundred_best() -> None:
+    scores = as_lists(sampled_table(7, 60, seed=3), td.BIC())
+    for ask in (td.k_best_networks, td.k_best_classes):
+        long = by_partition(scores, ask, 100)
+        for k in (1, 2, 10, 37):
+            short = by_partition(scores, ask, k)
+            assert np.array_equal(short.scores, long.scores[:k])
+            assert np.array_equal(short.parents, long.parents[:k])
+
+
+def test_a_stopped_list_begins_with_the_best_network_found() -> None:
+    """Once any network is known; and it says up to where it is complete."""
+    scores = as_lists(sampled_table(7, 60, seed=3), td.BIC())
+    for ask in (td.k_best_networks, td.k_best_classes):
+        whole = by_partition(scores, ask, 200)
+        ticks = iter(range(10**9))
+
+        def press(_: Any, ticks: Iterator[int] = ticks) -> None:
+            if next(ticks) >= 3:
+                raise KeyboardInterrupt
+
+        with pytest.raises(td.Interrupted) as caught:
+            by_partition(scores, ask, 200, on_progress=press)
+        early = caught.value.answer
+        assert len(early) >= 1 and early.proof.status is td.types.Status.STOPPED
+        assert (whole.scores > early.floor).sum() == (early.scores > early.floor).sum()
+        assert early.proof.bound >= whole.scores[0] >= early.scores[0]
+
+
+def test_no_network_at_all() -> None:
+    lists = FamilyLists.build(["a", "b"], [(0, [1], -1.0), (1, [0], -1.0)])
+    found = by_partition(all_listed(lists), td.k_best_networks, 3)
+    assert len(found) == 0 and found.proof.status is td.types.Status.INFEASIBLE
+    assert by_partition(all_listed(lists), td.count_networks_within, 20) == 0

@@ -1,0 +1,167 @@
+"""Lists by partition: what is left outside a class is cut into parts that do not overlap, and lists are the truth's."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+import reference
+from brute_force import class_numbers, network_scores, networks, values_of
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from list_checks import all_listed, random_lists
+from strategies import tables, tied_lists
+
+import topdag as td
+from topdag._util.run import Run
+from topdag.scoring.scores import Scores
+from topdag.search.best import begin, search_best
+from topdag.search.costs import Families
+from topdag.search.family_lists import FamilyLists
+from topdag.search.partition.listed import MOST_TIED, Kind, Listed, size_of
+from topdag.search.partition.listing import list_by_partition
+from topdag.search.partition.nearby import offer_nearby
+from topdag.search.partition.outside import class_of, inside_class, inside_network
+from topdag.search.relaxation import Incumbent
+from topdag.search.stores import ListStore
+
+
+@cache
+def all_families(n: int) -> Families:
+    listed = [(x, reference.members(mask), 0.0) for x in range(n) for mask in range(2**n) if not mask >> x & 1]
+    store = all_listed(FamilyLists.build([f"V{v}" for v in range(n)], listed)).store
+    assert isinstance(store, ListStore)
+    return Families.of_store(store)
+
+
+def has_edge(masks: tuple[int, ...], a: int, b: int) -> bool:
+    return bool(masks[a] >> b & 1 or masks[b] >> a & 1)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4])
+def test_members_are_the_networks_of_their_families_with_all_reversible_edges(n: int) -> None:
+    """For every class and every network: in the class just when all families are those of members and no reversible
+    edge is missing. So the first other family, or the first missing edge, tells one part for every network outside."""
+    families = all_families(n)
+    rows = [tuple(masks) for masks in networks(n).tolist()]
+    places = np.array([np.flatnonzero(families.places(masks)) for masks in rows])
+    numbers = class_numbers(n)
+    for number in range(int(numbers.max()) + 1):
+        members = np.flatnonzero(numbers == number)
+        inside = inside_class(families, class_of(rows[members[0]]))
+        assert set(np.flatnonzero(inside.families)) == set(places[members].ravel())
+        has_all = inside.families[places].all(axis=1)
+        has_all &= [all(has_edge(masks, a, b) for a, b in inside.edges) for masks in rows]
+        assert np.array_equal(np.flatnonzero(has_all), members)
+
+
+@given(st.integers(0, 29_280), st.integers(0, 29_280))
+def test_so_it_is_with_five_variables(first: int, second: int) -> None:
+    one, other = (tuple(networks(5)[place].tolist()) for place in (first, second))
+    inside = inside_class(all_families(5), class_of(one))
+    has_families = inside.families[all_families(5).places(other)].all()
+    has_all = has_families and all(has_edge(other, a, b) for a, b in inside.edges)
+    assert has_all == (reference.equivalence_key(one) == reference.equivalence_key(other))
+
+
+def test_a_network_is_the_only_one_of_its_families() -> None:
+    masks = (0, 1, 3, 0)
+    assert np.array_equal(inside_network(all_families(4), masks).families, all_families(4).places(masks))
+
+
+def listed(scores: Scores, kind: Kind, wanted: int, reach: float, *, nearby: bool = False) -> Listed | None:
+    """None when there is no network."""
+    store, run = scores.store, Run(threads=1)
+    assert isinstance(store, ListStore)
+    standing = begin(store, run)
+    assert search_best(standing, run)
+    if standing.masks is None:
+        return None
+    best = Incumbent(tuple(standing.masks), standing.cost)
+    found = Listed(store, run, kind, wanted, best.cost + reach)
+    if nearby:
+        offer_nearby(found, Families.of_store(store), best.masks, wanted)
+    is_done, _ = list_by_partition(store, run, found, best)
+    assert is_done and found.bound == math.inf
+    return found
+
+
+def costs_of(scores: Scores) -> tuple[np.ndarray, np.ndarray]:
+    """Networks of listed families, a row each, and what they cost, the cheapest first."""
+    values, masks = values_of(scores), networks(len(scores.columns))
+    costs = values.max(axis=1).sum() - network_scores(values, masks)
+    order = np.argsort(costs, kind="stable")
+    order = order[np.isfinite(costs[order])]
+    return costs[order], masks[order]
+
+
+def assert_found(found: Listed, expected: dict[Any, float], highest: float) -> None:
+    """All these, none of which costs more than ``highest``; where very many tie with the last, enough of them."""
+    near = {key: cost for key, cost in found.costs.items() if cost <= highest}
+    if found.is_full and sum(cost == highest for cost in expected.values()) > MOST_TIED:
+        assert near.items() <= expected.items()
+        near, expected = ({key: cost for key, cost in own.items() if cost < highest} for own in (near, expected))
+    assert near == expected
+
+
+def assert_networks(scores: Scores, wanted: int, reach: float, *, nearby: bool) -> None:
+    """Those wanted, and all that tie with the last."""
+    found = listed(scores, Kind.NETWORKS, wanted, reach, nearby=nearby)
+    costs, masks = costs_of(scores)
+    if found is None:
+        assert not len(costs)
+        return
+    highest = min(costs[0] + reach, costs[min(wanted, len(costs)) - 1])
+    expected = {tuple(own): cost for own, cost in zip(masks.tolist(), costs.tolist(), strict=True) if cost <= highest}
+    assert_found(found, expected, highest)
+    assert found.is_full == (len(expected) >= wanted)
+
+
+@settings(max_examples=80)
+@given(tied_lists(), st.sampled_from([1, 2, 7, 60, 10_000]), st.sampled_from([0.0, 1.0, 3.0, 1e6]), st.booleans())
+def test_networks_with_ties(lists: FamilyLists, wanted: int, reach: float, nearby: bool) -> None:
+    if wanted > 60 and len(lists.names) == 5:
+        wanted, reach = 60, min(reach, 1.0)
+    assert_networks(all_listed(lists), wanted, reach, nearby=nearby)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_networks_of_few_different_scores(seed: int) -> None:
+    """Where the relaxation is far from the best network, and parts are split by edges."""
+    scores = all_listed(random_lists(5, seed, spread=6, missing=0.5))
+    assert_networks(scores, 40, math.inf if seed % 2 else 2.0, nearby=False)
+
+
+def assert_classes(scores: Scores, wanted: int, reach: float) -> None:
+    costs, masks = costs_of(scores)
+    of_class: dict[object, tuple[float, int]] = {}
+    for cost, own in zip(costs.tolist(), map(tuple, masks.tolist()), strict=True):
+        least, size = of_class.get(class_of(own), (cost, 0))
+        assert least == cost  # score-equivalent
+        of_class[class_of(own)] = (cost, size + 1)
+    ranked = sorted(of_class.values())
+    by_size = np.cumsum([size for _, size in ranked])
+    for kind, last in ((Kind.CLASSES, wanted - 1), (Kind.MEMBERS, int(np.searchsorted(by_size, wanted)))):
+        found = listed(scores, kind, wanted, reach)
+        assert found is not None
+        highest = min(costs[0] + reach, ranked[min(last, len(ranked) - 1)][0])
+        expected = {key: cost for key, (cost, _) in of_class.items() if cost <= highest}
+        assert_found(found, expected, highest)
+        assert all(class_of(found.networks[key]) == key for key in found.costs)
+        assert all(size_of(key) == of_class[key][1] for key in found.costs)
+
+
+@settings(max_examples=25)
+@given(
+    tables(variables=(2, 5), most_states=3, rows=(1, 5, 40), weights=((1,),)),
+    st.sampled_from([1, 2, 9, 40]),
+    st.sampled_from([0.0, 1.0, 3.0]),
+)
+def test_classes_with_ties(table: td.Table, wanted: int, reach: float) -> None:
+    for kind in (td.BDeu(), td.BIC()):
+        scores = td.score(table, kind, keep=td.Within(1e300))
+        if isinstance(scores.store, ListStore) and len(scores.columns) > 1:
+            assert_classes(scores, wanted, reach)
