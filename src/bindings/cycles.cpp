@@ -29,25 +29,37 @@ struct PyCaseRules {
         for (const std::size_t part : parts) require(part < rules.n_rules(), "a part that is not there");
     }
 
-    std::size_t add_fact(int child, ParentFact::Kind kind, std::uint64_t bits) {
-        require_variable(child);
-        return rules.add_fact({child, kind, bits});
-    }
-
     void require_rule(std::size_t rule) {
         require_parts({rule});
         rules.require(rule);
     }
-
-    void add_pairs(const Pairs& pairs, void (CaseRules::*add)(int, int)) {
-        for (const auto& [a, b] : pairs) {
-            require_variable(a);
-            require_variable(b);
-            require(a != b, "a pair of one variable");
-            (rules.*add)(a, b);
-        }
-    }
 };
+
+// A kind of fact, of rules made from others, or of pairs, as a method.
+auto fact_of(ParentFact::Kind kind) {
+    return [kind](PyCaseRules& own, int child, std::uint64_t bits) {
+        own.require_variable(child);
+        return own.rules.add_fact({child, kind, bits});
+    };
+}
+
+auto whole_of(std::size_t (CaseRules::*add)(std::vector<std::size_t>)) {
+    return [add](PyCaseRules& own, const std::vector<std::size_t>& parts) {
+        own.require_parts(parts);
+        return (own.rules.*add)(parts);
+    };
+}
+
+auto pairs_of(void (CaseRules::*add)(int, int)) {
+    return [add](PyCaseRules& own, const Pairs& pairs) {
+        for (const auto& [a, b] : pairs) {
+            own.require_variable(a);
+            own.require_variable(b);
+            require(a != b, "a pair of one variable");
+            (own.rules.*add)(a, b);
+        }
+    };
+}
 
 const CaseRules& checked_rules(const PyCaseRules& own, const Candidates& candidates) {
     require(own.rules.n_variables() == candidates.n_variables(), "sizes differ");
@@ -101,45 +113,17 @@ std::vector<CaseOut> plain_cases(const std::vector<Case>& cases) {
 void bind_branching(nb::module_& m) {
     nb::class_<PyCaseRules>(m, "CaseRules", "What networks must satisfy: trees of facts, paths, orders.")
         .def(nb::init<int>(), "n"_a)
-        .def(
-            "some_of", [](PyCaseRules& own, int child, std::uint64_t parents) {
-                return own.add_fact(child, ParentFact::Kind::some_of, parents);
-            },
-            "child"_a, "parents"_a, "That the child has one of these parents; the number of this rule.")
-        .def(
-            "none_of", [](PyCaseRules& own, int child, std::uint64_t parents) {
-                return own.add_fact(child, ParentFact::Kind::none_of, parents);
-            },
-            "child"_a, "parents"_a, "That it has none of them.")
-        .def(
-            "count_in", [](PyCaseRules& own, int child, std::uint64_t counts) {
-                return own.add_fact(child, ParentFact::Kind::count_in, counts);
-            },
-            "child"_a, "counts"_a, "That the number of its parents is one of these bits.")
-        .def(
-            "any_of",
-            [](PyCaseRules& own, const std::vector<std::size_t>& parts) {
-                own.require_parts(parts);
-                return own.rules.add_any(parts);
-            },
-            "parts"_a)
-        .def(
-            "all_of",
-            [](PyCaseRules& own, const std::vector<std::size_t>& parts) {
-                own.require_parts(parts);
-                return own.rules.add_all(parts);
-            },
-            "parts"_a)
+        .def("some_of", fact_of(ParentFact::Kind::some_of), "child"_a, "parents"_a,
+             "That the child has one of these parents; the number of this rule.")
+        .def("none_of", fact_of(ParentFact::Kind::none_of), "child"_a, "parents"_a, "That it has none of them.")
+        .def("count_in", fact_of(ParentFact::Kind::count_in), "child"_a, "counts"_a,
+             "That the number of its parents is one of these bits.")
+        .def("any_of", whole_of(&CaseRules::add_any), "parts"_a)
+        .def("all_of", whole_of(&CaseRules::add_all), "parts"_a)
         .def("require", &PyCaseRules::require_rule, "rule"_a)
-        .def(
-            "require_paths",
-            [](PyCaseRules& own, const Pairs& pairs) { own.add_pairs(pairs, &CaseRules::require_path); }, "pairs"_a)
-        .def(
-            "forbid_paths",
-            [](PyCaseRules& own, const Pairs& pairs) { own.add_pairs(pairs, &CaseRules::forbid_path); }, "pairs"_a)
-        .def(
-            "put_before",
-            [](PyCaseRules& own, const Pairs& pairs) { own.add_pairs(pairs, &CaseRules::put_before); }, "pairs"_a)
+        .def("require_paths", pairs_of(&CaseRules::require_path), "pairs"_a)
+        .def("forbid_paths", pairs_of(&CaseRules::forbid_path), "pairs"_a)
+        .def("put_before", pairs_of(&CaseRules::put_before), "pairs"_a)
         .def(
             "allow",
             [](const PyCaseRules& own, const std::vector<std::uint64_t>& parents) {
