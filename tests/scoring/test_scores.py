@@ -212,7 +212,9 @@ def test_good_equivalent_sample_sizes(table: td.Table, ess: float) -> None:
 @pytest.mark.parametrize("kind", [td.BIC, td.BDeu, 3])
 def test_bad_kinds(table: td.Table, kind: object) -> None:
     hint = rf".*; write {kind.__name__}\(\)" if isinstance(kind, type) else ""
-    with pytest.raises(td.ScoreError, match=rf"kind must be a score such as BDeu\(\) or BIC\(\), or its name, .* not {hint}"):
+    with pytest.raises(
+        td.ScoreError, match=rf"kind must be a score such as BDeu\(\) or BIC\(\), or its name, .* not {hint}"
+    ):
         td.score(table, kind)
 
 
