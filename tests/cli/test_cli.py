@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def test_demo(topdag: Topdag, tmp_path: Path) -> None:
     path = tmp_path / "asia.csv"
-    ran = topdag("demo", "--rows", "300", "--seed", "2", "--csv", path)
+    ran = topdag("demo", "--rows", "300", "--seed", "2", "-o", path)
     answer = td.best_network(td.example_table(300, 2))
     assert ran.code == 0
     assert "8 variables, 300 rows" in ran.out

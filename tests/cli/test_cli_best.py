@@ -58,8 +58,8 @@ def test_quiet_leaves_out_table_notes_and_time(topdag: Topdag, tmp_path: Path) -
 @pytest.mark.parametrize("name", [name for name, kind in KINDS_BY_NAME.items() if kind.numbers is None])
 def test_json_round_trips_through_check(topdag: Topdag, asia: Path, tmp_path: Path, name: str) -> None:
     written = tmp_path / "best.json"
-    printed = json.loads(topdag("best", asia, "--score", name, "--json", "-").out)
-    assert topdag("best", asia, "--score", name, "--json", written).code == 0
+    printed = json.loads(topdag("best", asia, "--score", name, "--json").out)
+    assert topdag("best", asia, "--score", name, "-o", written).code == 0
     content = json.loads(written.read_text())
     assert {**printed, "stats": None} == {**content, "stats": None}
     assert content["proof"]["status"] == "PROVED"
@@ -70,7 +70,7 @@ def test_json_round_trips_through_check(topdag: Topdag, asia: Path, tmp_path: Pa
 
 def test_options_reach_the_score_and_the_space(topdag: Topdag, asia: Path) -> None:
     given = ("--ess", "10", "--max-parents", "1", "--threads", "1", "--memory-limit", "1GB", "--time-limit", "60")
-    content = json.loads(topdag("best", asia, *given, "--json", "-").out)
+    content = json.loads(topdag("best", asia, *given, "--json").out)
     expected = td.best_network(td.score(asia, td.BDeu(10.0), max_parents=1))
     assert content["score"] == expected.score
     assert content["proof"]["space"] == expected.proof.space
@@ -81,7 +81,7 @@ def test_reading_options(topdag: Topdag, tmp_path: Path) -> None:
     path = tmp_path / "odd.txt"
     path.write_text("0\t1.5\t?\t2\n1\t2.5\t0\t1\n0\t0.5\t1\t3\n1\t3.5\t1\t1\n")
     reading = ("--no-header", "--separator", "tab", "--missing", "state", "--discretize", "quantile(2)")
-    ran = topdag("best", path, *reading, "--weights", "V3", "--json", tmp_path / "best.json")
+    ran = topdag("best", path, *reading, "--weights", "V3", "-o", tmp_path / "best.json")
     assert ran.code == 0, ran.err
     assert "3 variables, 7 rows" in ran.out
     assert "Missing values are a state" in ran.out
@@ -97,7 +97,7 @@ def test_keep_constant(topdag: Topdag, tmp_path: Path) -> None:
 
 def test_dot(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     answer = td.best_network(asia)
-    assert topdag("best", asia, "--dot", tmp_path / "best.dot").code == 0
+    assert topdag("best", asia, "-o", tmp_path / "best.dot").code == 0
     assert answer.network is not None
     assert (tmp_path / "best.dot").read_text() == answer.network.to_dot()
 
@@ -106,7 +106,7 @@ def test_dot(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 def test_best_of_a_score_file(topdag: Topdag, asia: Path, tmp_path: Path, ending: str) -> None:
     path = tmp_path / f"scores.{ending}"
     assert topdag("score", asia, "-o", path).code == 0
-    content = json.loads(topdag("best", path, "--json", "-").out)
+    content = json.loads(topdag("best", path, "--json").out)
     assert content["score"] == pytest.approx(td.best_network(asia).score, abs=1e-5)
     assert content["proof"]["status"] == "PROVED"
 
@@ -114,7 +114,7 @@ def test_best_of_a_score_file(topdag: Topdag, asia: Path, tmp_path: Path, ending
 def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
     path = tmp_path / "circle.jkl"
     path.write_text("2\nA 1\n-1 1 B\nB 1\n-1 1 A\n")
-    ran = topdag("best", path, "--dot", tmp_path / "none.dot")
+    ran = topdag("best", path, "-o", tmp_path / "none.dot")
     assert ran.code == Exit.FAILED
     assert "No network is allowed" in ran.out
     assert "there is no network" in ran.err
@@ -123,8 +123,8 @@ def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
 
 def test_names_that_promise_gzip_keep_it(topdag: Topdag, tmp_path: Path) -> None:
     table, answer = tmp_path / "asia.csv.gz", tmp_path / "best.json.gz"
-    assert topdag("demo", "--csv", table).code == Exit.FINE
-    assert topdag("best", table, "--json", answer).code == Exit.FINE
+    assert topdag("demo", "-o", table).code == Exit.FINE
+    assert topdag("best", table, "-o", answer).code == Exit.FINE
     assert gzip.decompress(table.read_bytes()).startswith(b"asia,tub,smoke")
     assert json.loads(gzip.decompress(answer.read_bytes()))["proof"]["status"] == "PROVED"
     assert topdag("check", answer, table).code == Exit.FINE

@@ -19,20 +19,20 @@ OPTIONS = ("--require", "asia->dysp", "--forbid", "smoke--lung", "--rule", "xray
 
 def test_best(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     answer = td.best_network(td.score(td.read_table(asia), td.BDeu(), constraints=KNOWN))
-    ran = topdag("best", asia, *OPTIONS, "--json", "-")
+    ran = topdag("best", asia, *OPTIONS, "--json")
     content = json.loads(ran.out)
     assert ran.code == 0 and content["score"] == answer.score
     assert td.Network.from_dict(content["network"]) == answer.network
     path = tmp_path / "known.toml"
     path.write_text('required_edges = ["asia->dysp"]\nrules = ["xray->tub or smoke->xray"]\n')
-    ran = topdag("best", asia, "--constraints", path, "--forbid", "smoke--lung", "--json", "-")
+    ran = topdag("best", asia, "--constraints", path, "--forbid", "smoke--lung", "--json")
     assert json.loads(ran.out)["score"] == answer.score
     assert "that obey: required edges: asia->dysp" in json.loads(ran.out)["proof"]["space"]
 
 
 def test_lists(topdag: Topdag, asia: Path) -> None:
     scores = td.score(td.read_table(asia), td.BDeu(), constraints=KNOWN)
-    ran = topdag("list", asia, "-k", 3, *OPTIONS, "--json", "-")
+    ran = topdag("list", asia, "-k", 3, *OPTIONS, "--json")
     assert ran.code == 0 and len(ran.out.splitlines()) >= 3
     assert f"{td.k_best_networks(scores, 3)[2].score:.6f}" in topdag("list", asia, "-k", 3, *OPTIONS).out
     ran = topdag("within", asia, "--factor", 3, "--count", "--quiet", *OPTIONS)

@@ -36,7 +36,7 @@ def bound_in(text: str) -> float:
 
 def test_time_limit_zero_gives_a_valid_bound(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     optimum = td.best_network(asia).score
-    ran = topdag("best", asia, "--time-limit", "0", "--json", tmp_path / "stopped.json")
+    ran = topdag("best", asia, "--time-limit", "0", "-o", tmp_path / "stopped.json")
     assert ran.code == Exit.STOPPED
     assert "Stopped by the time limit" in ran.out
     content = json.loads((tmp_path / "stopped.json").read_text())
@@ -58,7 +58,7 @@ def test_ctrl_c_prints_what_is_known(start: Start, large: Path, tmp_path: Path) 
     """The signal is sent once the progress line has appeared, so this tests that line too."""
     ours, theirs = pty.openpty()
     json_file = tmp_path / "stopped.json"
-    process = start("best", large, "--threads", 1, "--json", json_file, stdout=subprocess.PIPE, stderr=theirs)
+    process = start("best", large, "--threads", 1, "-o", json_file, stdout=subprocess.PIPE, stderr=theirs)
     os.close(theirs)
     seen = ""
     while "counting" not in seen:
@@ -121,7 +121,7 @@ def test_ctrl_c_while_it_prints(asia: Path, command: str, module: str, name: str
 
 
 def test_ctrl_c_while_json_lines_are_printed(asia: Path) -> None:
-    done = pressed_when_called("topdag.cli.list_runs", "list_lines", "within", asia, "--json", "-")
+    done = pressed_when_called("topdag.cli.list_runs", "list_lines", "within", asia, "--json")
     assert (done.returncode, done.stderr) == (Exit.INTERRUPTED, "topdag: interrupted before all was printed\n")
 
 
@@ -240,7 +240,7 @@ def test_names_that_stdout_cannot_encode(start: Start, tmp_path: Path, monkeypat
     path = tmp_path / "names.csv"
     path.write_text("größe,b\n0,1\n1,0\n", encoding="utf-8")
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    for words in (["best", path], ["best", path, "--json", "-"]):
+    for words in (["best", path], ["best", path, "--json"]):
         out, err = start(*words, stdout=subprocess.PIPE, stderr=subprocess.PIPE).communicate(timeout=TIMEOUT)
         assert err == ""
         assert "gr" in out

@@ -85,7 +85,7 @@ def test_ten_by_default_and_factor_twenty(topdag: Topdag, asia: Path) -> None:
 def test_long_lists_are_cut_and_say_so(topdag: Topdag, asia: Path) -> None:
     ran = topdag("list", asia, "-k", 50)
     assert len(rows_in(ran.out)) == 20
-    assert "30 more are not shown; --show 50 shows all, --json writes them" in ran.out
+    assert "30 more are not shown; --show 50 shows all, -o writes them" in ran.out
     assert "50 networks; " in ran.out
     assert len(rows_in(topdag("list", asia, "-k", 50, "--show", 50).out)) == 50
     none = topdag("list", asia, "-k", 50, "--show", 0)
@@ -106,7 +106,7 @@ def test_quiet_leaves_out_table_notes_and_time(topdag: Topdag, tmp_path: Path) -
 
 def test_options_reach_the_question(topdag: Topdag, asia: Path) -> None:
     given = ("--score", "bic", "--max-parents", "1", "--threads", "1", "--memory-limit", "1GB", "--time-limit", "60")
-    head, *items = topdag("list", asia, "-k", 7, *given, "--json", "-").out.splitlines()
+    head, *items = topdag("list", asia, "-k", 7, *given, "--json").out.splitlines()
     expected = td.k_best_networks(td.score(asia, td.BIC(), max_parents=1), 7)
     content = json.loads(head)
     assert (content["kind"], content["max_parents"], content["stats"]["threads"]) == ({"name": "BIC"}, 1, 1)
@@ -152,9 +152,9 @@ def test_count(topdag: Topdag, asia: Path) -> None:
 def test_json_holds_the_whole_list(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str]) -> None:
     command, *options = words
     for name in ("out.jsonl", "out.jsonl.gz"):
-        assert topdag(command, asia, *options, "--json", tmp_path / name).code == 0
+        assert topdag(command, asia, *options, "-o", tmp_path / name).code == 0
     plain, packed = td.io.read_list(tmp_path / "out.jsonl"), td.io.read_list(tmp_path / "out.jsonl.gz")
-    printed = topdag(command, asia, *options, "--json", "-").out
+    printed = topdag(command, asia, *options, "--json").out
     (tmp_path / "printed.jsonl").write_text(printed)
     for found in (packed, td.io.read_list(tmp_path / "printed.jsonl")):
         assert type(found) is type(plain)
@@ -190,7 +190,7 @@ def test_score_files(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 def test_no_network_allowed(topdag: Topdag, tmp_path: Path) -> None:
     path = tmp_path / "circle.jkl"
     path.write_text("2\nA 1\n-1 1 B\nB 1\n-1 1 A\n")
-    ran = topdag("list", path, "--keep", "all", "--json", tmp_path / "none.jsonl")
+    ran = topdag("list", path, "--keep", "all", "-o", tmp_path / "none.jsonl")
     assert ran.code == Exit.FAILED
     assert "No network is allowed" in ran.out
     assert len(td.io.read_list(tmp_path / "none.jsonl")) == 0
@@ -205,7 +205,7 @@ def test_answer_is_printed_even_if_it_cannot_be_written(
         raise td.FileError("the disk is full")
 
     monkeypatch.setattr(listing, "write_list", full)
-    ran = topdag("list", asia, "--json", tmp_path / "out.jsonl")
+    ran = topdag("list", asia, "-o", tmp_path / "out.jsonl")
     assert ran.code == Exit.BAD_INPUT
     assert "Proved" in ran.out
     assert "the disk is full" in ran.err
@@ -217,7 +217,7 @@ def test_answer_is_printed_even_if_it_cannot_be_written(
 @pytest.mark.parametrize("words", [["list"], ["list", "--classes"], ["within"], ["within", "--classes"]])
 def test_time_limit_zero_gives_a_floor(topdag: Topdag, asia: Path, tmp_path: Path, words: list[str]) -> None:
     best = td.best_network(asia).score
-    ran = topdag(words[0], asia, *words[1:], "--time-limit", "0", "--json", tmp_path / "stopped.jsonl")
+    ran = topdag(words[0], asia, *words[1:], "--time-limit", "0", "-o", tmp_path / "stopped.jsonl")
     assert ran.code == Exit.STOPPED
     assert "Stopped by the time limit before anything was listed; no " in ran.words
     found = td.io.read_list(tmp_path / "stopped.jsonl")
@@ -269,7 +269,7 @@ def test_interrupted_before_anything_was_listed(
 
     with monkeypatch.context() as patch:
         patch.setattr(list_questions, "scores_of", interrupted)
-        ran = topdag("list", asia, "--classes", "--json", tmp_path / "none.jsonl")
+        ran = topdag("list", asia, "--classes", "-o", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
         assert "Stopped by Ctrl-C before anything was listed; no class scores above" in ran.words
         assert td.io.read_list(tmp_path / "none.jsonl").proof.limit == "Ctrl-C"
@@ -312,7 +312,7 @@ def test_memory_in_the_help(n: int) -> None:
         (["list", "FILE", "-k", "many"], "not a whole number from 1"),
         (["list", "FILE", "--factor", "2"], "unrecognized"),
         (["list", "FILE", "--count"], "unrecognized"),
-        (["list", "FILE", "--json", "out.json"], "the name must end in .jsonl or .jsonl.gz"),
+        (["list", "FILE", "-o", "out.json"], "the name must end in .jsonl or .jsonl.gz"),
         (["list", "FILE", "--show", "-1"], "not a whole number from 0 on"),
         (["list", "FILE", "--classes", "--score", "k2"], "bdeu, bic, aic, qnml, bge and gaussian-bic do"),
         (["list", "FILE", "--keep", "all"], "this is for files of scores, and FILE is a table"),
@@ -325,7 +325,7 @@ def test_memory_in_the_help(n: int) -> None:
         (["within", "FILE", "--factor", "twenty"], "'twenty' is not a number"),
         (["within", "FILE", "--at-most", "0"], "not a whole number from 1"),
         (["within", "FILE", "-k", "3"], "unrecognized"),
-        (["within", "FILE", "--count", "--json", "-", "--show", "0"], "--show, --json: this is for lists"),
+        (["within", "FILE", "--count", "--json", "--show", "0"], "--show, --json: this is for lists"),
         (["within", "FILE", "--count", "--at-most", "5", "--show", "1"], "--at-most, --show: this"),
     ],
 )
@@ -340,7 +340,7 @@ def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -
     [
         (["list", "none.csv"], "there is no such file"),
         (["within", "none.npz"], "none.npz"),
-        (["list", "FILE", "--json", "no/such/folder/out.jsonl"], "there is no folder"),
+        (["list", "FILE", "-o", "no/such/folder/out.jsonl"], "there is no folder"),
         (["within", "FILE", "--weights", "wieght"], "--weights names a column 'wieght' that is not there"),
     ],
 )

@@ -16,7 +16,7 @@ ENDINGS = ("bif", "xml", "bifxml", "net", "xdsl", "json", "bif.gz")
 
 @pytest.fixture
 def best(topdag: Topdag, asia: Path, tmp_path: Path) -> Path:
-    assert topdag("best", asia, "--json", tmp_path / "best.json").code == 0
+    assert topdag("best", asia, "-o", tmp_path / "best.json").code == 0
     return tmp_path / "best.json"
 
 
@@ -38,13 +38,13 @@ def test_fit_prints_bif_and_mentions_unseen_parents(topdag: Topdag, asia: Path, 
 
 
 def test_best_can_fit_at_once(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
-    ran = topdag("best", asia, "--fit", tmp_path / "asia.bif")
+    ran = topdag("best", asia, "-o", tmp_path / "asia.bif")
     assert ran.code == 0
     assert td.io.read_fitted(tmp_path / "asia.bif") == td.best_network(asia).network.fit(asia)
     topdag("score", asia, "-o", tmp_path / "asia.jkl")
-    assert topdag("best", tmp_path / "asia.jkl", "--fit", tmp_path / "again.bif").code == Exit.WRONG_USE
+    assert topdag("best", tmp_path / "asia.jkl", "-o", tmp_path / "again.bif").code == Exit.WRONG_USE
     for wrong in ("-", tmp_path / "asia.txt", asia):
-        assert topdag("best", asia, "--fit", wrong).code in (Exit.WRONG_USE, Exit.BAD_INPUT)
+        assert topdag("best", asia, "-o", wrong).code in (Exit.WRONG_USE, Exit.BAD_INPUT)
 
 
 @pytest.mark.parametrize("ending", ENDINGS)

@@ -23,7 +23,7 @@ def test_best_says_what_the_prior_adds(topdag: Topdag, asia: Path, name: str) ->
     assert f"{added:+.6f} by the {name} prior" in ran.words
     orders = f"orders {answer.network.linear_extensions:,} agree with the network"
     assert (orders in ran.words) == (name == "order-modular")
-    content = json.loads(topdag("best", asia, "--prior", name, "--json", "-").out)
+    content = json.loads(topdag("best", asia, "--prior", name, "--json").out)
     assert content["score"] == answer.score
     assert content["prior"] == f"{name} prior"
 
@@ -31,12 +31,12 @@ def test_best_says_what_the_prior_adds(topdag: Topdag, asia: Path, name: str) ->
 @pytest.mark.parametrize("name", ["order-modular", "fair"])
 def test_lists_show_both_scores(topdag: Topdag, asia: Path, tmp_path: Path, name: str) -> None:
     found = td.k_best_networks(asia, 4, prior=PRIORS[name])
-    ran = topdag("list", asia, "-k", 4, "--prior", name, "--json", tmp_path / "top.jsonl")
+    ran = topdag("list", asia, "-k", 4, "--prior", name, "-o", tmp_path / "top.jsonl")
     assert (ran.code, ran.err) == (0, "")
     for score, network in zip(found.scores, found, strict=True):
         assert f"{score:.6f} {network.score:.6f}" in ran.words
     assert td.io.read_list(tmp_path / "top.jsonl").prior == PRIORS[name]
-    near = topdag("within", asia, "--factor", 2, "--prior", name, "--json", "-")
+    near = topdag("within", asia, "--factor", 2, "--prior", name, "--json")
     lines = near.out.splitlines()
     assert len(lines) - 1 == len(td.networks_within(asia, 2.0, prior=PRIORS[name]))
 

@@ -37,13 +37,13 @@ from topdag.cli.commands import best
         (["best", "FILE", "--discretize", "thirds"], "mean, median, quantile(3) or uniform(4)"),
         (["best", "FILE", "--discretize", "quantile(1)"], "from 2 to"),
         (["best", "FILE", "--separator", "::"], "one character"),
-        (["best", "FILE", "--json", "X", "--dot", "X"], "files of their own"),
-        (["best", "FILE", "--dot", "-"], "name of a file"),
+        (["best", "FILE", "-o", "x.json", "-o", "x.json"], "give each file once"),
+        (["best", "FILE", "-o", "-"], "name of a file"),
         (["best", "FILE", "--scor", "bic"], "unrecognized"),
         (["best", "some.jkl", "--score", "bic", "--no-header"], "--score, --no-header: this is for tables"),
         (["best", "some.jkl", "--max-parents", "0"], "--max-parents: this is for tables"),
         (["score", "FILE"], "required"),
-        (["score", "FILE", "-o", "out.txt"], ".jkl, .pss, .npz"),
+        (["score", "FILE", "-o", "out.txt"], ".jkl, .pss or .npz"),
         (["score", "FILE", "-o", "x.jkl", "--family", "lung"], "not allowed with"),
         (["score", "FILE", "-o", "x.jkl", "--keep", "within"], "all, best, within(20)"),
         (["score", "FILE", "-o", "x.jkl", "--keep", "within(0.5)"], "all, best, within(20)"),
@@ -71,10 +71,10 @@ def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -
         (["best", "none.npz"], "none.npz"),
         (["best", "FILE", "--weights", "wieght"], "--weights names a column 'wieght' that is not there"),
         (["best", "FILE", "--separator", ";"], "--separator"),
-        (["best", "FILE", "--json", "FILE"], "this is the input"),
-        (["best", "FILE", "--json", "no/such/folder/best.json"], "there is no folder"),
-        (["best", "FILE", "--dot", "."], "not a file"),
-        (["best", "FILE", "--dot", "d" * 300], "too long"),
+        (["best", "FILE", "-o", "FILE"], "this is the input"),
+        (["best", "FILE", "-o", "no/such/folder/best.json"], "there is no folder"),
+        (["best", "FILE", "-o", "."], "not a file"),
+        (["best", "FILE", "-o", "d" * 300], "too long"),
         (["score", "FILE", "--family", "lunk", "smoke"], "'lung'"),
         (["score", "FILE", "--family", "lung", "smoke", "smoke"], "each variable once"),
         (["score", "FILE", "--network", "none.json"], "none.json"),
@@ -84,7 +84,7 @@ def test_wrong_use(topdag: Topdag, asia: Path, words: list[str], message: str) -
         (["check", "none.json", "FILE"], "none.json"),
         (["check", "FILE", "FILE"], "this is not JSON"),
         (["plan", "some.jkl"], "this is a file of scores, going by its name; give the table"),
-        (["demo", "--csv", "no/such/folder/asia.csv"], "there is no folder"),
+        (["demo", "-o", "no/such/folder/asia.csv"], "there is no folder"),
     ],
 )
 def test_bad_input(topdag: Topdag, asia: Path, words: list[str], message: str) -> None:
@@ -140,14 +140,14 @@ def test_other_variables(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 
 
 def test_an_answer_for_a_table(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
-    assert topdag("best", asia, "--json", tmp_path / "best.json").code == Exit.FINE
+    assert topdag("best", asia, "-o", tmp_path / "best.json").code == Exit.FINE
     ran = topdag("best", tmp_path / "best.json")
     assert ran.code == Exit.BAD_INPUT
     assert "an answer or a network that topdag wrote; give the table it was made from" in ran.err
 
 
 def test_a_pipe_is_no_file_to_replace(start: Start, asia: Path) -> None:
-    process = start("best", asia, "--json", "/dev/stdout", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process = start("best", asia, "-o", "/dev/stdout", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     out, err = process.communicate(timeout=TIMEOUT)
     assert (process.returncode, out) == (Exit.BAD_INPUT, "")
     assert err.startswith("topdag: /dev/stdout: this is not a file that can be replaced")
@@ -165,7 +165,7 @@ def test_output_that_is_stdout_already(start: Start, asia: Path, tmp_path: Path)
     printed = tmp_path / "printed.txt"
     for name in (printed, "/dev/stdout"):
         with printed.open("w") as out:
-            process = start("best", asia, "--json", name, stdout=out, stderr=subprocess.PIPE)
+            process = start("best", asia, "-o", name, stdout=out, stderr=subprocess.PIPE)
             _, err = process.communicate(timeout=TIMEOUT)
         assert process.returncode == Exit.BAD_INPUT
         assert "stdout or stderr goes already" in err
@@ -178,7 +178,7 @@ def test_answer_is_printed_even_if_it_cannot_be_written(
         raise td.FileError("the disk is full")
 
     monkeypatch.setattr(best, "write_text", full)
-    ran = topdag("best", asia, "--json", tmp_path / "best.json")
+    ran = topdag("best", asia, "-o", tmp_path / "best.json")
     assert ran.code == Exit.BAD_INPUT
     assert "Proved" in ran.out
     assert "the disk is full" in ran.err

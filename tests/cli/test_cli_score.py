@@ -61,7 +61,7 @@ def test_score_of_a_network(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
 
 @pytest.fixture
 def answer(topdag: Topdag, asia: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(topdag("best", asia, "--json", "-").out)
+    found: dict[str, Any] = json.loads(topdag("best", asia, "--json").out)
     return found
 
 
@@ -118,7 +118,7 @@ def test_check_needs_the_score_of_a_bare_network(topdag: Topdag, asia: Path, tmp
 
 
 def test_check_with_another_score_than_the_file_says(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
-    topdag("best", asia, "--json", tmp_path / "best.json")
+    topdag("best", asia, "-o", tmp_path / "best.json")
     ran = topdag("check", tmp_path / "best.json", asia, "--ess", "2")
     assert ran.code == Exit.BAD_INPUT
     assert "the score is BDeu(ess=1.0), not BDeu(ess=2.0)" in ran.err

@@ -14,7 +14,7 @@ from topdag.cli.commands import SUMMARIES, command_named
 
 ODD = ("nan", "-1", "", "/none/x", "smoke->lung")
 ENDINGS = {Exit.FINE, Exit.FAILED, Exit.WRONG_USE, Exit.STOPPED, Exit.BAD_INPUT, Exit.TOO_LARGE}
-WRITE = {"--csv"}  # these would write such a file
+WRITE = {"-o"}  # these would write such a file
 
 
 def options_of(command: Command) -> list[argparse.Action]:

@@ -151,7 +151,7 @@ def test_lists_keep_their_score(tmp_path: Path) -> None:
 def test_command_line(score: str, topdag: Topdag, tmp_path: Path) -> None:
     table, answer = tmp_path / "numbers.csv", tmp_path / "answer.json"
     NUMBERS.drop(columns="age").assign(extra=[0.1, 0.5, 0.2, 0.9, 0.3, 0.4]).to_csv(table, index=False)
-    ran = topdag("best", table, "--score", score, "--json", answer)
+    ran = topdag("best", table, "--score", score, "-o", answer)
     assert ran.code == Exit.FINE and "are continuous" in ran.out
     checked = topdag("check", answer, table)
     assert (checked.code, "every score agrees" in checked.out) == (Exit.FINE, True)

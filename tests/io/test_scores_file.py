@@ -415,7 +415,7 @@ def test_suffixes_in_capitals(folder: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["n.txt", "n", "n.json.zip"])
 def test_wrong_suffix_for_networks(folder: Path, name: str) -> None:
-    with pytest.raises(td.FileError, match=r"the name must end in \.json, \.bif, .*\.dot to hold a network"):
+    with pytest.raises(td.FileError, match=r"the name must end in \.json, \.bif, .*\.pdf to hold a network"):
         td.write_network(folder / name, td.example_network().network)
 
 

@@ -88,7 +88,8 @@ class Stats:
 class Answer:
     """A network with its score, the proof and the cost. ``network`` is None only when none is allowed.
 
-    Under a ``prior``, ``score`` is the data's plus the log weight of the network.
+    Under a ``prior``, ``score`` is the data's plus the log weight of the network. ``notes``: what was done to the
+    table; ``reading``: what was said about reading it.
     """
 
     network: Network | None
@@ -98,6 +99,7 @@ class Answer:
     kind: ScoreKind | None = None
     notes: tuple[str, ...] = ()
     prior: Prior | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
 
     def __str__(self) -> str:
         lines = [str(self.network) if self.network is not None else "no network"]
@@ -136,6 +138,7 @@ class Answer:
             },
             "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
             "notes": list(self.notes),
+            "reading": dict(self.reading),
         }
 
 

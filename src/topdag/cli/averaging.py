@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from topdag._util.run import Run, shown_bytes
 from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
-from topdag.cli.command import Exit, UsageError
+from topdag.cli.command import Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
     ABOUT_TABLES,
@@ -27,9 +26,9 @@ from topdag.cli.options import (
     run_from,
     scores_from,
     table_from,
-    writable,
 )
 from topdag.cli.output import about_table, as_json, labelled, progress_line
+from topdag.cli.outputs import add_json, add_output, target
 from topdag.cli.streams import mention, say
 from topdag.cli.values import number, seconds
 from topdag.data.table import Table
@@ -80,13 +79,13 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
     add_limits(parser, with_time=False)
     group = parser.add_argument_group("output")
     if pairs:
-        group.add_argument("-o", "--output", metavar="OUT", help="write all probabilities to a .json or .npz file")
-    group.add_argument("--json", action="store_true", help="print JSON instead of the text")
+        add_output(group, ".json or .npz (all probabilities)")
+    add_json(group)
     group.add_argument("--quiet", action="store_true", help="print the answer, nothing else")
 
 
 def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Purpose) -> Exit:
-    target = _target(args)
+    to = None if args.output is None else target(args.output, MATRIX_SUFFIXES, (args.file,))
     asked, code = ask_all(
         args, lambda scores, prior, run: (scores.table, ask(scores, prior=prior, **limits(run))), wanted
     )
@@ -94,8 +93,8 @@ def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteri
         return code
     table, found = asked
     try:
-        if target is not None:
-            write_posteriors(target, found)
+        if to is not None:
+            write_posteriors(to, found)
     finally:  # a full disk must not cost the answer
         say(as_json(found.to_dict()) if args.json else _pairs_text(found, table, args))
     return code
@@ -135,14 +134,6 @@ def _scores(args: Namespace, wanted: Purpose, run: Run) -> Scores:
     if scored is None:
         raise OutOfTime("time_limit came before the table was scored.")
     return scored
-
-
-def _target(args: Namespace) -> Path | None:
-    if args.output is None:
-        return None
-    if not args.output.lower().endswith(MATRIX_SUFFIXES):
-        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(MATRIX_SUFFIXES)}")
-    return writable(args.output, inputs=(args.file,))
 
 
 def _pairs_text(found: EdgePosteriors | PathPosteriors, table: Table | None, args: Namespace) -> str:

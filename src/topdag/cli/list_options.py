@@ -14,6 +14,7 @@ from topdag.cli.options import (
     add_reading,
     add_score,
 )
+from topdag.cli.outputs import add_json, add_output
 from topdag.cli.values import number, seconds, whole
 from topdag.io.lists import LIST_SUFFIXES
 from topdag.questions.lists import LARGEST_FACTOR
@@ -69,11 +70,8 @@ def add_rest(parser: ArgumentParser) -> None:
     add_limits(parser, with_time=False)
     group = parser.add_argument_group("output")
     group.add_argument("--show", type=whole(0), metavar="N", help="rows of the table to print; default 20")
-    group.add_argument(
-        "--json",
-        metavar="OUT",
-        help=f"write the whole list as JSON lines ({' or '.join(LIST_SUFFIXES)}), with - to stdout instead of the text",
-    )
+    add_output(group, f"{' or '.join(LIST_SUFFIXES)} (the whole list as JSON lines)")
+    add_json(group)
     group.add_argument("--quiet", action="store_true", help="print networks, scores and proof, nothing else")
 
 

@@ -6,7 +6,6 @@ import math
 from argparse import Namespace
 from collections.abc import Callable, Iterator
 from itertools import islice
-from pathlib import Path
 
 from topdag._core import Listed
 from topdag._util.run import Run
@@ -24,9 +23,9 @@ from topdag.cli.options import (
     run_from,
     scores_from,
     table_from,
-    writable,
 )
 from topdag.cli.output import about_table, progress_line
+from topdag.cli.outputs import target
 from topdag.cli.streams import printing, say
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import LIST_SUFFIXES, list_lines, write_list
@@ -41,17 +40,17 @@ FoundList = NetworkList | ClassList
 
 
 def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
-    target = _target(args)
+    to = None if args.output is None else target(args.output, LIST_SUFFIXES, (args.file,))
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
         asked = _asked(args, wanted, run)
         found, code = _list_and_exit(asked, wanted, run)
     try:
-        if target is not None:
-            write_list(target, found)
+        if to is not None:
+            write_list(to, found)
     finally:  # a full disk must not cost the answer
         with printing():
-            if args.json == "-":
+            if args.json:
                 _print_lines(list_lines(found))
             else:
                 say(list_text(found, wanted, asked.table, run, show=args.show, quiet=args.quiet))
@@ -67,14 +66,6 @@ def answer_count(args: Namespace, wanted: ListRequest) -> Exit:
     about = about_table(trail.request.table, trail.notes)
     say(f"{at_least}{found}" if args.quiet else count_text(found, wanted, space_of(trail), about, at_least))
     return code
-
-
-def _target(args: Namespace) -> Path | None:
-    if args.json in (None, "-"):
-        return None
-    if not args.json.lower().endswith(LIST_SUFFIXES):
-        raise UsageError(f"--json {args.json}: the name must end in {' or '.join(LIST_SUFFIXES)}")
-    return writable(args.json, inputs=(args.file,))
 
 
 def _asked(args: Namespace, wanted: ListRequest, run: Run) -> Request:

@@ -76,9 +76,7 @@ def table_lines(found: NetworkList | ClassList, most: int) -> list[str]:
     changes += [compare(found[0], found[place]).changes for place in range(1, shown)]
     lines = _aligned(columns, "edges: + added, - dropped, ~ turned", changes[:shown]) if shown else []
     left = len(found) - shown
-    return (
-        [*lines, f"{left:,} more are not shown; --show {len(found)} shows all, --json writes them"] if left else lines
-    )
+    return [*lines, f"{left:,} more are not shown; --show {len(found)} shows all, -o writes them"] if left else lines
 
 
 def _score_columns(found: NetworkList | ClassList, shown: int) -> dict[str, list[str]]:

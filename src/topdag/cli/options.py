@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
+import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Mapping
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 from topdag._util.run import MOST_THREADS, OnProgress, Run
 from topdag.cli.command import UsageError
@@ -34,6 +36,7 @@ from topdag.scoring.scores import Scores
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
 SCORE_FILES = (".jkl", ".pss", ".npz")
+STANDARD_INPUT = "-"
 NOT_A_FILE = "this is not a file that can be replaced; give the name of one"
 ABOUT_READING = (
     "missing",
@@ -171,13 +174,35 @@ def _is_network_file(path: str) -> bool:
     return path.lower().removesuffix(".gz").endswith(READ)
 
 
-def table_from(args: Namespace, kind: ScoreKind | None = None, or_else: str = STAY_NUMBERS) -> Table:
-    """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say."""
+def table_from(
+    args: Namespace, kind: ScoreKind | None = None, or_else: str = STAY_NUMBERS, said: Mapping[str, Any] | None = None
+) -> Table:
+    """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say; and as
+    was ``said`` for an answer about it, where the options say nothing else."""
     if kind is None and hasattr(args, "score"):
         kind = kind_from(args)
     if is_score_file(args.file):
         raise FileError(f"{args.file}: this is a file of scores, going by its name; give the table it was made from")
-    return as_table(args.file, None if kind is None else kind.numbers, reading_from(args), or_else)
+    source = sys.stdin.buffer if args.file == STANDARD_INPUT else args.file
+    reading = cast(Reading, {**(said or {}), **reading_from(args)})
+    return as_table(source, None if kind is None else kind.numbers, reading, or_else)
+
+
+def said_about(path: str | None) -> Mapping[str, Any]:
+    """What an answer in this file says about reading its table; nothing if it holds no answer."""
+    if path is None or not path.lower().removesuffix(".gz").endswith(".json"):
+        return {}
+    from topdag.io.networks import read_json
+
+    return said_in(path, read_json(path))
+
+
+def said_in(path: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What was said about reading the table of an answer."""
+    said = content.get("reading", {})
+    if not isinstance(said, dict) or not said.keys() <= Reading.__annotations__.keys():
+        raise FileError(f"{path}: 'reading' does not say how a table is read: {said!r}")
+    return said
 
 
 def reading_from(args: Namespace) -> Reading:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import chain, compress, count
 from typing import Any, TypeAlias
 
@@ -28,12 +28,16 @@ from topdag.data.continuous import (
     continuous_names,
     note_on_continuous,
 )
+from topdag.data.delimited import TextFormat
 from topdag.data.discretize import (
     MANY_VALUES,
+    OTHERS,
     STAY_NUMBERS,
     Discretize,
     cut_columns,
     holds_numbers,
+    rule_in_words,
+    rules_apart,
     rules_by_column,
     whole_as_integers,
 )
@@ -48,7 +52,7 @@ FEWEST_ROWS = 10
 States: TypeAlias = tuple[tuple[Any, ...], ...]
 Numbers: TypeAlias = NDArray[np.float64]
 Parts: TypeAlias = tuple[
-    tuple[str, ...], States, NDArray[np.uint16], Numbers, NDArray[np.uint32], tuple[str, ...], bool
+    tuple[str, ...], States, NDArray[np.uint16], Numbers, NDArray[np.uint32], tuple[str, ...], bool, dict[str, Any]
 ]
 
 
@@ -65,6 +69,8 @@ class Options:
     leave_out: Collection[str] = ()
     or_else: str = STAY_NUMBERS
     """What can be done with floats instead of cutting them."""
+    text: TextFormat | None = None
+    """Of a file."""
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
@@ -77,6 +83,27 @@ class Options:
         for name, states in (self.states or {}).items():
             if isinstance(states, str) or not isinstance(states, Collection):
                 raise TableError(f"states= for column {name!r} is not a list: {states!r}")
+
+    def said(self) -> dict[str, Any]:
+        """What differs from what is done without a word, for JSON; weights in an array cannot be told again."""
+        unsaid = Options(text=TextFormat()).told()
+        return {name: value for name, value in self.told().items() if value != unsaid[name]}
+
+    def told(self) -> dict[str, Any]:
+        for_all, rules = rules_apart(self.discretize)
+        rules |= {} if for_all is None else {OTHERS: for_all}
+        of_text = {} if self.text is None else {spec.name: getattr(self.text, spec.name) for spec in fields(self.text)}
+        return {
+            "discretize": {name: None if rule is None else rule_in_words(rule) for name, rule in rules.items()},
+            "missing": self.missing,
+            "weights": self.weights if isinstance(self.weights, str) else None,
+            "states": {name: list(of) for name, of in (self.states or {}).items()},
+            "keep_constant": self.keep_constant,
+            "continuous": self.continuous if isinstance(self.continuous, str | None) else list(self.continuous),
+            "leave_out": list(self.leave_out),
+            **of_text,
+            **({"missing_values": sorted(of_text["missing_values"])} if of_text else {}),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +141,7 @@ def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequ
     made = numbers | {column.name: column for column in cut}
     notes = (*draft.notes, *cut_notes, *note_on_continuous(list(numbers)))
     columns = [made[column.name] for column in draft.columns]
-    return finished(replace(draft, columns=columns, notes=notes), set(numbers), options.keep_constant)
+    return finished(replace(draft, columns=columns, notes=notes), set(numbers), options)
 
 
 def require_usable(draft: Draft, options: Options) -> None:
@@ -236,7 +263,7 @@ def with_missing_state(column: Column) -> Column:
     return Column(column.name, (*column.values, label), codes, column.declared)
 
 
-def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> Parts:
+def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
     columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     first, weights = distinct_rows([(column.codes, len(column.values)) for column in columns], draft.weights)
@@ -248,7 +275,8 @@ def finished(draft: Draft, continuous: Collection[str], keep_constant: bool) -> 
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
-    return names, states, np.stack(codes).astype(np.uint16), held, weights, notes, keep_constant
+    codes_by_row = np.stack(codes).astype(np.uint16)
+    return names, states, codes_by_row, held, weights, notes, options.keep_constant, options.said()
 
 
 def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:

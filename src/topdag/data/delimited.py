@@ -17,6 +17,7 @@ from topdag.errors import TableError
 
 SEPARATORS = (",", ";", "\t", "|")
 SEPARATOR_LINE = re.compile(rb'"?sep=(.)"?\n', re.IGNORECASE)  # which Excel understands, and some programs write
+MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 BLOCK = 1 << 20  # bytes that are cut into cells at a time
 
 Texts: TypeAlias = tuple[list[str], Codes]  # the distinct texts of a column, and which of them a row has
@@ -27,11 +28,11 @@ Cells: TypeAlias = tuple[list[str], list[Texts], Sequence[int] | Codes]  # first
 class TextFormat:
     """How a file of text is cut into cells. ``separator`` and ``encoding``: None where the file is to show them."""
 
-    separator: str | None
-    header: bool
-    encoding: str | None
-    decimal: str
-    missing_values: Collection[str]
+    separator: str | None = None
+    header: bool = True
+    encoding: str | None = None
+    decimal: str = "."
+    missing_values: Collection[str] = frozenset(MISSING_VALUES)
 
 
 def cells_of(content: bytes, how: TextFormat) -> Cells:

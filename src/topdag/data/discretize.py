@@ -111,6 +111,13 @@ def named_rule(text: str) -> Rule:
     return (Quantile if found[1] == "quantile" else Uniform)(int(found[2]))
 
 
+def rule_in_words(rule: Rule) -> str:
+    """The text that stands for a rule; see `named_rule`."""
+    if isinstance(rule, CutPoints):
+        return ", ".join(map(repr, rule.points))
+    return "mean" if isinstance(rule, Mean) else f"{type(rule).__name__.lower()}({rule.k})"
+
+
 def rules_apart(discretize: Discretize) -> tuple[Rule | None, dict[str, Rule | None]]:
     """The rule for every column that has none of its own, and those by column; None leaves numbers as they are."""
     by_column = discretize if isinstance(discretize, Mapping) else {OTHERS: discretize}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib import import_module
+from io import BytesIO
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,21 +19,21 @@ from topdag._util.messages import plural
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, left_in, names_for
 from topdag.data.continuous import Continuous
-from topdag.data.delimited import TextFormat, cells_of
+from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
 from topdag.data.sniff import no_table
 from topdag.data.table import Table, table_of_columns
 from topdag.errors import TableError, why_not_opened
 
-MISSING_VALUES = ("", "NA", "N/A", "NaN", "nan", "null", "?")
 DECIMAL = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet"))
 PARQUET_ENDINGS = (".parquet", ".pq")
+Source: TypeAlias = str | PathLike[str] | IO[bytes]
 
 
 @brief
 def read_table(
-    path: str | PathLike[str],
+    path: Source,
     *,
     separator: str | None = None,
     header: bool = True,
@@ -46,7 +48,7 @@ def read_table(
     keep_constant: bool = False,
     continuous: Continuous = None,
 ) -> Table:
-    """The table in a file: CSV, TSV or the like, which may be gzipped, or Parquet.
+    """The table in a file, by its name or open in binary mode: CSV, TSV or the like, which may be gzipped, or Parquet.
 
     The separator (comma, semicolon, tab, bar or white space) is that of the first line unless given; " "
     stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
@@ -76,22 +78,22 @@ def text_format(
     return TextFormat(separator, bool(header), encoding, decimal, gaps)
 
 
-def table_at(path: str | PathLike[str], how: TextFormat, options: Options) -> Table:
+def table_at(path: Source, how: TextFormat, options: Options) -> Table:
     """The table in a file; what is wrong is told with its name."""
-    if not isinstance(path, str | PathLike):
+    if not isinstance(path, str | PathLike) and not hasattr(path, "read"):
         raise TableError(f"read_table() takes the name of a file, not {path!r}; Table() takes what is in memory")
     try:
-        return table_of_file(Path(path), how, options)
+        return table_of_file(path, how, replace(options, text=how))
     except TableError as error:
-        error.args = (f"{path}: {error}",)
+        error.args = (f"{getattr(path, 'name', 'the file') if hasattr(path, 'read') else path}: {error}",)
         raise
 
 
-def table_of_file(path: Path, how: TextFormat, options: Options) -> Table:
+def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     content = file_content(path)
     if content.startswith(b"PAR1"):
-        return table_of_parquet(path, options)
-    if path.suffix.lower() in PARQUET_ENDINGS:
+        return table_of_parquet(content, options)
+    if isinstance(path, str | PathLike) and Path(path).suffix.lower() in PARQUET_ENDINGS:
         raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
         first, columns, lines = cells_of(content, how)
@@ -142,14 +144,17 @@ def notes_on_names(names: Sequence[str]) -> tuple[str, ...]:
     return ("All names in the first line are numbers; if it is a row, it takes header=False (--no-header).",)
 
 
-def file_content(path: Path) -> bytes:
+def file_content(path: Source) -> bytes:
     try:
-        content = path.read_bytes()
+        content = Path(path).read_bytes() if isinstance(path, str | PathLike) else path.read()
     except OSError as error:
         raise TableError(why_not_opened(error)) from None
     except ValueError as error:  # a name that no file can have
         raise TableError(f"the file cannot be read: {error}") from None
-    if path.suffix.lower() != ".gz" and not content.startswith(b"\x1f\x8b"):
+    if not isinstance(content, bytes):
+        raise TableError("the file is open for text; open it in binary mode")
+    is_named_so = isinstance(path, str | PathLike) and Path(path).suffix.lower() == ".gz"
+    if not is_named_so and not content.startswith(b"\x1f\x8b"):
         return content
     import gzip
     import zlib
@@ -160,12 +165,12 @@ def file_content(path: Path) -> bytes:
         raise TableError(f"the gzip file is damaged: {error}") from None
 
 
-def table_of_parquet(path: Path, options: Options) -> Table:
+def table_of_parquet(content: bytes, options: Options) -> Table:
     from topdag.data.table import table_of_frame
 
     for library, reader in PARQUET_READERS:
         try:
-            frame = getattr(import_module(library), reader)(path)
+            frame = getattr(import_module(library), reader)(BytesIO(content))
         except ImportError:
             continue
         except Exception as error:  # each library has its own

@@ -53,6 +53,7 @@ class Table:
     weights: NDArray[np.uint32]
     notes: tuple[str, ...]
     keep_constant: bool
+    reading: Mapping[str, Any]  # what was said when it was made, as far as JSON can hold it
 
     @brief
     def __init__(
@@ -234,8 +235,9 @@ def same_table(table: Table, names: Sequence[str] | None, options: Options) -> T
     given = (names, options.discretize, options.weights, options.states, options.continuous)
     if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
         raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
-    *parts, keep_constant = table._parts()
-    return Table._made(*parts, keep_constant or options.keep_constant)
+    *parts, keep_constant, reading = table._parts()
+    is_kept = keep_constant or options.keep_constant
+    return Table._made(*parts, is_kept, {**reading, "keep_constant": True} if is_kept else reading)
 
 
 def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:

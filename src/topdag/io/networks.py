@@ -1,4 +1,4 @@
-"""Files of networks, told apart by their endings: .json, .bif, .xml, .net, .xdsl and, to write only, .dot."""
+"""Files of networks, told apart by their endings: .json, .bif, .xml, .net, .xdsl, to write only .dot and pictures."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ from topdag.networks.network import Network
 
 XMLBIF = (".xml", ".xmlbif", ".bifxml")
 READ = (".json", ".bif", *XMLBIF, ".net", ".xdsl")
-WRITTEN = (*READ, ".dot")
+PICTURES = (".svg", ".png", ".pdf")
+WRITTEN = (*READ, ".dot", *PICTURES)
 WITH_TABLES: dict[str, Callable[[FittedNetwork], str]] = {".bif": bif_text, ".net": net_text, ".xdsl": xdsl_text}
 GZIP = b"\x1f\x8b"
 Made = TypeVar("Made")
@@ -31,16 +32,27 @@ def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
     """Writes a network, fitted or not, as the ending of the name says; a further .gz compresses.
 
     .json, .xml (XMLBIF; also .xmlbif, .bifxml) and .dot (for Graphviz) hold networks without probabilities too;
-    .bif, .net (HUGIN) and .xdsl (GeNIe) need a fitted one. What a format cannot hold is refused.
+    .bif, .net (HUGIN) and .xdsl (GeNIe) need a fitted one; .svg, .png and .pdf are pictures. What a format
+    cannot hold is refused.
     """
     ending = ending_of(path, WRITTEN, "a network")
     if not isinstance(network, Network | FittedNetwork):
         raise FileError(f"{path}: write_network writes a Network, not {type(network).__name__}")
     try:
-        content = network_text(network, ending).encode()
-    except ValueError as error:  # a name or a state that the format cannot hold
+        content = picture(network, ending) if ending in PICTURES else network_text(network, ending).encode()
+    except (ValueError, ImportError) as error:  # a name or a state that the format cannot hold; matplotlib is missing
         raise FileError(f"{path}: {error}") from error
     write_as_named(path, lambda file: file.write(content))
+
+
+def picture(network: Network | FittedNetwork, ending: str) -> bytes:
+    """The network drawn; .png and .pdf by matplotlib."""
+    drawn = network if isinstance(network, Network) else network.network
+    if ending == ".svg":
+        return drawn.to_svg().encode()
+    from topdag.networks.drawing.plots import saved
+
+    return saved(drawn.plot(), ending[1:])
 
 
 def network_text(network: Network | FittedNetwork, ending: str) -> str:
@@ -95,7 +107,9 @@ def read_json(path: FilePath) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"{path}: this is not JSON ({error}); --json and write_network write such files") from error
+        raise FileError(
+            f"{path}: this is not JSON ({error}); topdag best -o and write_network write such files"
+        ) from error
     if not isinstance(content, dict):
         raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")
     return content

@@ -295,6 +295,7 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
         trail.request.kind,
         trail.notes,
         trail.request.prior,
+        trail.reading,
     )
 
 

@@ -127,7 +127,7 @@ def best_by_orders(trail: Trail, run: Run) -> Answer | None:
     bound = value if status is Status.PROVED else max(value, found.bound + added + trail.scores.rounding)
     proof = Proof(status, bound, bound - value, limit_text(found.limit), _space(trail))
     stats = replace(stats_of(trail, run), work=found.work)
-    return Answer(network, value, proof, stats, trail.request.kind, trail.notes, trail.request.prior)
+    return Answer(network, value, proof, stats, trail.request.kind, trail.notes, trail.request.prior, trail.reading)
 
 
 def list_by_orders(trail: Trail, most: int, factor: float, run: Run) -> NetworkList:
@@ -165,4 +165,13 @@ def _space(trail: Trail) -> str:
 
 def _infeasible(trail: Trail, run: Run) -> Answer:
     proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, _space(trail))
-    return Answer(None, -math.inf, proof, stats_of(trail, run), trail.request.kind, (), trail.request.prior)
+    return Answer(
+        None,
+        -math.inf,
+        proof,
+        stats_of(trail, run),
+        trail.request.kind,
+        trail.notes,
+        trail.request.prior,
+        trail.reading,
+    )

@@ -136,6 +136,11 @@ class Trail:
         known = self.scores or self.request.table
         return () if known is None else known.notes
 
+    @property
+    def reading(self) -> Mapping[str, Any]:
+        """What was said about reading the table."""
+        return {} if self.request.table is None else self.request.table.reading
+
     def score_of(self, network: Network) -> float:
         """The data's score and the log weight of the prior."""
         assert network.score is not None

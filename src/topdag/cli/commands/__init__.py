@@ -20,6 +20,7 @@ SUMMARIES = {
     "evidence": "the log of the sum over all networks of exp(score)",
     "sample": "networks drawn from the posterior, and how often they have each edge",
     "fit": "give a network probabilities from a table, for other programs",
+    "show": "a network or an answer in a file, as text or as a picture",
     "convert": "a network from one file format to another",
     "score": "local scores: of all families into a file, or of one family or network",
     "plan": "what a question will take, before it is asked",

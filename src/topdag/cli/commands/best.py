@@ -6,7 +6,6 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
-from topdag._util.atomic_write import ending_of
 from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.command import Command, Exit, UsageError, search_costs
@@ -29,6 +28,7 @@ from topdag.cli.options import (
     writable,
 )
 from topdag.cli.output import answer_text, as_json, progress_line, write_text
+from topdag.cli.outputs import ABOUT_NETWORKS, NETWORKS, add_json, add_output, is_fitted, targets
 from topdag.cli.streams import mention, printing, say
 from topdag.data.table import Table
 from topdag.errors import Interrupted
@@ -59,8 +59,8 @@ ENDING = """\
   network exceeds; putting it together takes up to a second.
 
 examples:
-  topdag best asia.csv --score bic --max-parents 5 --json best.json --dot best.dot
-  topdag best asia.csv --fit asia.bif
+  topdag best asia.csv --score bic --max-parents 5 -o best.json -o best.svg
+  topdag best asia.csv -o asia.bif
   topdag best survey.csv --score bic --time-limit 600 --checkpoint survey.state
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
@@ -99,14 +99,15 @@ def add_options(parser: ArgumentParser) -> None:
         help="a file in which a search leaves how it stands every few seconds, and from which it goes on",
     )
     group = parser.add_argument_group("output")
-    group.add_argument("--json", metavar="OUT", help="write the answer as JSON, with - to stdout instead of the text")
-    group.add_argument("--dot", metavar="OUT", help="write the network for Graphviz")
-    group.add_argument("--fit", metavar="OUT", help="write the network with probabilities, as topdag fit does")
+    add_output(group, f".json (the answer), {ABOUT_NETWORKS}", several=True)
+    add_json(group)
     group.add_argument("--quiet", action="store_true", help="print network, score and proof, nothing else")
 
 
 def find_best(args: Namespace) -> Exit:
-    outputs = _outputs(args)
+    outputs = targets(args.output, NETWORKS, (args.file,))
+    if is_score_file(args.file) and any(map(is_fitted, outputs)):
+        raise UsageError("-o: probabilities come from a table, and FILE holds scores; give the table")
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
         asked = _asked(args, run)
@@ -114,30 +115,14 @@ def find_best(args: Namespace) -> Exit:
     try:
         _write(answer, asked.table, outputs)
     finally:  # a full disk must not cost the answer
-        as_text = args.json != "-"
         with printing():
-            say(answer_text(answer, asked.table, quiet=args.quiet) if as_text else as_json(answer.to_dict()))
+            say(as_json(answer.to_dict()) if args.json else answer_text(answer, asked.table, quiet=args.quiet))
     return code
-
-
-def _outputs(args: Namespace) -> dict[str, Path]:
-    """The files to write, by option, known to be writable as far as that can be known."""
-    given = {"json": args.json, "dot": args.dot, "fit": args.fit}
-    if "-" in (args.dot, args.fit):
-        raise UsageError("--dot and --fit need the name of a file")
-    if args.fit is not None:
-        from topdag.io.networks import WRITTEN
-
-        ending_of(args.fit, WRITTEN, "a network")
-    outputs = {option: writable(name, inputs=(args.file,)) for option, name in given.items() if name not in (None, "-")}
-    if len(set(outputs.values())) < len(outputs):
-        raise UsageError("--json, --dot and --fit need files of their own")
-    return outputs
 
 
 def _asked(args: Namespace, run: Run) -> Request:
     if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS, "fit"), "this is for tables, and FILE holds scores already")
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         request = Request.from_scores(scores_from(args))
     else:
         refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
@@ -175,20 +160,17 @@ def answer_and_exit(request: Request, run: Run) -> tuple[Answer, Exit]:
     return answer, EXIT_OF[answer.proof.status]
 
 
-def _write(answer: Answer, table: Table | None, outputs: dict[str, Path]) -> None:
-    texts = {"json": as_json(answer.to_dict()) + "\n"}
-    if answer.network is not None:
-        texts["dot"] = answer.network.to_dot()
-    for option, target in outputs.items():
-        if option == "fit" and answer.network is not None:
-            from topdag.io.networks import write_network
+def _write(answer: Answer, table: Table | None, outputs: list[Path]) -> None:
+    for target in outputs:
+        if target.name.lower().removesuffix(".gz").endswith(".json"):
+            write_text(target, as_json(answer.to_dict()) + "\n")
+        elif answer.network is None:
+            mention(f"{target}: not written, there is no network")
+        else:
+            from topdag.io.networks import write_network  # formats load only where one is written
             from topdag.networks.fit import fit_network
 
-            write_network(target, fit_network(answer.network, table))
-        elif option in texts:
-            write_text(target, texts[option])
-        else:
-            mention(f"{target}: not written, there is no network")
+            write_network(target, fit_network(answer.network, table) if is_fitted(target) else answer.network)
 
 
 COMMAND = Command(

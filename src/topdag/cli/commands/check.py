@@ -8,23 +8,24 @@ from typing import Any
 
 from topdag.answers.check import Check, check_claims, check_network
 from topdag.cli.command import Command, Exit, UsageError
-from topdag.cli.options import add_reading, add_score, kind_from, require_order, table_from
-from topdag.cli.output import about_table, labelled, score_lines
+from topdag.cli.options import add_reading, add_score, kind_from, require_order, said_in, table_from
+from topdag.cli.output import about_table, as_json, labelled, score_lines
+from topdag.cli.outputs import add_json
 from topdag.cli.streams import say
 from topdag.data.table import Table
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.io.networks import read_json
 from topdag.networks.network import Network
-from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
+from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict, kind_to_dict
 
 PAGE = """\
-Checks an answer that topdag best wrote with --json, or a network in JSON, against its table: that
+Checks an answer that topdag best wrote with -o, or a network in JSON, against its table: that
 the network has no cycle, that each local score and the total agree with the data, and that bound
 and gap fit the score. Scores are added up anew, by formulas written straight from their
 definitions that share no arithmetic with the search. Prints "fine" or every disagreement.
 
-The table must be read as it was for the answer, so repeat the reading options. The score is the
-one the file says; --score is needed only when it does not say.
+The table is read as it was for the answer, which says how, unless reading options say otherwise.
+The score is the one the file says; --score is needed only when it does not say.
 
 What this does not do: prove again that no other network scores more. Run topdag best for that."""
 
@@ -33,7 +34,7 @@ costs:
   A pass over the rows for each variable; any number of variables that a table can have.
 
 example:
-  topdag best asia.csv --json best.json && topdag check best.json asia.csv"""
+  topdag best asia.csv -o best.json && topdag check best.json asia.csv"""
 
 CHECKED_FORMATS = ("topdag-answer", "topdag-network")
 
@@ -43,6 +44,7 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="the table it is about")
     add_score(parser, default="what the file says")
     add_reading(parser)
+    add_json(parser)
 
 
 def check_answer(args: Namespace) -> Exit:
@@ -51,16 +53,16 @@ def check_answer(args: Namespace) -> Exit:
     if content.get("format") not in CHECKED_FORMATS:
         raise FileError(f"{args.answer}: this is neither an answer nor a network that topdag wrote")
     kind = _kind(args, content)
-    table = table_from(args, kind)
+    table = table_from(args, kind, said=said_in(args.answer, content))
     try:
         network = _network(content)
     except NetworkError as error:
-        return _report(None, [str(error)], kind, table)
+        return _report(args, None, [str(error)], kind, table)
     found = check_network(network, table, kind)
     problems = list(found.problems)
     if content["format"] == "topdag-answer":
         problems += check_claims(content, found.score)
-    return _report(found, problems, kind, table)
+    return _report(args, found, problems, kind, table)
 
 
 def _network(content: Mapping[str, Any]) -> Network:
@@ -95,14 +97,18 @@ def _said_kind(path: str, content: Mapping[str, Any]) -> ScoreKind | None:
         raise FileError(f"{path}: {error}") from None
 
 
-def _report(found: Check | None, problems: list[str], kind: ScoreKind, table: Table) -> Exit:
+def _report(args: Namespace, found: Check | None, problems: list[str], kind: ScoreKind, table: Table) -> Exit:
+    code = Exit.FAILED if problems else Exit.FINE
+    if args.json:
+        content = {"format": "topdag-check", "version": 1, "fine": not problems, "wrong": problems}
+        score = None if found is None else found.score
+        say(as_json({**content, "score": score, "kind": kind_to_dict(kind), "notes": list(table.notes)}))
+        return code
     lines = about_table(table, table.notes) + ([] if found is None else score_lines(found.score, kind))
-    if problems:
-        say("\n".join([*lines, *(labelled("wrong", problem) for problem in problems)]))
-        return Exit.FAILED
     claim = "the file claims no score" if found is None or found.claimed is None else "every score agrees"
-    say("\n".join([*lines, labelled("fine", f"The network has no cycle; {claim}.")]))
-    return Exit.FINE
+    fine = [labelled("fine", f"The network has no cycle; {claim}.")]
+    say("\n".join([*lines, *([labelled("wrong", problem) for problem in problems] or fine)]))
+    return code
 
 
 COMMAND = Command(

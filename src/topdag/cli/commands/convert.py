@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
-from topdag._util.atomic_write import ending_of
 from topdag.cli.command import Command, Exit
-from topdag.cli.options import writable
+from topdag.cli.outputs import ABOUT_NETWORKS, NETWORKS, add_output, target
 from topdag.cli.streams import say
-from topdag.io.networks import WRITTEN, read_either, write_network
+from topdag.io.networks import read_either, write_network
 from topdag.networks.fitted import FittedNetwork
 
 FORMATS = """\
 Endings say what is written: .bif; .xml, .xmlbif or .bifxml
 (XMLBIF); .net (HUGIN); .xdsl (GeNIe); .json (topdag's own); .dot (Graphviz, without
-probabilities). All may be followed by .gz."""
+probabilities); .svg, .png and .pdf (pictures, the last two by matplotlib). All may be followed by .gz."""
 
 PAGE = f"""\
 Reads a network in one format and writes it in another. {FORMATS}
@@ -38,7 +36,7 @@ to 1 but for the rounding of their decimals are divided by their sum."""
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="NET", help="the network: .json, .bif, .xml, .xmlbif, .bifxml, .net or .xdsl")
-    parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file to write")
+    add_output(parser, f".json, {ABOUT_NETWORKS}", required=True)
     add_plain_names(parser)
 
 
@@ -51,21 +49,15 @@ def add_plain_names(parser: ArgumentParser) -> None:
 
 
 def convert(args: Namespace) -> Exit:
-    target = writable_network(args.output, (args.file,))
+    to = target(args.output, NETWORKS, (args.file,), packed=True)
     found = read_either(args.file)
     if isinstance(found, FittedNetwork):
         found = plain_if_asked(found, args)
     elif args.plain_names:
         found = found.plain_names()
-    write_network(target, found)
+    write_network(to, found)
     say(f"{args.output}: {found!r}")
     return Exit.FINE
-
-
-def writable_network(path: str, inputs: tuple[str, ...]) -> Path:
-    """Where to write; an error now if the ending is not known or nothing can be written there."""
-    ending_of(path, WRITTEN, "a network")
-    return writable(path, inputs=inputs)
 
 
 def plain_if_asked(fitted: FittedNetwork, args: Namespace) -> FittedNetwork:

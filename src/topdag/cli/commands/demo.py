@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from topdag._util.run import Run
 from topdag.cli.command import Command, Exit
 from topdag.cli.commands.best import answer_and_exit
-from topdag.cli.options import writable
 from topdag.cli.output import answer_text, labelled, table_in_words, write_text
+from topdag.cli.outputs import add_output, target
 from topdag.cli.streams import say
 from topdag.cli.values import whole
 from topdag.data.table import Table
@@ -33,7 +33,7 @@ costs:
   About a second.
 
 example:
-  topdag demo --rows 5000 --csv asia.csv"""
+  topdag demo --rows 5000 -o asia.csv"""
 
 WHY_NOT_THE_SAME = """\
 The data need not recover that network. The best network is the one that scores most on these rows:
@@ -42,22 +42,22 @@ score the same, so that the direction of such an edge is undetermined."""
 TRY_NEXT = """\
 Try next:
   topdag demo --rows 20000            more rows: does the answer come closer?
-  topdag demo --csv asia.csv          write the table, then
+  topdag demo -o asia.csv             write the table, then
   topdag best asia.csv --score bic    another score
-  topdag best asia.csv --json best.json && topdag check best.json asia.csv"""
+  topdag best asia.csv -o best.json && topdag check best.json asia.csv"""
 
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--rows", type=whole(1, 10_000_000), default=500, metavar="N", help="default 500")
     parser.add_argument("--seed", type=whole(0), default=1, metavar="N", help="another seed, other rows; default 1")
-    parser.add_argument("--csv", metavar="OUT", help="write the table to a file")
+    add_output(parser, ".csv (the table)")
 
 
 def show_demo(args: Namespace) -> Exit:
-    target = None if args.csv is None else writable(args.csv)
+    to = None if args.output is None else target(args.output, (".csv", ".txt"), (), packed=True)
     table = example_table(args.rows, args.seed)
-    if target is not None:
-        write_text(target, csv_text(table))
+    if to is not None:
+        write_text(to, csv_text(table))
     say(f"The chest clinic: {table_in_words(table)}, drawn with seed {args.seed}.\n")
     answer, code = answer_and_exit(Request(table, BDeu()), Run())
     say(answer_text(answer, None))
@@ -98,7 +98,7 @@ def csv_text(table: Table) -> str:
 
 COMMAND = Command(
     name="demo",
-    usage="topdag demo [--rows N] [--seed N] [--csv OUT]",
+    usage="topdag demo [--rows N] [--seed N] [-o OUT]",
     page=PAGE,
     ending=ENDING,
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.INTERRUPTED, Exit.NO_READER),

@@ -5,9 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from topdag.cli.command import Command, Exit, UsageError
-from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked, writable_network
-from topdag.cli.options import add_reading, require_order, table_from
-from topdag.cli.output import mention_notes
+from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked
+from topdag.cli.options import add_reading, require_order, said_about, table_from
+from topdag.cli.output import as_json, mention_notes
+from topdag.cli.outputs import ABOUT_NETWORKS, NETWORKS, add_json, add_output, target
 from topdag.cli.streams import say
 from topdag.cli.values import number
 from topdag.io.formats.bif import bif_text
@@ -21,8 +22,8 @@ table when --ess imaginary rows are spread evenly over the cells of each family,
 with --ess 0 they are frequencies. Parent states that do not occur get equal probabilities, which a
 note mentions.
 
-NET is the answer of topdag best --json, or a network in any format that can be read; its own
-probabilities, if any, are not used. {FORMATS}
+NET is the answer of topdag best -o, which says how its table is read, or a network in any format
+that can be read; its own probabilities, if any, are not used. {FORMATS}
 
 Without -o, BIF is printed."""
 
@@ -32,7 +33,7 @@ costs:
   parents of 4 and 5 has 60. At most 67 million cells for a variable.
 
 example:
-  topdag best asia.csv --json best.json && topdag fit asia.csv best.json -o asia.bif
+  topdag best asia.csv -o best.json && topdag fit asia.csv best.json -o asia.bif
 
 What is proved: nothing is searched here. That the network is the best is what topdag best proves."""
 
@@ -40,7 +41,8 @@ What is proved: nothing is searched here. That the network is the best is what t
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
     parser.add_argument("network", metavar="NET", help="a file with a network or an answer")
-    parser.add_argument("-o", dest="output", metavar="OUT", help="the file to write; its ending says how")
+    add_output(parser, f".json, {ABOUT_NETWORKS}")
+    add_json(parser)
     parser.add_argument("--ess", type=number, default=1.0, metavar="ROWS", help="weight of the prior; default 1")
     add_plain_names(parser)
     add_reading(parser)
@@ -49,19 +51,20 @@ def add_options(parser: ArgumentParser) -> None:
 
 def fit(args: Namespace) -> Exit:
     require_order(args.network, args.file, COMMAND.usage)
-    target = None if args.output is None else writable_network(args.output, (args.file, args.network))
+    to = None if args.output is None else target(args.output, NETWORKS, (args.file, args.network), packed=True)
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")
-    table = table_from(args, or_else=NUMBERS_INSTEAD)
+    table = table_from(args, or_else=NUMBERS_INSTEAD, said=said_about(args.network))
     fitted = fit_network(read_network(args.network), table, args.ess)
     made = plain_if_asked(fitted, args)
     if not args.quiet:
         mention_notes((*table.notes, *fitted.notes))
-    if target is None:
-        say(bif_text(made).rstrip())
-        return Exit.FINE
-    write_network(target, made)
-    say(f"{args.output}: {made!r}")
+    if to is not None:
+        write_network(to, made)
+    if args.json:
+        say(as_json(made.to_dict()))
+    else:
+        say(bif_text(made).rstrip() if to is None else f"{args.output}: {made!r}")
     return Exit.FINE
 
 

@@ -28,7 +28,7 @@ more than the last one; some may score the same. Each is listed once, ties in a 
 ENDING = """\
 examples:
   topdag list asia.csv -k 100 --classes
-  topdag list asia.csv -k 100000 --score bic --json networks.jsonl.gz
+  topdag list asia.csv -k 100000 --score bic -o networks.jsonl.gz
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 

@@ -9,6 +9,7 @@ from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints, known_from
 from topdag.cli.options import add_max_parents, add_prior, add_reading, add_score, kind_from, prior_from, table_from
 from topdag.cli.output import as_json
+from topdag.cli.outputs import add_json
 from topdag.cli.streams import say
 from topdag.cli.values import size_in_bytes
 from topdag.cli.wording import in_options
@@ -47,7 +48,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_constraints(parser)
     add_reading(parser)
     parser.add_argument("--memory-limit", type=size_in_bytes, metavar="SIZE", help="default: what is free")
-    parser.add_argument("--json", action="store_true", help="as JSON")
+    add_json(parser)
 
 
 def show_plan(args: Namespace) -> Exit:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from pathlib import Path
 
 from topdag.answers.results import Status
-from topdag.cli.command import Command, Exit, UsageError
+from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
     ABOUT_TABLES,
+    STANDARD_INPUT,
     add_keep,
     add_limits,
     add_max_parents,
@@ -23,9 +23,9 @@ from topdag.cli.options import (
     run_from,
     scores_from,
     table_from,
-    writable,
 )
 from topdag.cli.output import about_table, labelled, progress_line
+from topdag.cli.outputs import target
 from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
@@ -74,7 +74,7 @@ LEFT_OUT = {
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     parser.add_argument(
-        "-o", "--output", default=DEFAULT_PAGE, metavar="OUT", help=f"the page to write; default {DEFAULT_PAGE}"
+        "-o", dest="output", default=DEFAULT_PAGE, metavar="OUT", help=f"the page to write; default {DEFAULT_PAGE}"
     )
     parser.add_argument(
         "-k", type=whole(1, LARGEST_K), default=DEFAULT_K, metavar="K", help=f"how many to list; default {DEFAULT_K}"
@@ -95,20 +95,15 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def make_report(args: Namespace) -> Exit:
-    target = _target(args)
+    to = target(args.output, PAGE_SUFFIXES, (args.file,))
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
         found = gather(_asked(args), args.k, run)
-    write_page(target, found, args.title or title_of(args.file))
+    name = "standard input" if args.file == STANDARD_INPUT else title_of(args.file)
+    write_page(to, found, args.title or name)
     if not args.quiet:
         say("\n".join([_said(args.output, found), *about_table(found.table, found.notes)]))
     return _exit_of(found)
-
-
-def _target(args: Namespace) -> Path:
-    if not args.output.lower().endswith(PAGE_SUFFIXES):
-        raise UsageError(f"--output {args.output}: the name must end in {' or '.join(PAGE_SUFFIXES)}")
-    return writable(args.output, inputs=(args.file,))
 
 
 def _asked(args: Namespace) -> Request:

@@ -7,12 +7,11 @@ import io
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from topdag._util.run import shown_bytes
 from topdag.answers.samples import NetworkSample
-from topdag.cli.command import Command, Exit, UsageError
+from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
     ABOUT_TABLES,
@@ -30,9 +29,9 @@ from topdag.cli.options import (
     run_from,
     scores_from,
     table_from,
-    writable,
 )
 from topdag.cli.output import about_table, as_json, labelled, progress_line, write_text
+from topdag.cli.outputs import add_json, add_output, target
 from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.data.table import Table
@@ -84,16 +83,16 @@ def add_options(parser: ArgumentParser) -> None:
     add_reading(parser)
     add_limits(parser, with_time=False)
     group = parser.add_argument_group("output")
-    group.add_argument("-o", "--output", metavar="OUT", help=f"write the networks: {' or '.join(SAMPLE_SUFFIXES)}")
+    add_output(group, f"{' or '.join(SAMPLE_SUFFIXES)} (the networks)")
     group.add_argument(
         "--show", type=whole(0), default=SAMPLES_SHOWN, metavar="E", help=f"edges to print; default {SAMPLES_SHOWN}"
     )
-    group.add_argument("--json", action="store_true", help="print the edges as JSON instead of the text")
+    add_json(group)
     group.add_argument("--quiet", action="store_true", help="print edges, nothing else")
 
 
 def sample(args: Namespace) -> Exit:
-    target = _target(args)
+    to = None if args.output is None else target(args.output, SAMPLE_SUFFIXES, (args.file,))
     try:
         with progress_line(quiet=args.quiet) as on_progress:
             run = run_from(args, on_progress)
@@ -104,19 +103,11 @@ def sample(args: Namespace) -> Exit:
         mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")
         return Exit.STOPPED
     try:
-        if target is not None:
-            write_text(target, _csv_of(drawn) if target.suffix.lower() == ".csv" else _json_of(drawn, args.prior))
+        if to is not None:
+            write_text(to, _csv_of(drawn) if to.suffix.lower() == ".csv" else _json_of(drawn, args.prior))
     finally:  # a full disk must not cost the answer
         say(as_json(_content(drawn, args.prior)) if args.json else _text(drawn, args, asked.table))
     return Exit.FINE
-
-
-def _target(args: Namespace) -> Path | None:
-    if args.output is None:
-        return None
-    if not args.output.lower().endswith(SAMPLE_SUFFIXES):
-        raise UsageError(f"-o {args.output}: the name must end in {' or '.join(SAMPLE_SUFFIXES)}")
-    return writable(args.output, inputs=(args.file,))
 
 
 def _asked(args: Namespace) -> Request:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from topdag.cli.command import Command, Exit, UsageError
+from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
     SCORE_FILES,
@@ -18,10 +19,11 @@ from topdag.cli.options import (
     is_score_file,
     kind_from,
     refuse,
+    said_about,
     table_from,
-    writable,
 )
-from topdag.cli.output import family_text, mention_notes, network_text, progress_line, score_lines
+from topdag.cli.output import as_json, family_text, mention_notes, network_text, progress_line, score_lines
+from topdag.cli.outputs import add_json, add_output, target
 from topdag.cli.streams import say
 from topdag.cli.values import keep
 from topdag.data.table import Table
@@ -30,7 +32,7 @@ from topdag.io.networks import read_network
 from topdag.io.scores import ending_of_scores, write_scores
 from topdag.networks.network import Network
 from topdag.scoring.keep import KBest, Keep, Within
-from topdag.scoring.kinds.discrete import ScoreKind
+from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 from topdag.search.engines import BLOCK_LIMIT
@@ -66,7 +68,7 @@ ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads", *ABOUT_CONST
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
     what = parser.add_argument_group("what to do, one of these").add_mutually_exclusive_group(required=True)
-    what.add_argument("-o", dest="output", metavar="OUT", help="write all scores to a .jkl, .pss or .npz file")
+    add_output(what, ".jkl (GOBNILP), .pss (URLearning) or .npz (all scores)")
     what.add_argument("--family", nargs="+", metavar=("CHILD", "PARENT"), help="print the local score of one family")
     what.add_argument("--network", metavar="NET", help="print the local scores of a network in a file")
     parser.add_argument(
@@ -82,6 +84,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_score(parser)
     add_reading(parser)
     add_limits(parser, with_time=False)
+    add_json(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes about the table")
 
 
@@ -93,19 +96,26 @@ def score_table(args: Namespace) -> Exit:
         return _score_all(args, kind)
     refuse(args, ONLY_FOR_FILES, "this goes with -o")
     network = None if args.network is None else read_network(args.network)
-    table = table_from(args)
+    table = table_from(args, said=said_about(args.network))
+    notes = (*table.notes, *kind.notes_on(table))
+    scored = _of_family(table, kind, args.family) if network is None else _of_network(table, kind, network)
+    if args.json:
+        values = {"parents": scored.parents, "local_scores": scored.local_scores, "score": scored.score}
+        say(
+            as_json(
+                {"format": "topdag-local-scores", "version": 1, "kind": kind_to_dict(kind), **values, "notes": notes}
+            )
+        )
+        return Exit.FINE
     if not args.quiet:
-        mention_notes((*table.notes, *kind.notes_on(table)))
-    if network is None:
-        return _print_family(table, kind, args.family)
-    return _print_network(table, kind, network)
+        mention_notes(notes)
+    say(scored.text)
+    return Exit.FINE
 
 
 def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
-    if not is_score_file(args.output):
-        raise UsageError(f"-o {args.output}: the name must end in {', '.join(SCORE_FILES)}")
+    to = target(args.output, SCORE_FILES, (args.file,), packed=True)
     ending_of_scores(args.output)
-    target = writable(args.output, inputs=(args.file,))
     table = table_from(args)
     with progress_line(quiet=args.quiet) as on_progress:
         scores = score(
@@ -113,12 +123,12 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
             kind,
             constraints=known_from(args),
             max_parents=args.max_parents,
-            keep=args.keep or _usual_keep(target, table),
+            keep=args.keep or _usual_keep(to, table),
             memory_limit=args.memory_limit,
             threads=args.threads,
             on_progress=on_progress,
         )
-    write_scores(target, scores)
+    write_scores(to, scores)
     if not args.quiet:
         mention_notes(scores.notes)
     say(_what_was_kept(args.output, scores))
@@ -144,20 +154,27 @@ def _what_was_kept(path: str, scores: Scores) -> str:
     )
 
 
-def _print_family(table: Table, kind: ScoreKind, family: Sequence[str]) -> Exit:
-    value = _local(table, kind, *family)
-    say(f"{family_text(family[0], family[1:])}  {value:.6f}")
-    return Exit.FINE
+@dataclass(frozen=True)
+class _Scored:
+    parents: dict[str, list[str]]
+    local_scores: dict[str, float]
+    score: float
+    text: str
 
 
-def _print_network(table: Table, kind: ScoreKind, network: Network) -> Exit:
+def _of_family(table: Table, kind: ScoreKind, family: Sequence[str]) -> _Scored:
+    value, (child, *parents) = _local(table, kind, *family), family
+    return _Scored({child: parents}, {child: value}, value, f"{family_text(child, parents)}  {value:.6f}")
+
+
+def _of_network(table: Table, kind: ScoreKind, network: Network) -> _Scored:
     if set(network.names) != set(table.names):
         different = sorted(set(network.names) ^ set(table.names))
         raise FileError(f"The network and the table have different variables: {', '.join(different)}.")
     values = {name: _local(table, kind, name, *network.parents[name]) for name in network.names}
-    scored = network_text(Network(network.names, network.parents, values))
-    say("\n".join([scored, *score_lines(math.fsum(values.values()), kind)]))
-    return Exit.FINE
+    total = math.fsum(values.values())
+    text = "\n".join([network_text(Network(network.names, network.parents, values)), *score_lines(total, kind)])
+    return _Scored({name: list(network.parents[name]) for name in network.names}, values, total, text)
 
 
 def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float:

@@ -42,11 +42,11 @@ ENDING = """\
 examples:
   topdag within asia.csv --factor 20 --classes
   topdag within asia.csv --factor 150 --count
-  topdag within asia.csv --factor 20 --at-most 100000 --json near.jsonl.gz
+  topdag within asia.csv --factor 20 --at-most 100000 -o near.jsonl.gz
 
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
-NOT_WITH_COUNT = ("at_most", "show", "json")
+NOT_WITH_COUNT = ("at_most", "show", "output", "json")
 
 
 def add_options(parser: ArgumentParser) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -25,6 +26,14 @@ def pyplot() -> Any:
     except ImportError as missing:
         raise ImportError('Pictures need matplotlib: pip install "topdag[plot]"') from missing
     return matplotlib.pyplot
+
+
+def saved(axes: Any, form: str) -> bytes:
+    """The figure of these axes as a file of this form, png or pdf; it is closed."""
+    content = io.BytesIO()
+    axes.figure.savefig(content, format=form)
+    pyplot().close(axes.figure)
+    return content.getvalue()
 
 
 def plot_graph(

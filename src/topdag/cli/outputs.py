@@ -1,0 +1,61 @@
+"""What commands write with -o: the ending of a name says what, and all names are looked at before any work is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from topdag.cli.command import UsageError
+from topdag.cli.options import writable
+
+FITTED = (".bif", ".xml", ".xmlbif", ".bifxml", ".net", ".xdsl")
+"""Files of networks that are written with probabilities."""
+NETWORKS = (".json", *FITTED, ".dot", ".svg", ".png", ".pdf")
+ABOUT_NETWORKS = ".dot (Graphviz), .svg, .png or .pdf (a picture), .bif, .xml, .net or .xdsl (with probabilities)"
+
+
+class Options(Protocol):
+    """A parser, or a group of its options."""
+
+    def add_argument(self, *names: str, **settings: Any) -> Any: ...
+
+
+def add_output(parser: Options, what: str, *, several: bool = False, required: bool = False) -> None:
+    """``-o OUT``; ``what``: which endings there are, and what each holds."""
+    again = "; may be repeated" if several else ""
+    parser.add_argument(
+        "-o",
+        dest="output",
+        metavar="OUT",
+        action="append" if several else "store",
+        required=required,
+        help=f"a file to write; its ending says what: {what}{again}",
+    )
+
+
+def add_json(parser: Options) -> None:
+    parser.add_argument("--json", action="store_true", help="print JSON instead of the text")
+
+
+def target(name: str, endings: tuple[str, ...], inputs: tuple[str, ...], *, packed: bool = False) -> Path:
+    """Where to write, known to be writable as far as that can be known; ``packed``: whether .gz may follow."""
+    if name == "-":
+        raise UsageError("-o needs the name of a file; --json prints JSON")
+    found = writable(name, inputs=inputs)
+    plain = name.lower().removesuffix(".gz") if packed else name.lower()
+    if not plain.endswith(endings):
+        raise UsageError(f"-o {name}: the name must end in {', '.join(endings[:-1])} or {endings[-1]}")
+    return found
+
+
+def targets(names: Sequence[str] | None, endings: tuple[str, ...], inputs: tuple[str, ...]) -> list[Path]:
+    found = [target(name, endings, inputs, packed=True) for name in names or ()]
+    if len(set(found)) < len(found):
+        raise UsageError("-o: give each file once")
+    return found
+
+
+def is_fitted(path: Path) -> bool:
+    """Whether such a file holds probabilities."""
+    return path.name.lower().removesuffix(".gz").endswith(FITTED)
