@@ -11,10 +11,12 @@ from typing import TypeAlias
 from topdag import _core
 from topdag._util.run import Run
 from topdag.search.costs import Families
-from topdag.search.partition.outside import Class, Network, class_of
 from topdag.search.relaxation import Known
 from topdag.search.stores import Floats, ListStore
 
+Network: TypeAlias = tuple[int, ...]
+Class: TypeAlias = tuple[Network, Network]
+"""Parents by directed edges, and neighbours by reversible ones."""
 Key: TypeAlias = Network | Class
 
 MOST_TIED = 100
@@ -33,8 +35,8 @@ class Kind(enum.Enum):
 class Listed(Known):
     """The networks, or one network of each class, found so far that cost at most ``most``.
 
-    None is missing that costs less than ``bound``. Once there are ``wanted``, none is asked for that costs more than the
-    last of these.
+    None is missing that costs less than ``bound``. Once there are ``wanted``, none is asked for that costs more than
+    the last of these.
     """
 
     def __init__(
@@ -89,6 +91,11 @@ class Listed(Known):
 
     def round(self, families: Families, weights: Floats) -> bool:
         return False
+
+
+def class_of(masks: Network) -> Class:
+    graph = _core.class_of(list(masks))
+    return tuple(graph.parents), tuple(graph.neighbours)
 
 
 def size_of(key: Key) -> int:
