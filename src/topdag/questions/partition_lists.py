@@ -24,10 +24,9 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best
 from topdag.search.costs import Families
-from topdag.search.partition.listed import Key, Kind, Listed, graph_of, size_of
+from topdag.search.partition.listed import Key, Kind, Listed, Network, graph_of, size_of
 from topdag.search.partition.listing import list_by_partition
 from topdag.search.partition.nearby import offer_nearby
-from topdag.search.partition.outside import Network
 from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
 from topdag.search.relaxation import Incumbent
 from topdag.search.stores import ListStore

@@ -181,6 +181,11 @@ class Program:
         self.rows += rows
         return self._add_rows(self._scope if only_here else frozenset())
 
+    def add_decided(self, decision: Decision, marks: Marks) -> None:
+        """Networks have one of these families where that is decided."""
+        self.cuts.add_clause(marks.view(np.uint8))
+        self._add_rows(frozenset((decision,)))
+
     def add_halves(self, weights: Floats) -> int:
         """Adds halved sums of tight clusters that the weights violate; how many that were. They may be sums of rows
         that hold here only."""

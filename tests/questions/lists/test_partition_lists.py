@@ -16,11 +16,11 @@ from strategies import sampled_table, tables, tied_lists
 
 import topdag as td
 from topdag.answers.lists import BestList
-from topdag.networks.equivalence import EquivalenceClass
 from topdag.questions.decide import Question, decide
 from topdag.questions.request import Request
 from topdag.search.engines import Engine, sizes_given
 from topdag.search.family_lists import FamilyLists
+from topdag.search.partition.listed import class_of
 
 PARTITION = {"partition": 0, "small": 0, **AS_LISTS}
 FACTORS = (1.0, 1.5, 20.0)
@@ -41,9 +41,7 @@ def as_lists(table: td.Table, kind: Any, **options: Any) -> td.types.Scores:
 
 def keys(found: BestList[Any]) -> set[object]:
     rows = found.parents.tolist()
-    if isinstance(found, td.types.NetworkList):
-        return set(map(tuple, rows))
-    return {EquivalenceClass(network).key for network in map(found.network, range(len(found)))}
+    return set(map(tuple, rows)) if isinstance(found, td.types.NetworkList) else {class_of(tuple(row)) for row in rows}
 
 
 def assert_same(found: BestList[Any], truth: BestList[Any], whole: BestList[Any]) -> None:
@@ -62,7 +60,7 @@ def assert_all_same(listed: td.types.Scores, every: td.types.Scores, k: int, fac
     asks += [(td.k_best_classes, td.classes_within)] if listed.score_equivalent else []
     for best, near in asks:
         found = by_partition(listed, best, k)
-        whole = best(every, 30_000)
+        whole = best(every, 3_000)
         assert_same(found, best(every, k), whole)
         again = by_partition(listed, best, k, threads=3)
         assert np.array_equal(again.parents, found.parents)
@@ -94,6 +92,12 @@ def test_tables_with_ties(table: td.Table, k: int, factor: float) -> None:
 def test_given_lists(lists: FamilyLists, k: int, factor: float) -> None:
     """Not score-equivalent: networks are listed one by one."""
     assert_all_same(all_listed(lists), all_listed(lists), k, factor)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_six_variables(seed: int) -> None:
+    table = sampled_table(6, 25 if seed else 400, seed=seed)
+    assert_all_same(as_lists(table, td.BIC()), td.score(table, td.BIC()), 30, 3.0)
 
 
 KNOWN = [

@@ -12,10 +12,12 @@ from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.run import Run
 from topdag.search.costs import Families
-from topdag.search.partition.outside import Class, Network, class_of
 from topdag.search.relaxation import Known
 from topdag.search.stores import ListStore
 
+Network: TypeAlias = tuple[int, ...]
+Class: TypeAlias = tuple[Network, Network]
+"""Parents by directed edges, and neighbours by reversible ones."""
 Key: TypeAlias = Network | Class
 
 MOST_TIED = 100
@@ -90,6 +92,11 @@ class Listed(Known):
 
     def round(self, families: Families, weights: Floats) -> bool:
         return False
+
+
+def class_of(masks: Network) -> Class:
+    graph = _core.class_of(list(masks))
+    return tuple(graph.parents), tuple(graph.neighbours)
 
 
 def size_of(key: Key) -> int:

@@ -1,31 +1,35 @@
 """The best networks or classes by partition (Lawler, Murty) on branch and cut.
 
 Parts of the space wait in a queue by their bounds. The part with the least is relaxed and cut. If a network of it is
-known that costs no more than its bound, that is listed, and what is left of the part without it, or without its class,
-makes new parts (``outside``), with bounds from the relaxation's reduced costs; else an edge splits it. So whatever
-ends the search, nothing is missing that costs less than the least bound in the queue.
+known that costs no more than its bound, that is listed, and the rest of the part, without it or without its class, is
+cut into parts by the first difference; each gets a bound from the linear program and waits. Else an edge splits the
+part. So whatever ends the search, nothing is missing that costs less than the least bound in the queue.
 """
 
 from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import combinations
 
 import numpy as np
 
 from topdag._util.arrays import Floats, Marks
+from topdag._util.bitsets import members_of, set_array
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.search.branch_and_cut import OutOfTime, PartSearch, Relaxed
-from topdag.search.costs import Families, network_near
-from topdag.search.linear_program import Ancestor, Decisions, Joined, Row, Rows
-from topdag.search.partition.listed import Kind, Listed
-from topdag.search.partition.outside import Inside, Network, class_of, inside_class, inside_network
+from topdag.search.costs import network_near
+from topdag.search.linear_program import Decisions, Joined, Rows, Solution
+from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
 from topdag.search.stores import ListStore, candidates_from
 
+LEAST_BROKEN = 1e-4
+MUCH = 100.0
+"""For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
 BYTES_HELD = 2_000
 """For each part that waits besides its families, and each network found."""
 
@@ -48,7 +52,7 @@ def list_by_partition(
     search = PartitionSearch(store, run, root, listed, rows)
     if run.is_over:
         search.limit = run.limit
-    return not run.is_over and search.list(), search
+    return not run.is_over and search.go(), search
 
 
 @dataclass(frozen=True, order=True)
@@ -61,6 +65,17 @@ class Part:
     decisions: Decisions = field(default=(), compare=False)
 
 
+@dataclass(frozen=True)
+class _Difference:
+    """Networks that differ from a class so have none of the families ``lacks``; others have none of those of ``has``,
+    and have the ``edge``. ``bound``: what they cost at least."""
+
+    bound: float
+    lacks: Marks
+    has: Marks
+    edge: Joined | None = None
+
+
 class PartitionSearch(PartSearch):
     """``listed`` is true at any moment."""
 
@@ -68,11 +83,12 @@ class PartitionSearch(PartSearch):
         super().__init__(store, run, root, listed, rows=rows)
         self.listed = listed
         self.limit: Stop | None = None
+        self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
         self._waiting: list[Part] = []
         self._n_parts = 0
         self._most_held = _most_held(run, self.families.size)
 
-    def list(self) -> bool:
+    def go(self) -> bool:
         """Whether nothing that is asked for is missing; ``limit`` says what came first."""
         if self.root.bound > self.known.cutoff or (np.diff(self.families.offsets) == 0).any():
             self.listed.bound = math.inf
@@ -99,8 +115,9 @@ class PartitionSearch(PartSearch):
 
     def _look_at(self, part: Part) -> None:
         allowed = np.unpackbits(np.frombuffer(part.allowed, dtype=np.uint8), count=self.families.size).view(np.bool_)
+        self._edges = _edges(part.decisions)
         relaxed = self.relaxed(allowed, part.bound, part.decisions)
-        if relaxed is None:
+        if relaxed is None or not self._has_families(relaxed.allowed):
             return
         cost, masks = self._network_in(relaxed, part.decisions)
         if masks is not None:
@@ -117,6 +134,10 @@ class PartitionSearch(PartSearch):
         for half in (with_edge | ~is_child, ~with_edge):
             self._wait(self._bound_of(relaxed, half & relaxed.allowed, child), relaxed.allowed & half, part.decisions)
 
+    def _has_families(self, allowed: Marks) -> bool:
+        """Whether every variable has one."""
+        return bool(np.logical_or.reduceat(allowed, self.families.offsets[:-1]).all())
+
     def _bound_of(self, relaxed: Relaxed, allowed: Marks, child: int) -> float:
         """By the families that one variable has left."""
         own = slice(*self.families.offsets[child : child + 2])
@@ -125,39 +146,82 @@ class PartitionSearch(PartSearch):
     def _network_in(self, relaxed: Relaxed, decisions: Decisions) -> tuple[float, Network | None]:
         """A good network of the part, and what it costs; None: none was found."""
         own = self.families.only(relaxed.allowed)
-        candidates = candidates_from(own.n, own.offsets, own.parents, -own.costs)
+        prices = self.families.costs.copy()
+        for edge in _edges(decisions):
+            prices[self._joining(*edge)] -= MUCH
+        candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         if cost == math.inf or not all(masks[a] >> b & 1 or masks[b] >> a & 1 for a, b in _edges(decisions)):
             return math.inf, None
         return float(self.families.costs[self.families.places(masks)].sum()), tuple(masks)
 
     def _leave_out(self, masks: Network, relaxed: Relaxed, decisions: Decisions) -> None:
-        """Parts by the first variable with another family, those that cost most first: what is left of the others is
-        then little; and by the first reversible edge that is not there."""
-        if self.listed.kind is Kind.NETWORKS:
-            inside = inside_network(self.families, masks)
-        else:
-            inside = inside_class(self.families, class_of(masks))
-        others = np.where(relaxed.allowed & ~inside.families, relaxed.family_bounds, np.inf)
-        least = np.minimum.reduceat(others, self.families.offsets[:-1])
+        """Parts by the first difference; those that cost most first, so that little is left of the others. What costs
+        too much is settled for all of them, and for all parts of them."""
         left = relaxed.allowed.copy()
-        for v in np.argsort(-least, kind="stable").tolist():
-            own = slice(*self.families.offsets[v : v + 2])
-            if least[v] <= self.known.cutoff:
-                part = left.copy()
-                part[own] &= ~inside.families[own]
-                self._wait(float(least[v]), part, decisions)
-            left[own] &= inside.families[own]
-        self._without_an_edge(inside, left, relaxed, decisions)
+        found = [own for own in self._differences(masks, relaxed) if own.edge is None or own.edge not in decisions]
+        probed = [(self._probed(left & ~own.lacks, own.bound), own) for own in found]
+        for bound, own in sorted(probed, key=lambda entry: -entry[0]):
+            self._wait(bound, left & ~own.lacks, decisions)
+            left &= ~own.has
+            decisions = decisions if own.edge is None else (*decisions, own.edge)
 
-    def _without_an_edge(self, inside: Inside, left: Marks, relaxed: Relaxed, decisions: Decisions) -> None:
-        joined = decisions
-        for a, b in inside.edges:
-            part = left & ~self._joining(a, b)
-            bound = max(self._bound_of(relaxed, part, v) for v in (a, b))
-            if Joined(a, b) not in decisions:
-                self._wait(bound, part, joined)
-                joined = (*joined, Joined(a, b))
+    def _probed(self, allowed: Marks, bound: float) -> float:
+        """What networks of these families cost at least, by one more solution."""
+        if not self.families.core.propagate(allowed.view(np.uint8)):
+            return math.inf
+        return self._bounds(allowed, self._solve(allowed), bound)[0]
+
+    def _differences(self, masks: Network, relaxed: Relaxed) -> list[_Difference]:
+        """A network is told by its families; a class by which variables are joined, and by which parents of the same
+        variable are not [Verma & Pearl 1990]. What costs too much by itself is left out."""
+        bounds = np.where(relaxed.allowed, relaxed.family_bounds, np.inf)
+        if self.listed.kind is Kind.NETWORKS:
+            return list(self._other_families(bounds, self.families.places(masks)))
+        has_parent = members_of(set_array(masks, self.families.n), self.families.n)
+        joined = has_parent | has_parent.T
+        return [
+            *self._edges_less(bounds, joined),
+            *self._edges_more(bounds, joined),
+            *self._other_parents(bounds, joined, has_parent),
+        ]
+
+    def _other_families(self, bounds: Floats, chosen: Marks) -> Iterator[_Difference]:
+        least = np.minimum.reduceat(np.where(chosen, np.inf, bounds), self.families.offsets[:-1])
+        for v in np.flatnonzero(least <= self.known.cutoff).tolist():
+            own = self.families.owners == v
+            yield _Difference(float(least[v]), own & chosen, own & ~chosen)
+
+    def _edges_less(self, bounds: Floats, joined: Marks) -> Iterator[_Difference]:
+        without = self._cheapest(bounds, ~self._has_parent)
+        least = np.where(joined, np.maximum(without, without.T), np.inf)
+        none = np.zeros(self.families.size, dtype=np.bool_)
+        for a, b in np.argwhere(np.triu(least <= self.known.cutoff, 1)).tolist():
+            yield _Difference(float(least[a, b]), self._joining(a, b), none, Joined(a, b))
+
+    def _edges_more(self, bounds: Floats, joined: Marks) -> Iterator[_Difference]:
+        """Either way."""
+        least = np.where(joined, np.inf, self._cheapest(bounds, self._has_parent))
+        for child, parent in np.argwhere(least <= self.known.cutoff).tolist():
+            is_child = self.families.owners == child
+            has_edge = is_child & self._has_parent[:, parent]
+            yield _Difference(float(least[child, parent]), is_child & ~has_edge, has_edge)
+
+    def _other_parents(self, bounds: Floats, joined: Marks, has_parent: Marks) -> Iterator[_Difference]:
+        """Of two neighbours that are not joined, both are parents where they are not, or the other way round."""
+        for c in range(self.families.n):
+            own = slice(*self.families.offsets[c : c + 2])
+            near = np.flatnonzero(joined[c]).tolist()
+            for a, b in combinations(near, 2):
+                if joined[a, b]:
+                    continue
+                are_parents = bool(has_parent[c, a] and has_parent[c, b])
+                others = (self._has_parent[own, a] & self._has_parent[own, b]) != are_parents
+                bound = float(bounds[own][others].min(initial=math.inf))
+                if bound <= self.known.cutoff:
+                    has = np.zeros(self.families.size, dtype=np.bool_)
+                    has[own] = others
+                    yield _Difference(bound, (self.families.owners == c) & ~has, has)
 
     def _joining(self, a: int, b: int) -> Marks:
         """The families that have an edge between the two."""
@@ -165,9 +229,14 @@ class PartitionSearch(PartSearch):
         marks: Marks = ((owners == a) & self._has_parent[:, b]) | ((owners == b) & self._has_parent[:, a])
         return marks
 
-    def rows_under(self, decisions: Decisions) -> Rows | None:
-        rows, edges = super().rows_under(decisions), _edges(decisions)
-        return _WithEdges(edges, rows) if edges else rows
+    def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
+        n_before = self.cuts
+        for edge in self._edges:
+            marks = self._joining(*edge)
+            if solution.weights[marks].sum() < 1.0 - LEAST_BROKEN:
+                self.program.add_decided(edge, marks)
+                self.cuts += 1
+        return super()._cut(solution, own, is_narrower=is_narrower) or self.cuts > n_before
 
 
 def _most_held(run: Run, n_families: int) -> int:
@@ -177,38 +246,3 @@ def _most_held(run: Run, n_families: int) -> int:
 
 def _edges(decisions: Decisions) -> tuple[Joined, ...]:
     return tuple(decision for decision in decisions if isinstance(decision, Joined))
-
-
-@dataclass(frozen=True)
-class _EdgeRow:
-    """An edge between two variables, as a row."""
-
-    edge: Joined
-
-    def marks(self, families: Families) -> Marks:
-        one, other = self.edge
-        bits = np.where(families.owners == one, np.uint64(1 << other), np.uint64(1 << one))
-        is_either = (families.owners == one) | (families.owners == other)
-        marks: Marks = is_either & (families.parents & bits != 0)
-        return marks
-
-
-@dataclass(frozen=True)
-class _WithEdges:
-    """Edges that must be there, as rows beside others."""
-
-    edges: tuple[Joined, ...]
-    rows: Rows | None
-
-    def broken(self, families: Families, weights: Floats, clusters: Sequence[int]) -> Sequence[Row]:
-        own: list[Row] = [row for row in map(_EdgeRow, self.edges) if weights[row.marks(families)].sum() < 1 - 1e-6]
-        return own if self.rows is None else [*own, *self.rows.broken(families, weights, clusters)]
-
-    def under(self, decisions: tuple[Ancestor, ...]) -> Rows | None:
-        raise NotImplementedError
-
-    def admitted(self, families: Families) -> Marks:
-        raise NotImplementedError
-
-    def to_decide(self, families: Families, weights: Floats) -> tuple[int, int] | None:
-        return None if self.rows is None else self.rows.to_decide(families, weights)

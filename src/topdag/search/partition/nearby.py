@@ -10,8 +10,7 @@ import numpy as np
 
 from topdag._util.bitsets import is_acyclic, masks_in
 from topdag.search.costs import Families
-from topdag.search.partition.listed import Listed
-from topdag.search.partition.outside import Network
+from topdag.search.partition.listed import Listed, Network
 
 MOST_SINGLE = 2_000
 MOST_TRIED = 20
