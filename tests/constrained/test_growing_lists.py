@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import reference
 from constraint_draws import compiled, drawn_constraints, listed
-from stop_cases import lists_for_few
+from stop_cases.forced import lists_for_few
 from strategies import sampled_table, stored, table_of
 
 import topdag as td
