@@ -261,3 +261,25 @@ def test_rules_refused(rule, part):
 def test_numbers_of_states_refused(rule, k):
     with pytest.raises(TableError, match="number of states"):
         rule(k)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        *({"discretize": rule} for rule in ("mean", Quantile(3), Uniform(3), {"a": "median"}, {"a": [1.5]})),
+        *({"continuous": given} for given in ("all", "auto", ["a"])),
+        {"states": {"a": [1, 2]}},
+        {"weights": "a"},
+        {},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_whole_numbers_larger_than_any_float(options: dict[str, object], sign: int) -> None:
+    """They are states, or refused in words."""
+    rows = {"a": [sign * (10**400 + i) for i in range(30)], "b": [i % 3 for i in range(30)]}
+    try:
+        states = Table(rows, **options).states[0]
+    except TableError as error:
+        states = str(error)
+    assert states == tuple(sorted(rows["a"])) or "'a'" in states or "weight" in states

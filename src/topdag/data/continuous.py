@@ -65,9 +65,8 @@ def numbers_of(column: Column, place: Place) -> Column:
             f"column {column.name!r} is missing in {place(row)}; in a continuous column missing cannot be a state: "
             f'use missing="drop", or cut the column with discretize={{{column.name!r}: "median"}}'
         )
-    large = next((value for value in column.values if LARGEST < abs(value) < np.inf), None)
-    if large is not None:
-        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}, such as {float(large):g}: scale it")
+    if any(LARGEST < abs(value) < np.inf for value in column.values):
+        raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")
     numbers = Column(column.name, np.array(column.values, dtype=np.float64), column.codes)
     check_finite(numbers, place)
     return numbers
