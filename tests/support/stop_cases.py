@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -477,7 +478,7 @@ def check_constrained(table: Inputs, kind: str, constraints: Inputs, route: str,
 # ---- Lists, classes, counts and streams
 
 
-LATTICES = ("dense", "blocks", "sparse")
+LATTICES = ("dense", "blocks", "sparse", "partition")
 
 
 def make_lists(lattice: str, rng: np.random.Generator) -> Inputs:
@@ -498,8 +499,10 @@ def check_lists(n: int, families: Families, lattice: str, k: int, factor: float,
     ranked = all_ranked(scores)
     near = within(ranked, factor, scores.grid)
     with ExitStack() as stack:
-        if lattice == "sparse":
+        if lattice in ("sparse", "partition"):
             stack.enter_context(lists_for_few())
+        if lattice == "partition":
+            stack.enter_context(sizes_given(partition=0))
         if lattice == "blocks":
             stack.enter_context(sizes_given(small=0))
             stack.enter_context(patch.object(decide, "ListStore", type("NoList", (), {})))
@@ -536,11 +539,11 @@ def _check_counts(scores: Scores, factor: float, near: int, seed: int) -> None:
     at_every_stop(stream, seed, lambda _: None, many=4)
 
 
-def make_classes(rng: np.random.Generator) -> Inputs:
+def make_classes(lattice: str, rng: np.random.Generator) -> Inputs:
     return {
         "table": random_table(rng, variables=(2, 4), constants=False),
         "kind": str(rng.choice(["BDeu(1.0)", "BIC()"])),
-        "lattice": str(rng.choice(["dense", "sparse"])),
+        "lattice": lattice,
         "k": int(rng.choice([1, 3, 11, 500])),
         "factor": float(np.exp(rng.choice([0.0, 1.0, 4.0]))),
         "seed": int(rng.integers(2**31)),
@@ -550,6 +553,21 @@ def make_classes(rng: np.random.Generator) -> Inputs:
 def check_classes(table: Inputs, kind: str, lattice: str, k: int, factor: float, seed: int) -> None:
     made = table_of(**table)
     scores = td.score(made, kind_of(kind), keep="all")
+    if lattice == "partition":
+        with lists_for_few(), sizes_given(partition=0):
+            _check_classes(_all_in_lists(scores), k, factor, seed)
+    else:
+        _check_classes(scores, k, factor, seed)
+
+
+def _all_in_lists(scores: Scores) -> Scores:
+    n, value = len(scores.columns), scores.store.value
+    families = [(x, reference.members(m), value(x, m)) for x in range(n) for m in range(2**n) if not m >> x & 1]
+    lists = FamilyLists.build(scores.scored_names, [own for own in families if own[2] > -math.inf])
+    return replace(scores_from_lists(lists, keep="all"), kind=scores.kind, grid=scores.grid)
+
+
+def _check_classes(scores: Scores, k: int, factor: float, seed: int) -> None:
     ranked = all_ranked(scores)
     near = n_classes(ranked[: within(ranked, factor, scores.grid)])
     total = n_classes(ranked)
@@ -801,7 +819,8 @@ STOP_KINDS: dict[str, Kind] = {
     "stops: from a table on": (make_table, check_table),
     **{f"stops: constrained, {route}": (partial(make_constrained, route), check_constrained) for route in ROUTES},
     **{f"stops: lists, {lattice}": (partial(make_lists, lattice), check_lists) for lattice in LATTICES},
-    "stops: classes": (make_classes, check_classes),
+    "stops: classes": (partial(make_classes, "dense"), check_classes),
+    "stops: classes, partition": (partial(make_classes, "partition"), check_classes),
     **{
         f"stops: constrained lists, {route}": (partial(make_constrained_lists, route), check_constrained_lists)
         for route in ROUTES[:3]
