@@ -436,8 +436,10 @@ def on_route(route: str) -> Iterator[None]:
         if route == "tables":  # one list of a part would hold all networks of so few variables
             stack.enter_context(patch.object(splitting, "FIRST_LISTED", 1))
             stack.enter_context(patch.object(splitting, "MORE_LISTED", 2))
-        if route in ("lists", "rows", "nothing met"):
+        if route in ("lists", "rows", "nothing met", "partition"):
             stack.enter_context(lists_for_few())
+        if route == "partition":
+            stack.enter_context(sizes_given(partition=0))
         if route in ("rows", "nothing met"):
             stack.enter_context(without_luck() if route == "rows" else nothing_met())
             stack.enter_context(hasty())
@@ -599,7 +601,9 @@ def make_constrained_lists(route: str, rng: np.random.Generator) -> Inputs:
         "route": route,
         "seed": int(rng.integers(2**31)),
     }
-    return made | {"k": int(rng.choice([1, 3, 20, 200])), "factor": float(np.exp(rng.choice([0.0, 1.0, 4.0])))}
+    k = int(rng.choice([1, 3, 20, 200]))
+    k = min(k, 20) if route == "partition" else k  # which takes them one by one
+    return made | {"k": k, "factor": float(np.exp(rng.choice([0.0, 1.0, 4.0])))}
 
 
 def check_constrained_lists(
@@ -823,7 +827,7 @@ STOP_KINDS: dict[str, Kind] = {
     "stops: classes, partition": (partial(make_classes, "partition"), check_classes),
     **{
         f"stops: constrained lists, {route}": (partial(make_constrained_lists, route), check_constrained_lists)
-        for route in ROUTES[:3]
+        for route in (*ROUTES[:3], "partition")
     },
     **{f"stops: {prior}": (partial(make_priors, prior), check_priors) for prior in PRIORS},
     "stops: partial networks": (make_search, check_search),
