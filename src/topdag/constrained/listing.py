@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -26,9 +26,12 @@ from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.costs import Families
+from topdag.search.engines import sizes
 from topdag.search.linear_program import Solution
+from topdag.search.partition.listed import Kind, Listed
+from topdag.search.partition.listing import list_by_partition
 from topdag.search.reach import FURTHEST, first_slack, further_reach
-from topdag.search.relaxation import Known, solve_root
+from topdag.search.relaxation import Incumbent, Known, solve_root
 from topdag.search.stores import ListStore
 
 NEAR_BEST = 1.5
@@ -67,6 +70,10 @@ class AllowedList(Known):
     @property
     def is_full(self) -> bool:
         return len(self._last) >= self._wanted
+
+    @property
+    def found(self) -> Iterable[tuple[ParentMasks, float]]:
+        return self.networks.items()
 
     def offer(self, cost: float, masks: list[int]) -> bool:
         own = tuple(masks)
@@ -137,6 +144,7 @@ class _ClauseListing:
         self.best = GrowingLists(scores, run)
         self.found = self.best.found
         self.value = self.behind = 0.0
+        self.limit: Stop | None = None
 
     def go(self) -> Found:
         """Until the list is whole or a limit comes."""
@@ -151,7 +159,7 @@ class _ClauseListing:
             slack = min(slack, furthest)
             is_full = self._list(slack)
             if is_full is None:
-                return replace(self.found, limit=self.run.limit)
+                return replace(self.found, limit=self.limit or self.run.limit)
             if is_full or slack == min(self.epsilon, self._spread):
                 return self.found
             if slack == furthest:
@@ -172,6 +180,8 @@ class _ClauseListing:
             return None
         assert self.best.root is not None and self.scores.compiled is not None
         store = families_left(store, self.best.root, lowest)
+        if store.n > sizes().partition:
+            return self._list_by_partition(store, lowest)
         listed = AllowedList(store, self.run, self.scores.compiled, self.most, lowest, of_classes=self.of_classes)
         search = ListingSearch(store, self.run, listed, self.best, self.value)
         is_done = search.run()
@@ -179,8 +189,24 @@ class _ClauseListing:
         self._take(listed, is_done=is_done)
         return listed.is_full if is_done else None
 
-    def _take(self, listed: AllowedList, *, is_done: bool) -> None:
+    def _list_by_partition(self, store: ListStore, lowest: float) -> bool | None:
+        """The same where more sets matter than a lattice of a part holds."""
+        assert self.scores.compiled is not None
+        kind = Kind.CLASSES if self.of_classes else Kind.NETWORKS
+        most = math.fsum(store.best_scores) - lowest
+        listed = Listed(store, self.run, kind, self.most, most, self.scores.compiled.rest.allows)
+        best = max(self.found.networks, key=lambda masks: self.found.networks[masks])
+        start = Incumbent(best, listed.best_score - self.value)
+        is_done, search = list_by_partition(
+            store, self.run, listed, start, rows=self.best.clauses, first=self.best.root
+        )
+        self.found.parts, self.found.cuts = self.found.parts + search.parts, self.found.cuts + search.cuts
+        self.limit = search.limit
+        self._take(listed, is_done=is_done)
+        return listed.is_full if is_done else None
+
+    def _take(self, listed: AllowedList | Listed, *, is_done: bool) -> None:
         """What was known before goes only when all that counts was listed again."""
-        networks = {masks: listed.best_score - cost for masks, cost in listed.networks.items()}
+        networks = {masks: listed.best_score - cost for masks, cost in listed.found}
         self.found.networks = networks if is_done else {**self.found.networks, **networks}
         self.found.bound = min(self.found.bound, listed.best_score - (listed.most if is_done else listed.bound))

@@ -122,19 +122,18 @@ class PartitionLists:
         return before if found is None or before.floor < found.floor else found
 
     def _only_the_best(self, limit: Stop | None) -> Partitioned:
-        """Before anything is listed: the best network found, if there is one, and up to where none is better."""
+        """Before anything is listed: the best network found, if there is one, and up to where none is better, however
+        scores were rounded."""
         standing, masks = self.standing, self.standing.masks
+        most = standing.score_bound + self.scores.rounding if limit is not None else -math.inf
         if masks is None:
-            most = standing.score_bound if limit is not None else -math.inf
             return Partitioned(self.scores, self.kind, (), {}, most, most, limit, dict(standing.work))
         value = standing.best_score - standing.cost
         listed = Listed(standing.store, self.run, self.kind, 1, math.inf)
         listed.offer(standing.cost, masks)
         (key,) = listed.costs
-        floor = max(value, standing.score_bound)
-        return Partitioned(
-            self.scores, self.kind, ((value, key),), listed.networks, floor, floor, limit, dict(standing.work)
-        )
+        found = ((value, key),)
+        return Partitioned(self.scores, self.kind, found, listed.networks, most, most, limit, dict(standing.work))
 
     @cached_property
     def _furthest(self) -> float:

@@ -3,7 +3,7 @@ ties, and the same for every number of threads."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from given_sizes import AS_LISTS
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from list_checks import all_listed, assert_in_order
+from stop_cases.counted import answer_at, readings_of
 from strategies import sampled_table, tables, tied_lists
 
 import topdag as td
@@ -73,7 +74,7 @@ def assert_all_same(listed: td.types.Scores, every: td.types.Scores, k: int, fac
         assert by_partition(listed, td.count_classes_within, factor) == td.count_classes_within(every, factor)
 
 
-@settings(max_examples=6)
+@settings(max_examples=4)
 @given(
     tables(variables=(3, 4), most_states=3, rows=(5, 40), weights=((1,),)),
     st.sampled_from([1, 2, 10]),
@@ -144,21 +145,19 @@ def test_ten_best_begin_the_hundred_best() -> None:
 
 def test_a_stopped_list_begins_with_the_best_network_found() -> None:
     """Once any network is known; and it says up to where it is complete."""
-    scores = as_lists(sampled_table(7, 60, seed=3), td.BIC())
+    scores = as_lists(sampled_table(6, 60, seed=3), td.BIC())
     for ask in (td.k_best_networks, td.k_best_classes):
-        whole = by_partition(scores, ask, 200)
-        ticks = iter(range(10**9))
+        whole = by_partition(scores, ask, 40)
 
-        def press(_: Any, ticks: Iterator[int] = ticks) -> None:
-            if next(ticks) >= 3:
-                raise KeyboardInterrupt
+        def asked(limit: float, ask: Any = ask) -> Any:
+            return by_partition(scores, ask, 40, time_limit=limit, threads=1)
 
-        with pytest.raises(td.Interrupted) as caught:
-            by_partition(scores, ask, 200, on_progress=press)
-        early = caught.value.answer
-        assert len(early) >= 1 and early.proof.status is td.types.Status.STOPPED
-        assert (whole.scores > early.floor).sum() == (early.scores > early.floor).sum()
-        assert early.proof.bound >= whole.scores[0] >= early.scores[0]
+        found = [answer_at(asked, stop) for stop in np.geomspace(1, readings_of(asked) // 2, 12).astype(int).tolist()]
+        known = [len(early) > 0 for early in found]
+        assert known == sorted(known) and sum(known) > 6
+        for early in found:
+            assert early.proof.status is td.types.Status.STOPPED and early.proof.bound >= whole.scores[0]
+            assert (whole.scores > early.floor).sum() == (early.scores > early.floor).sum()
 
 
 def test_no_network_at_all() -> None:

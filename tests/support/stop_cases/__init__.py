@@ -35,13 +35,16 @@ STOP_KINDS: dict[str, Kind] = {
         f"stops: lists, {lattice}": (partial(lists.make_lists, lattice), lists.check_lists)
         for lattice in lists.LATTICES
     },
-    "stops: classes": (lists.make_classes, lists.check_classes),
+    **{
+        f"stops: classes, {lattice}": (partial(lists.make_classes, lattice), lists.check_classes)
+        for lattice in ("dense", "sparse", "partition")
+    },
     **{
         f"stops: constrained lists, {route}": (
             partial(constrained.make_constrained_lists, route),
             constrained.check_constrained_lists,
         )
-        for route in constrained.ROUTES[:3]
+        for route in (*constrained.ROUTES[:3], "partition")
     },
     **{f"stops: {prior}": (partial(lists.make_priors, prior), lists.check_priors) for prior in lists.PRIORS},
     "stops: partial networks": (lists.make_search, lists.check_search),

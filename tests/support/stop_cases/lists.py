@@ -36,9 +36,9 @@ from stop_cases.forced import asked, at_every_stop, lists_for_few
 from stop_cases.truths import scores_of, weighed
 from topdag.scoring.scores import Scores
 from topdag.search.engines import sizes_given
-from topdag.search.stores import FamilyStore
+from topdag.search.stores import FamilyStore, ListStore
 
-LATTICES = ("dense", "blocks", "sparse")
+LATTICES = ("dense", "blocks", "sparse", "partition")
 
 
 def make_lists(lattice: str, rng: np.random.Generator) -> Inputs:
@@ -59,8 +59,10 @@ def check_lists(n: int, families: Families, lattice: str, k: int, factor: float,
     ranked = all_ranked(scores)
     near = within(ranked, factor, scores.grid)
     with ExitStack() as stack:
-        if lattice == "sparse":
+        if lattice in ("sparse", "partition"):
             stack.enter_context(lists_for_few())
+        if lattice == "partition":
+            stack.enter_context(sizes_given(partition=0))
         if lattice == "blocks":
             stack.enter_context(sizes_given(small=0))
             scores = replace(scores, store=FamilyStore.of(n, map(scores.store.families_of, range(n))))
@@ -89,11 +91,11 @@ def _check_count(near: int, found: Any) -> None:
     assert found.answer <= near if isinstance(found, td.OutOfTime) else found == near, (found, near)
 
 
-def make_classes(rng: np.random.Generator) -> Inputs:
+def make_classes(lattice: str, rng: np.random.Generator) -> Inputs:
     return {
         "table": random_table(rng, variables=(2, 4), constants=False),
         "kind": str(rng.choice(["BDeu(1.0)", "BIC()"])),
-        "lattice": str(rng.choice(["dense", "sparse"])),
+        "lattice": lattice,
         "k": int(rng.choice([1, 3, 11, 500])),
         "factor": float(np.exp(rng.choice([0.0, 1.0, 4.0]))),
         "seed": int(rng.integers(2**31)),
@@ -103,10 +105,17 @@ def make_classes(rng: np.random.Generator) -> Inputs:
 def check_classes(table: Inputs, kind: str, lattice: str, k: int, factor: float, seed: int) -> None:
     made = table_of(**table)
     scores = td.score(made, kind_of(kind), keep="all")
+    if lattice == "partition":
+        own = map(scores.store.families_of, range(len(scores.columns)))
+        scores = replace(scores, store=ListStore.of(scores.scored_names, own))
     ranked = all_ranked(scores)
     near = n_classes(ranked[: within(ranked, factor, scores.grid)])
     total, listed = n_classes(ranked), partial(check_class_list, ranked=ranked)
-    with lists_for_few() if lattice == "sparse" else nullcontext():
+    with ExitStack() as stack:
+        if lattice != "dense":
+            stack.enter_context(lists_for_few())
+        if lattice == "partition":
+            stack.enter_context(sizes_given(partition=0))
         at_every_stop(asked(td.k_best_classes, scores, k), seed, partial(listed, expected=min(k, total)), many=5)
         at_every_stop(asked(td.classes_within, scores, factor), seed, partial(listed, expected=near), many=5)
         at_every_stop(asked(td.count_classes_within, scores, factor), seed, partial(_check_count, near), many=5)

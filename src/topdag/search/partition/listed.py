@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import heapq
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
 from topdag import _core
@@ -53,7 +53,8 @@ class Listed(Known):
         self.kind, self.most = kind, most
         self.costs: dict[Key, float] = {}
         self.networks: dict[Key, Network] = {}
-        self._wanted, self._allows = wanted, allows
+        self.allows = (lambda _: True) if allows is None else allows
+        self._wanted = wanted
         self._best: list[tuple[float, int]] = []  # those wanted: costs, negated, and how many each counts for; a heap
         self._n_best = 0
         self._n_that_cost: Counter[float] = Counter()
@@ -64,7 +65,7 @@ class Listed(Known):
 
     def offer(self, cost: float, masks: Sequence[int]) -> bool:
         network = tuple(masks)
-        if cost > self.most or (self._allows is not None and not self._allows(network)):
+        if cost > self.most or not self.allows(network):
             return False
         key = network if self.kind is Kind.NETWORKS else class_of(network)
         if key in self.costs:
@@ -82,6 +83,11 @@ class Listed(Known):
         if self.is_full:
             last = -self._best[0][0]
             self.most = min(self.most, last if self._n_that_cost[last] <= MOST_TIED else last - self.step)
+
+    @property
+    def found(self) -> Iterable[tuple[Network, float]]:
+        """The networks with their costs."""
+        return ((self.networks[key], cost) for key, cost in self.costs.items())
 
     def in_order(self) -> list[tuple[float, Key]]:
         """The cheapest first; those that tie by their masks."""

@@ -12,12 +12,12 @@ import heapq
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 
 from topdag._util.arrays import Floats, Marks
-from topdag._util.bitsets import members_of, set_array
+from topdag._util.bitsets import is_acyclic, masks_in, members_of, set_array
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.search.branch_and_cut import OutOfTime, PartSearch, Relaxed
@@ -125,14 +125,27 @@ class PartitionSearch(PartSearch):
             if cost - relaxed.bound <= CLOSE + CLOSE_SHARE * cost:
                 self._leave_out(masks, relaxed, part.decisions)
                 return
-        edge = self.edge_to_split(relaxed.allowed, relaxed.solution.weights)
+        self._halve(relaxed, part.decisions)
+
+    def _halve(self, relaxed: Relaxed, decisions: Decisions) -> None:
+        """By a path that is there or not, where that is open, or by an edge; the one network of a part is known."""
+        rows, weights = self.rows_under(decisions), relaxed.solution.weights
+        question = None if rows is None else rows.to_decide(self.families, weights)
+        if question is not None:
+            for answer in (True, False):
+                decided = (*decisions, (*question, answer))
+                rows = self.rows_under(decided)
+                if rows is not None:
+                    self._wait(relaxed.bound, relaxed.allowed & rows.admitted(self.families), decided)
+            return
+        edge = self.edge_to_split(relaxed.allowed, weights)
         if edge is None:
-            return  # the one network of the part, or none
+            return
         parent, child = edge
         is_child = self.families.owners == child
         with_edge = is_child & self._has_parent[:, parent]
-        for half in (with_edge | ~is_child, ~with_edge):
-            self._wait(self._bound_of(relaxed, half & relaxed.allowed, child), relaxed.allowed & half, part.decisions)
+        for half in (relaxed.allowed & (with_edge | ~is_child), relaxed.allowed & ~with_edge):
+            self._wait(self._bound_of(relaxed, half, child), half, decisions)
 
     def _has_families(self, allowed: Marks) -> bool:
         """Whether every variable has one."""
@@ -144,16 +157,28 @@ class PartitionSearch(PartSearch):
         return float(relaxed.family_bounds[own][allowed[own]].min(initial=math.inf))
 
     def _network_in(self, relaxed: Relaxed, decisions: Decisions) -> tuple[float, Network | None]:
-        """A good network of the part, and what it costs; None: none was found."""
+        """A good network of the part that is asked for, and what it costs; None: none was found."""
+        for masks in (self._climbed(relaxed, decisions), self._heaviest(relaxed)):
+            if masks and _has_edges(masks, decisions) and self.listed.allows(masks):
+                return float(self.families.costs[self.families.places(masks)].sum()), masks
+        return math.inf, None
+
+    def _climbed(self, relaxed: Relaxed, decisions: Decisions) -> Network:
+        """From an order that fits the weights; () when no order fits."""
         own = self.families.only(relaxed.allowed)
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
             prices[self._joining(*edge)] -= MUCH
         candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
-        if cost == math.inf or not all(masks[a] >> b & 1 or masks[b] >> a & 1 for a, b in _edges(decisions)):
-            return math.inf, None
-        return float(self.families.costs[self.families.places(masks)].sum()), tuple(masks)
+        return () if cost == math.inf else tuple(masks)
+
+    def _heaviest(self, relaxed: Relaxed) -> Network:
+        """Of each variable the family with most weight; () where these make a circle."""
+        weights = np.where(relaxed.allowed, relaxed.solution.weights, -1.0)
+        places = [a + int(np.argmax(weights[a:b])) for a, b in pairwise(self.families.offsets.tolist())]
+        masks = tuple(masks_in(self.families.parents[places]))
+        return masks if is_acyclic(masks) else ()
 
     def _leave_out(self, masks: Network, relaxed: Relaxed, decisions: Decisions) -> None:
         """Parts by the first difference; those that cost most first, so that little is left of the others. What costs
@@ -246,3 +271,7 @@ def _most_held(run: Run, n_families: int) -> int:
 
 def _edges(decisions: Decisions) -> tuple[Joined, ...]:
     return tuple(decision for decision in decisions if isinstance(decision, Joined))
+
+
+def _has_edges(masks: Network, decisions: Decisions) -> bool:
+    return all(masks[a] >> b & 1 or masks[b] >> a & 1 for a, b in _edges(decisions))
