@@ -53,6 +53,7 @@ void bind_sampling(nb::module_& m);
 void bind_branching(nb::module_& m);
 void bind_path_flow(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
+void bind_reading(nb::module_& m);
 
 using Doubles = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using DoublesIn = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
