@@ -290,7 +290,10 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    sentences = [f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in apart]
+    sentences = [
+        f"Column {name!r} has a state for each row: it only tells rows apart; leave_out={[name]} leaves it out."
+        for name in apart
+    ]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
         sentences.append(f'{few}: {", ".join(numbers)}. These are numbers: discretize="quantile(3)" cuts them.')
