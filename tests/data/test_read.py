@@ -69,15 +69,40 @@ def test_quoted_cells_come_back(read, rows):
 @same_folder
 @given(tables_of(plain_words), st.sampled_from([",", ";", "\t", "|", " "]), st.booleans(), st.booleans())
 def test_plain_cells_come_back(read, rows, separator, header, quoted):
-    """Also in blocks of a few lines, and the same when quoted."""
+    """The same when quoted."""
     names = [f"V{j}" for j in range(len(rows[0]))]
     lines = [names, *rows] if header else rows
     if quoted:
         lines = [[f'"{cell}"' for cell in line] for line in lines]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_cells, "BLOCK", 16)
-        table = read("\n".join(map(separator.join, lines)), header=header)
-    assert table == Table(rows, names=names)
+    assert read("\n".join(map(separator.join, lines)), header=header) == Table(rows, names=names)
+
+
+def cells_by_row(found):
+    first, columns, lines = found
+    cells = [[texts[code].strip() for code in codes] for texts, codes in (column() for column in columns)]
+    return [text.strip() for text in first], cells if len(lines) else [], list(lines)
+
+
+odd_lines = st.lists(
+    st.lists(st.sampled_from(["a", "b c", ' "q"', '"x,y"', '"x""y"', '"l\nm"', "", " ", 'u"v', "é", '""']), max_size=3),
+    min_size=1,
+    max_size=6,
+).map(lambda lines: "\n".join(map(",".join, lines)))
+
+
+@same_folder
+@given(st.one_of(odd_lines, st.text('ab,"\n \t\x0b\x1c', max_size=30)), st.sampled_from(",\t "), st.booleans())
+def test_what_is_read_fast_is_what_is_read_slowly(text, separator, header):
+    """Or a closer look is asked for; what is refused slowly is never read fast."""
+    content = text_cells.text_content(text.encode(), None)
+    found = text_cells.quick_cells(content, separator, header) if content.strip() else None
+    if found is not None:
+        assert cells_by_row(found) == cells_by_row(text_cells.quoted_cells(content, separator, header))
+
+
+def test_good_files_need_no_closer_look():
+    for text in ("a,b\n1,2\n\n  \n3,4\n", 'a,"b ""c"""\n"1\n2",x\n , "y"\n', "a;b\n1;2\n"):
+        assert text_cells.quick_cells(text.encode(), ";" if ";" in text else ",", header=True) is not None
 
 
 @same_folder
@@ -243,8 +268,7 @@ def test_separators_refused(refused, separator):
     refused("a,b\n0,1\n", "separator= is one character", separator=separator)
 
 
-def test_ragged_lines_are_numbered_across_blocks(refused, monkeypatch):
-    monkeypatch.setattr(text_cells, "BLOCK", 8)
+def test_ragged_lines_are_numbered(refused):
     refused("a,b\n" + "0,1\n" * 50 + "0,1,2\n", "line 52 of the file has 3 cells")
 
 

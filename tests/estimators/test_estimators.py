@@ -140,7 +140,7 @@ def test_refusals(frame: pd.DataFrame) -> None:
     assert td.estimators.StructureLearner(missing="drop").fit([[0, 1], [1, 0], [np.nan, 1]]).table_.n_rows == 2
     with pytest.raises(td.ConstraintError, match="did you mean 'lung'"):
         td.estimators.StructureLearner(constraints=td.Constraints(required_edges=[("smoke", "lunk")])).fit(frame)
-    with pytest.raises(td.TableError, match=r"contains missing values .* in 'asia'; TANClassifier takes none"):
+    with pytest.raises(td.TableError, match=r"contains missing values .* in 'asia'; missing=.drop. leaves"):
         td.estimators.TANClassifier().fit(frame.assign(asia=[None, *frame["asia"][1:]]), frame["lung"])
     with pytest.raises(ValueError, match="feature names should match"):
         td.estimators.TANClassifier().fit(frame, frame["lung"]).predict(frame[list(reversed(frame.columns))])
@@ -176,3 +176,30 @@ for make in (td.estimators.StructureLearner, lambda: td.estimators.TANClassifier
 def test_equal_names_are_refused_as_tables_refuse_them(estimator) -> None:  # type: ignore[no-untyped-def]
     with pytest.raises(td.TableError, match="'a' 2 times"):
         estimator.fit(pd.DataFrame([[0, 1, 0], [1, 0, 1]], columns=["a", "a", "b"]), [0, 1])
+
+
+def test_the_score_is_the_mean_log_probability_of_rows(frame: pd.DataFrame) -> None:
+    learner = td.estimators.StructureLearner("bic").fit(frame)
+    fitted = learner.network_.fit(frame)
+    assert learner.score(frame) == pytest.approx(fitted.log_likelihood(frame) / len(frame))
+
+
+@pytest.mark.parametrize("missing", ["drop", "state"])
+def test_the_score_of_rows_with_new_states_gaps_and_numbers(missing: str) -> None:
+    columns = pd.DataFrame(numbers_of_all_kinds()).drop(columns=["row", "word"])
+    columns.loc[5, "float"] = np.nan
+    learner = td.estimators.StructureLearner("bic", discretize="median", missing=missing, max_parents=1).fit(columns)
+    inside = learner.score(columns)
+    assert -20 < inside < 0
+    strange = columns.assign(codes=99.0)
+    assert -20 < learner.score(strange) < inside
+
+
+def test_the_score_serves_a_grid_search(frame: pd.DataFrame) -> None:
+    mixed = frame.sample(frac=1.0, random_state=1)
+    search = GridSearchCV(td.estimators.StructureLearner("bic"), {"max_parents": [0, 2]}, cv=3).fit(mixed)
+    assert search.best_params_ == {"max_parents": 2}
+    numbers = pd.DataFrame({"x": [0.5, 1.5, 2.0, 4.0], "y": [1.0, 2.5, 3.5, 9.0]})
+    learner = td.estimators.StructureLearner("gaussian-bic").fit(numbers)
+    with pytest.raises(td.ScoreError, match="is for columns of states"):
+        learner.score(numbers)

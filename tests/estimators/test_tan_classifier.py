@@ -159,3 +159,41 @@ def test_one_class_and_wrong_labels() -> None:
         td.estimators.TANClassifier(ess=0).fit([[0, 1], [1, 0]], [0, 1])
     with pytest.raises(td.ConstraintError):
         td.estimators.TANClassifier(k=-1).fit([[0, 1], [1, 0]], [0, 1])
+
+
+def with_gaps(n: int = 60) -> tuple[pd.DataFrame, list[str]]:
+    labels = ["ab"[i % 2] for i in range(n)]
+    same = [None if i % 6 == 0 else label for i, label in enumerate(labels)]
+    sizes = [None if i % 10 == 3 else i % 2 + i / 100 for i in range(n)]
+    return pd.DataFrame({"same": same, "size": sizes, "other": [i % 3 for i in range(n)]}), labels
+
+
+@pytest.mark.parametrize("missing", ["drop", "state"])
+def test_missing_cells(missing: str) -> None:
+    features, labels = with_gaps()
+    with pytest.raises(td.TableError, match='missing="drop" leaves such rows out'):
+        td.estimators.TANClassifier().fit(features, labels)
+    classifier = td.estimators.TANClassifier(missing=missing).fit(features, labels)
+    assert ("missing" in classifier.fitted_.states["same"]) == (missing == "state")
+    kept = features.notna().all(axis=1)
+    if missing == "drop":
+        expected = td.estimators.TANClassifier().fit(features[kept], np.array(labels)[kept])
+        assert classifier.network_ == expected.network_
+        assert np.array_equal(classifier.predict_proba(features[kept]), expected.predict_proba(features[kept]))
+        assert f"{(~kept).sum()} of 60 rows were dropped" in classifier.answer_.notes[0]
+    assert classifier.score(features, labels) > 0.9  # a gap in one feature leaves the others
+    gone = pd.DataFrame({"same": [None], "size": [np.nan], "other": [7]}, dtype=object)
+    assert classifier.predict_proba(gone).sum() == pytest.approx(1.0)
+
+
+def test_sample_weights_stand_for_repeated_rows() -> None:
+    features, labels = with_gaps()
+    features = features.dropna().reset_index(drop=True)
+    y = np.array(labels)[: len(features)]
+    weights = np.arange(len(features)) % 4
+    repeated = td.estimators.TANClassifier().fit(features.loc[features.index.repeat(weights)], np.repeat(y, weights))
+    weighted = td.estimators.TANClassifier().fit(features, y, sample_weight=weights)
+    assert weighted.network_ == repeated.network_
+    assert np.array_equal(weighted.predict_proba(features), repeated.predict_proba(features))
+    with pytest.raises(td.TableError, match="weights are whole numbers"):
+        td.estimators.TANClassifier().fit(features, y, sample_weight=weights + 0.5)

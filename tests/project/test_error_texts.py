@@ -159,7 +159,7 @@ def test_files_that_are_odd_but_plain(tmp_path: Path) -> None:
     assert "if it is a row, it takes header=False (--no-header)" in td.read_table(path).notes[0]
     path.write_bytes(b"id,a\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(30)))
     assert td.read_table(path).notes == (
-        "Column 'id' has a state for each row: it only tells rows apart; leave it out.",
+        "Column 'id' has a state for each row: it only tells rows apart; leave_out=['id'] leaves it out.",
     )
 
 

@@ -130,27 +130,26 @@ def read_table(path: Path, draw: random.Random) -> None:
 
 
 def agree_on_cells(path: Path) -> None:
-    """What is read fast where there are no quotes is what the reader of quoted cells reads."""
+    """What is read fast is what the reader of quoted cells reads."""
     content = path.read_bytes()
-    if b'"' in content or not content.strip() or b"\r" in content or b"\x0b" in content or b"\x0c" in content:
+    if not content.strip():
         return
     try:
         content = text_cells.text_content(content, None)
         separator = text_cells.sniffed_separator(content)
     except td.TableError:
         return
-    found = [rows_of(cut, content, separator) for cut in (text_cells.plain_cells, text_cells.quoted_cells)]
-    require(found[0] == found[1], "the same cells, read fast and slowly")
+    quick = text_cells.quick_cells(content, separator, header=True)
+    if quick is not None:
+        slow = rows_of(text_cells.quoted_cells(content, separator, header=True))
+        require(rows_of(quick) == slow, "the same cells, read fast and slowly")
 
 
-def rows_of(cut: Any, content: bytes, separator: str) -> Any:
-    try:
-        first, columns, lines = cut(content, separator, True)
-    except td.TableError:
-        return None
+def rows_of(found: text_cells.Cells) -> Any:
+    first, columns, lines = found
     if not len(lines):
         return [text.strip() for text in first]
-    cells = [[texts[code].strip() for code in codes] for texts, codes in columns]
+    cells = [[texts[code].strip() for code in codes] for texts, codes in (column() for column in columns)]
     return [text.strip() for text in first], cells, list(lines)
 
 

@@ -6,6 +6,7 @@ import gc
 import io
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -16,8 +17,6 @@ import topdag as td
 from topdag._util import progress as displays
 from topdag._util import run as runs
 from topdag._util.run import Run
-from topdag.questions import request as asking
-from topdag.questions import sums
 
 LATER = td.types.Progress("ordering", 65.0, 0.25, -10.5, -10.0, 2_000_000)
 
@@ -84,7 +83,7 @@ def test_a_terminal_line_fits_and_is_overwritten_and_wiped(monkeypatch: pytest.M
     monkeypatch.setattr(sys, "stderr", terminal)
     monkeypatch.setattr(displays, "_columns", lambda: columns)
     line = displays.TerminalLine()
-    for progress in (LATER, td.types.Progress("counting", 2.4, None, None, None, 0), LATER):
+    for progress in (LATER, td.types.Progress("counting", 67.4, None, None, None, 0), replace(LATER, seconds=68.0)):
         line.show(progress)
         assert on_screen(terminal.getvalue()).rstrip() == displays.in_words(progress)[: columns - 1]
     line.wipe()
@@ -105,7 +104,7 @@ def test_a_notebook_shows_it_unasked(notebook: list[str], monkeypatch: pytest.Mo
     run.start -= 3
     run.tick("counting", 1, 4)
     run.tick("<counting>", 2, 4)
-    assert '<progress value="0.250">' in notebook[0] and "counting 25%, 3 s" in notebook[0]
+    assert '<progress value="0.250">' in notebook[0] and "counting 25% (about 9 s left), 3 s" in notebook[0]
     assert "&lt;counting&gt;" in notebook[1]
     del run
     gc.collect()
@@ -124,12 +123,10 @@ def test_every_question_shows_itself(notebook: list[str], monkeypatch: pytest.Mo
     """Three seconds pass whenever the clock is read; a score that is a function of ours tells of itself before it is
     asked for, however fast the machine is."""
     monkeypatch.setattr(runs, "perf_counter", iter(range(0, 10**9, 3)).__next__)
-    scores = td.CustomScore(lambda family: -float(len(family.parents)))
+    kind = td.CustomScore(lambda family: -float(len(family.parents)))
     table = sampled_table(4, 20, seed=1)
-    monkeypatch.setattr(asking, "BDeu", lambda: scores)
-    monkeypatch.setattr(sums, "BDeu", lambda: scores)
     more = {"networks_within": (50.0,), "sample_networks": (20,)}.get(ask, ())
-    getattr(td, ask)(table, *more)
+    getattr(td, ask)(table, *more, kind)
     assert any("<code>counting" in line for line in notebook)
     assert notebook[-1] == "<div></div>"
 
@@ -147,3 +144,28 @@ def test_progress_tells_memory() -> None:
     assert told[0].memory > 1_000_000
     assert told[0].fraction is None
     assert told[0].seconds >= 0
+
+
+def course(*reports: tuple[str, float, float | None]) -> list[tuple[float, float | None, float | None]]:
+    """Seconds, part of the phase and seconds left, as shown after each report."""
+    on_the_way = displays.Course()
+    shown = [on_the_way.on(td.types.Progress(*report, None, None, 0)) for report in reports]
+    return [(progress.seconds, progress.fraction, left) for progress, left in shown]
+
+
+def test_one_clock_where_one_computation_follows_another() -> None:
+    shown = course(("scoring", 3.0, None), ("scoring", 5.0, None), ("summing", 1.0, None), ("summing", 2.0, None))
+    assert [seconds for seconds, _, _ in shown] == [3.0, 5.0, 6.0, 7.0]
+
+
+def test_a_phase_that_falls_back_shows_no_part_until_the_next_phase() -> None:
+    reports = [("lattice", 1.0, 0.5), ("lattice", 2.0, 0.9), ("lattice", 3.0, 0.1), ("lattice", 4.0, 0.95)]
+    shown = course(*reports, ("listing", 5.0, 0.2), ("listing", 6.0, 0.4))
+    assert [fraction for _, fraction, _ in shown] == [0.5, 0.9, None, None, 0.2, 0.4]
+
+
+def test_what_is_left_of_a_phase_is_said_where_it_is_known() -> None:
+    shown = course(("counting", 1.0, 0.0), ("counting", 1.5, 0.02), ("counting", 3.0, 0.25), ("search", 4.0, None))
+    assert [left for _, _, left in shown] == [None, None, pytest.approx(6.0), None]
+    words = displays.in_words(td.types.Progress("counting", 3.0, 0.25, None, None, 0), 6.0)
+    assert words == "counting 25% (about 6 s left), 3 s"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import Any, Protocol
 
@@ -12,6 +12,8 @@ from topdag._util.memory import shown_bytes
 
 SECONDS_OF_SILENCE = 2.0
 """Quick answers come without flicker."""
+LEAST_DONE = 0.05
+"""Of a phase, before anybody says how long the rest takes."""
 COLUMNS = 80
 """Of a terminal that does not say how wide it is."""
 NOTEBOOK_SHELL = "ZMQInteractiveShell"
@@ -68,15 +70,41 @@ def _shell() -> Any:
     return None if ipython is None else getattr(ipython, "get_ipython", lambda: None)()
 
 
+class Course:
+    """What is shown goes forward only. The clock runs on where one computation follows another, each with a clock of
+    its own, and a phase that falls back, since there is more to do than was known, shows no part of it any more."""
+
+    def __init__(self) -> None:
+        self._before = self._seconds = self._began = 0.0
+        self._phase: str | None = None
+        self._reached: float | None = 0.0
+
+    def on(self, progress: Progress) -> tuple[Progress, float | None]:
+        """How it stands on this course, and how many seconds are left of the phase; None where nobody knows."""
+        if progress.seconds < self._seconds:
+            self._before += self._seconds
+        self._seconds = progress.seconds
+        seconds = self._before + progress.seconds
+        if progress.phase != self._phase:
+            self._phase, self._began, self._reached = progress.phase, seconds, 0.0
+        done = progress.fraction
+        self._reached = None if self._reached is None or done is None or done < self._reached else done
+        known = self._reached is not None and self._reached >= LEAST_DONE and seconds - self._began >= 1.0
+        left = (seconds - self._began) * (1 / self._reached - 1) if known and self._reached else None
+        return replace(progress, seconds=seconds, fraction=self._reached), left
+
+
 class TerminalLine:
     """One line on stderr, overwritten; nothing of it stays."""
 
     def __init__(self) -> None:
         self._shown = ""
+        self._course = Course()
 
     def show(self, progress: Progress) -> None:
+        progress, left = self._course.on(progress)
         if progress.seconds >= SECONDS_OF_SILENCE:
-            self._write(in_words(progress)[: _columns() - 1])  # a full line would move the cursor to the next
+            self._write(in_words(progress, left)[: _columns() - 1])  # a full line would move the cursor to the next
 
     def wipe(self) -> None:
         if self._shown:
@@ -100,11 +128,13 @@ class NotebookLine:
 
     def __init__(self) -> None:
         self._handle: Any = None
+        self._course = Course()
 
     def show(self, progress: Progress) -> None:
+        progress, left = self._course.on(progress)
         if progress.seconds < SECONDS_OF_SILENCE:
             return
-        line = _Line(in_words(progress), progress.fraction)
+        line = _Line(in_words(progress, left), progress.fraction)
         if self._handle is None:
             from IPython.display import display
 
@@ -132,10 +162,11 @@ class _Line:
         return f"<div>{bar}<code>{escape(self.text)}</code></div>" if self.text else "<div></div>"
 
 
-def in_words(progress: Progress) -> str:
-    """Phase, time and memory, and best, bound and gap where they are known."""
+def in_words(progress: Progress, left: float | None = None) -> str:
+    """Phase, with the seconds ``left`` of it, time and memory, and best, bound and gap where they are known."""
     percent = "" if progress.fraction is None else f" {progress.fraction:.0%}"
-    words = [f"{progress.phase}{percent}", f"{progress.seconds:.0f} s"]
+    about = "" if left is None else f" (about {max(1.0, left):.0f} s left)"
+    words = [f"{progress.phase}{percent}{about}", f"{progress.seconds:.0f} s"]
     if progress.memory:
         words.append(shown_bytes(progress.memory))
     known = {"best": progress.best, "bound": progress.bound, "gap": progress.gap}

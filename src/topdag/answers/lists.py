@@ -12,7 +12,9 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
+from topdag._util.html import html_table, more
 from topdag._util.to_frame import frame_of_rows
+from topdag.answers.compare import compare
 from topdag.answers.held import HeldNetworks, Item
 from topdag.answers.results import Proof, Stats
 from topdag.errors import TooLarge
@@ -23,6 +25,8 @@ from topdag.networks.network import Network
 if TYPE_CHECKING:
     from topdag.scoring.scores import Scores
 
+ROWS_SHOWN = 10
+"""Items in a notebook."""
 MEMBERS_AT_ONCE = 1 << 16
 """Members of classes that are looked at together."""
 MOST_LOOKED_AT = 500_000
@@ -107,6 +111,20 @@ class BestList(HeldNetworks[Item]):
         except ImportError as missing:
             raise ImportError("to_arrow needs pyarrow: pip install pyarrow") from missing
         return pyarrow.Table.from_pylist(list(self.to_dicts()))
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the first items, each with what differs from the best."""
+        shown = min(ROWS_SHOWN, len(self))
+        sizes = [f"{size:,}" for size in self.sizes[:shown]] if isinstance(self, ClassList) else []
+        items: Sequence[Any] = self[:shown]
+        rows = []
+        for place in range(shown):
+            score, factor, share = self.scores[place], self.factors[place], self.shares_if_known[place]
+            changes = ", ".join(compare(items[0], items[place]).changes) if place else "the best"
+            row = [place + 1, f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}", *sizes[place : place + 1], changes]
+            rows.append(row)
+        head = ["rank", "score", "factor", "share", *(["size"] if sizes else []), "+ added, - dropped, ~ turned"]
+        return html_table(head, rows, repr(self).strip("<>"), [*more(len(self) - shown), str(self.proof), *self.notes])
 
     def __repr__(self) -> str:
         what = type(self).__name__

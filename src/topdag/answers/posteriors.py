@@ -148,7 +148,8 @@ class PairPosteriors(FromSums):
         return plot_heat(self.names, self.matrix, *self._labels, numbers, axes)
 
     def _repr_html_(self) -> str:
-        from topdag.networks.drawing.svg import heat_html, notes_html
+        from topdag._util.html import notes_html
+        from topdag.networks.drawing.svg import heat_html
 
         return heat_html(self.names, self.matrix.tolist(), *self._labels) + notes_html(self.notes)
 
@@ -240,6 +241,13 @@ class ParentSetPosteriors(FromSums, Mapping[tuple[str, ...], float]):
     def _named(self, mask: int) -> tuple[str, ...]:
         return tuple(name for i, name in enumerate(self.candidates) if mask >> i & 1)
 
+    def _repr_html_(self) -> str:
+        from topdag._util.html import html_table, more
+
+        rows = [(", ".join(parents) or "none", f"{p:.6f}") for parents, p in self.most_probable(ROWS_SHOWN).items()]
+        title = f"Parents of {self.variable}, {self.prior}"
+        return html_table(("parents", "probability"), rows, title, [*more(len(self) - len(rows)), *self.notes])
+
     def __repr__(self) -> str:
         (parents, p), *_ = self.most_probable(1).items()
         return f"<{len(self):,} parent sets of {self.variable!r}; ({', '.join(parents)}) has probability {p:.6f}>"
@@ -257,6 +265,9 @@ class NetworkPosteriors(FromSums):
     @property
     def names(self) -> tuple[str, ...]:
         return self.edges.names
+
+    def _repr_html_(self) -> str:
+        return self.edges._repr_html_()
 
     def parent_sets(self, variable: str) -> ParentSetPosteriors:
         require_known([variable], self.names)

@@ -134,6 +134,15 @@ class NetworkSample(HeldNetworks[Network]):
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
         return frame_of_rows(self.to_dicts(), ("count", "share", "score"))
 
+    def _repr_html_(self) -> str:
+        """For notebooks: the most frequent edges."""
+        from topdag._util.html import html_table, more
+
+        edges = list(self.edge_frequencies().rows())
+        rows = [(f"{e['parent']} -> {e['child']}", f"{e['frequency']:.4f}", f"{e['error']:.4f}") for e in edges[:10]]
+        notes = [*more(len(edges) - len(rows)), *self.notes]
+        return html_table(("edge", "frequency", "standard error"), rows, repr(self).strip("<>"), notes)
+
     def __repr__(self) -> str:
         prior = "all networks alike before" if self.prior is None else str(self.prior)
         return f"<NetworkSample: {len(self):,} networks, {self.n_distinct:,} different, {prior}, seed {self.seed}>"

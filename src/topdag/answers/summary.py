@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from topdag._util.arrays import Floats, Integers, Marks, Masks
+from topdag._util.html import html_table, more
 from topdag._util.messages import plural
 from topdag.answers.compare import NamedEdge, edge_text, shown_name, wrapped
 from topdag.answers.lists import BestList, ClassList
@@ -79,6 +80,17 @@ class ListSummary:
                 f"in none: {left:,} of {plural(self.n_pairs, 'pair')} of variables",
             ]
         )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row for each pair of variables that an edge joins."""
+        always = [(edge_text(edge, "->"), "100%", "in all, the same way") for edge in self.common]
+        always += [(edge_text(edge, "--"), "100%", "in all, the same way") for edge in self.common_undirected]
+        links = [
+            (edge_text(link.pair, "--"), percent(link.share), str(link)) for link in (*self.turning, *self.varying)
+        ]
+        rows = [*always, *links]
+        notes = [*more(len(rows) - MOST_SHOWN), *(self._head() if self.n_items else [str(self)])]
+        return html_table(("edge", "share", "which way"), rows[:MOST_SHOWN], "How different are they?", notes)
 
     def _head(self) -> list[str]:
         if self.n_items == 1:

@@ -268,15 +268,17 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     names = tuple(column.name for column in columns)
     first, weights = distinct_rows([(column.codes, len(column.values)) for column in columns], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
-    codes = [np.where(len(of) > 0, column.codes[first], 0) for column, of in zip(columns, states, strict=True)]
+    codes = np.zeros((len(columns), len(first)), np.uint16)
+    for row, column, of in zip(codes, columns, states, strict=True):
+        if of:
+            row[:] = column.codes[first]
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
     constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
     notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
-    codes_by_row = np.stack(codes).astype(np.uint16)
-    return names, states, codes_by_row, held, weights, notes, options.keep_constant, options.said()
+    return names, states, codes, held, weights, notes, options.keep_constant, options.said()
 
 
 def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:
@@ -288,7 +290,10 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    sentences = [f"Column {name!r} has a state for each row: it only tells rows apart; leave it out." for name in apart]
+    sentences = [
+        f"Column {name!r} has a state for each row: it only tells rows apart; leave_out={[name]} leaves it out."
+        for name in apart
+    ]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
         sentences.append(f'{few}: {", ".join(numbers)}. These are numbers: discretize="quantile(3)" cuts them.')

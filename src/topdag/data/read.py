@@ -106,7 +106,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
         raise TableError("the file has a header but no rows; if its only line is a row, read it with header=False")
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
     made = [
-        column_of_texts(name, *columns[j], how.missing_values, name in as_text, how.decimal)
+        column_of_texts(name, *columns[j](), how.missing_values, name in as_text, how.decimal)
         for j, name in left_in(names, options.leave_out)
     ]
     notes = [

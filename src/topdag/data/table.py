@@ -18,6 +18,9 @@ from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
 from topdag.errors import ScoreError, TableError
 
+MOST_SHOWN = 30
+"""Variables in a notebook."""
+
 
 class UnknownVariableError(TableError, KeyError):
     """A name that is not in the table; the message lists close ones."""
@@ -197,6 +200,19 @@ class Table:
             f"<Table: {self.n_variables} variables, {plural(self.n_rows, 'row')} "
             f"({self.n_distinct:,} distinct), {self._kinds_of_columns()}{notes}>"
         )
+
+    def _repr_html_(self) -> str:
+        """For notebooks: a row for each variable."""
+        from topdag._util.html import html_table, more
+
+        shown = list(zip(self.names, self.states, strict=True))[:MOST_SHOWN]
+        rows = [(name, len(of) or "numbers", listing(of, 5) if of else self._range_of(name)) for name, of in shown]
+        notes = [*more(self.n_variables - len(rows)), *self.notes]
+        return html_table(("variable", "states", ""), rows, repr(self).strip("<>"), notes)
+
+    def _range_of(self, name: str) -> str:
+        numbers = self.numbers[self.continuous.index(name)]
+        return f"{numbers.min():g} to {numbers.max():g}"
 
     def _kinds_of_columns(self) -> str:
         arities, n_continuous = self.arities[self.arities > 0], len(self.continuous)

@@ -5,7 +5,7 @@ Without scikit-learn the classes can be looked at, and say what they need when o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from topdag._util.messages import listing, place_in_frame
 from topdag.answers.results import Status
+from topdag.data.build import observed, with_missing_state
 from topdag.data.columns import MISSING, Codes, Column, array_columns
 from topdag.data.discretize import (
     Discretize,
@@ -29,6 +30,8 @@ from topdag.data.troubles import check_usable
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
+from topdag.networks.fit import family_counts
+from topdag.networks.network import Network
 from topdag.questions.best import best_network
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score
@@ -112,8 +115,8 @@ def columns_from(
     gaps = [column.name for column in columns if (column.codes == MISSING).any()]
     if gaps and not allow_gaps:
         raise TableError(
-            f"Input X contains missing values (NaN) in {listing(gaps)}; {type(estimator).__name__} takes none: fill "
-            'them in, in columns of texts for instance with a word such as "missing"'
+            f"Input X contains missing values (NaN) in {listing(gaps)}; "
+            'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
         )
     return columns
 
@@ -127,38 +130,77 @@ def _frame_columns(frame: Any) -> list[Column]:
     return columns
 
 
+def has_gap(columns: Sequence[Column]) -> NDArray[np.bool_]:
+    """Of every row, whether a cell is missing."""
+    return np.asarray(np.any([column.codes == MISSING for column in columns], axis=0))
+
+
+def only_rows(columns: Sequence[Column], rows: NDArray[np.bool_]) -> list[Column]:
+    """The columns without the other rows, and without the values that only these had."""
+    if rows.all():
+        return list(columns)
+    return [observed(replace(column, codes=column.codes[rows])) for column in columns]
+
+
 @dataclass(frozen=True)
 class FeatureCoding:
-    """How the cells of a feature become codes: by the intervals between ``points``, or as states."""
+    """How the cells of a feature become codes: by the intervals between ``points``, or as states. ``gap``: the code of
+    a missing cell; MISSING where it tells nothing."""
 
     name: str
     states: tuple[Any, ...]
     points: tuple[float, ...] | None = None
+    gap: int = MISSING
 
     def codes(self, column: Column) -> Codes:
         """MISSING for a state that was not there when this was learned."""
+        codes = self._codes_of_values(column)
+        return codes if self.gap == MISSING else np.where(column.codes == MISSING, self.gap, codes)
+
+    def _codes_of_values(self, column: Column) -> Codes:
         if self.points is not None:
             check_finite(column, place_in_frame)
             return interval_codes(column, self.points)
-        code_of = {state: code for code, state in enumerate(self.states)}
+        code_of = {state: code for code, state in enumerate(self.states) if code != self.gap}
         return np.array([*(code_of.get(value, MISSING) for value in column.values), MISSING])[column.codes]
 
     def column(self, column: Column) -> Column:
         return Column(self.name, self.states, self.codes(column), declared=True)
 
 
-def learned_codings(columns: Sequence[Column], discretize: Discretize) -> tuple[list[FeatureCoding], list[str]]:
-    """How to code these columns and later ones like them, with notes on what is done to them."""
-    weights = np.ones(len(columns[0].codes), np.int64)
+def learned_codings(
+    columns: Sequence[Column], weights: Codes, discretize: Discretize
+) -> tuple[list[FeatureCoding], list[str]]:
+    """How to code these columns and later ones like them, with notes on what is done to them. Where cells are missing,
+    that is a state."""
     whole = whole_as_integers(columns, place_in_frame)
     rules = rules_by_column(discretize, whole)
     floats = [column.name for column in whole if column.is_float and column.name not in rules]
     check_usable(columns, {}, floats, "", place_in_frame)
     made, notes = cut_columns(columns, weights, discretize, place_in_frame)
-    points = {
-        column.name: learned_points(column, weights, rules[column.name]) for column in columns if column.name in rules
-    }
-    return [FeatureCoding(column.name, tuple(column.values), points.get(column.name)) for column in made], notes
+    return [_learned(column, given, weights, rules) for column, given in zip(made, columns, strict=True)], notes
+
+
+def _learned(made: Column, given: Column, weights: Codes, rules: Mapping[str, Any]) -> FeatureCoding:
+    points = learned_points(given, weights, rules[given.name]) if given.name in rules else None
+    states = tuple(with_missing_state(made).values)
+    return FeatureCoding(made.name, states, points, len(made.values) if len(states) > len(made.values) else MISSING)
+
+
+def log_likelihoods(network: Network, table: Table, ess: float, codes: Mapping[str, Codes]) -> NDArray[np.float64]:
+    """Of every row, as expected after the table with ``ess`` imaginary rows. A state that the table does not have
+    counts as one without rows; given such a state of a parent, all are alike."""
+    logs = np.zeros(len(next(iter(codes.values()))))
+    for name, parents in network.parents.items():
+        counts = family_counts(table, table.index(name), [table.index(parent) for parent in parents])
+        members = [codes[parent] for parent in parents]
+        in_all, in_cell = ess * counts.shape[-1] / counts.size, ess / counts.size
+        own = np.append(counts, np.zeros((*counts.shape[:-1], 1)), axis=-1)  # the last: no such state
+        found = (own[(*members, codes[name])] + in_cell) / (counts.sum(axis=-1)[tuple(members)] + in_all)
+        if members:
+            found = np.where(np.any([member == MISSING for member in members], axis=0), 1 / counts.shape[-1], found)
+        logs += np.log(found)
+    return logs
 
 
 def coded_classes(labels: NDArray[Any], name: str) -> tuple[NDArray[Any], Column]:

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options
+from topdag.data.columns import Column
 from topdag.data.discretize import Discretize
 from topdag.data.table import is_frame, table_of_columns
-from topdag.estimators.base import Learner, columns_from
+from topdag.errors import ScoreError
+from topdag.estimators.base import (
+    FeatureCoding,
+    Learner,
+    columns_from,
+    has_gap,
+    learned_codings,
+    log_likelihoods,
+    only_rows,
+)
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
 from topdag.questions.lists import k_best_networks
 from topdag.questions.sums import edge_posteriors
 from topdag.scoring.kinds.discrete import ScoreKind, as_kind
+
+ESS = 1.0
+"""Imaginary rows, for the probabilities of rows that were not there."""
 
 
 class StructureLearner(Learner):
@@ -71,12 +86,35 @@ class StructureLearner(Learner):
         options = Options(self.discretize, self.missing, continuous=kind.numbers)
         self.table_ = table_of_columns(columns, options, place_in_frame)
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
+        self.codings_ = self._codings(columns) if kind.numbers is None else None
         asked: dict[str, Any] = dict(self._limits, prior=self.prior, time_limit=self.time_limit)
         if self.k is not None:
             self.networks_ = k_best_networks(self.scores_, self.k, **asked)
         if self.posteriors:
             self.edge_posteriors_ = edge_posteriors(self.scores_, **asked)
         return self
+
+    def _codings(self, columns: list[Column]) -> list[FeatureCoding]:
+        kept = only_rows(columns, ~has_gap(columns)) if self.missing == "drop" else columns
+        return learned_codings(kept, np.ones(len(kept[0].codes), np.int64), self.discretize)[0]
+
+    @brief
+    def score(self, X: Any, y: Any = None) -> float:  # noqa: N803
+        """The mean log probability of a row, more is better: for searches over parameters and cross-validation.
+
+        Probabilities are those expected after the table with one imaginary row; a state that was not there in ``fit``
+        counts as one without rows. Rows with missing cells are left out where ``missing`` is "drop".
+        """
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "network_")
+        if self.codings_ is None:
+            raise ScoreError("score() is for columns of states, and this score takes numbers.")
+        columns = columns_from(self, X, reset=False, allow_gaps=self.missing != "error")
+        if self.missing == "drop":
+            columns = only_rows(columns, ~has_gap(columns))
+        codes = {own.name: own.codes(column) for own, column in zip(self.codings_, columns, strict=True)}
+        return float(log_likelihoods(self.network_, self.table_, ESS, codes).mean())
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
-from topdag.data.build import Options
+from topdag.data.build import Options, weights_column, whole_weights
 from topdag.data.columns import MISSING, Codes, Column
 from topdag.data.discretize import Discretize
 from topdag.data.table import table_of_columns
+from topdag.data.troubles import note_on_dropped
 from topdag.errors import TableError
 from topdag.estimators.base import (
     Classifier,
     Learner,
     coded_classes,
     columns_from,
+    has_gap,
     learned_codings,
+    only_rows,
 )
 from topdag.knowledge.classifiers import k_dependence
 from topdag.networks.fit import expected_probabilities, family_counts, fit_network
@@ -38,7 +41,8 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
     Numbers are cut as ``discretize`` says, by default into 5 states of about as many rows each; cuts are learned in
     ``fit`` and used again in ``predict``. Which columns are cut and which are states is as for ``Table``. A state that
     was not there in ``fit`` tells nothing about the class: its feature is left out, and a feature that has it as a
-    parent is judged by the class alone.
+    parent is judged by the class alone. ``missing`` is that of ``Table``; where it is "drop", a missing cell of a row
+    to be predicted tells nothing either.
 
     After ``fit``: ``classes_``, ``network_``, ``fitted_`` (its tables), ``answer_`` with its proof, ``class_name_``,
     ``n_features_in_`` and, of frames, ``feature_names_in_``.
@@ -54,6 +58,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         k: int = 1,
         ess: float = 1.0,
         discretize: Discretize = "quantile(5)",
+        missing: str = "error",
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         threads: int | None = None,
@@ -62,26 +67,43 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.k = k
         self.ess = ess
         self.discretize = discretize
+        self.missing = missing
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.threads = threads
 
     @brief
-    def fit(self, X: Any, y: Any) -> TANClassifier:  # noqa: N803
-        """Learns the network of the features and the class ``y``."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TANClassifier:  # noqa: N803
+        """Learns the network of the features and the class ``y``; ``sample_weight``: how often each row counts, in
+        whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
-        columns = columns_from(self, X, reset=True)
+        Options(missing=self.missing)
+        columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
-        self.classes_, class_column = coded_classes(_checked_labels(y, columns), self.class_name_)
-        self.codings_, notes = learned_codings(columns, self.discretize)
+        labels = _checked_labels(y, columns)
+        weights = _checked_weights(sample_weight, len(labels))
+        rows, notes = weights > 0, list[str]()
+        if self.missing == "drop":
+            notes += note_on_dropped(int((rows & has_gap(columns)).sum()), int(rows.sum()), "missing values")
+            rows = rows & ~has_gap(columns)
+        columns, labels, weights = only_rows(columns, rows), labels[rows], weights[rows]
+        self.classes_, class_column = coded_classes(labels, self.class_name_)
+        self.codings_, cut_notes = learned_codings(columns, weights, self.discretize)
         coded = [coding.column(column) for coding, column in zip(self.codings_, columns, strict=True)]
-        table = table_of_columns([*coded, class_column], Options(), place_in_frame, notes)
-        self._learn(table, as_kind(self.scoring_method, "scoring_method"), k_dependence(self.class_name_, self.k))
+        options = Options(weights=weights)
+        table = table_of_columns([*coded, class_column], options, place_in_frame, [*notes, *cut_notes])
+        kind = as_kind(self.scoring_method, "scoring_method")
+        self._learn(table, kind, k_dependence(self.class_name_, self.k))
         self.fitted_ = fit_network(self.network_, table, self.ess)
         class_at = table.index(self.class_name_)
         counts = (family_counts(table, x, [class_at]) for x in range(class_at))
         self.by_class_alone_ = [expected_probabilities(own, self.ess) for own in counts]
         return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        return tags
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The probability of every class, in the order of ``classes_``, for each row."""
@@ -102,7 +124,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self, "fitted_")
-        columns = columns_from(self, rows, reset=False)
+        columns = columns_from(self, rows, reset=False, allow_gaps=self.missing != "error")
         return {coding.name: coding.codes(column) for coding, column in zip(self.codings_, columns, strict=True)}
 
     def _joint_logs(self, codes: dict[str, Codes]) -> Floats:
@@ -138,6 +160,15 @@ def _checked_labels(labels: Any, columns: list[Column]) -> NDArray[Any]:
     if len(checked) != len(columns[0].codes):
         raise TableError(f"Found {len(columns[0].codes)} rows of features but {len(checked)} of classes")
     return np.asarray(checked)
+
+
+def _checked_weights(weights: Any, n_rows: int) -> Codes:
+    if weights is None:
+        return np.ones(n_rows, np.int64)
+    found = whole_weights(weights_column(np.asarray(weights), n_rows), place_in_frame)
+    if not found.any():
+        raise TableError("sample_weight: all weights are zero, so that no row counts")
+    return found
 
 
 def _free_name(names: list[str]) -> str:

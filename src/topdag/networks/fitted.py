@@ -29,6 +29,10 @@ Codes = npt.NDArray[np.uint16]
 Value = TypeVar("Value")
 
 
+MOST_TABLES, MOST_ROWS, MOST_COLUMNS, MOST_LOOKED_AT = 12, 16, 8, 10_000
+"""Of what a notebook shows."""
+
+
 def seeded(seed: object) -> np.random.Generator:
     """Draws that are the same for the same seed."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -225,6 +229,20 @@ class FittedNetwork:
         if self.network != other.network or self.states != other.states:
             return False
         return all(np.array_equal(self.tables[name], other.tables[name]) for name in self.names)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table of each variable, as far as they are not large."""
+        from topdag._util.html import html_table, more
+
+        shown = []
+        for name in self.names[:MOST_TABLES]:
+            parents, states = self.network.parents[name], self.states[name][:MOST_COLUMNS]
+            table = list(self.table(name).items()) if self.tables[name].size <= MOST_LOOKED_AT else []
+            rows = [(*case, *(f"{row[state]:.4f}" for state in states)) for case, row in table[:MOST_ROWS]]
+            notes = more(self.tables[name].size - len(rows) * len(states))
+            shown.append(html_table((*parents, *(f"{name}={state}" for state in states)), rows, notes=notes))
+        left = more(len(self.names) - len(shown))
+        return html_table((), (), repr(self), [*left, *self.notes]) + "".join(shown)
 
     def __hash__(self) -> int:
         return hash((self.network, tuple(self.states.values())))

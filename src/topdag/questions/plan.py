@@ -10,6 +10,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
+from topdag._util.html import html_table
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
@@ -115,6 +116,10 @@ class Plan:
         advice = [f"advice     {self.advice}"] if self.advice else []
         notes = [f"note       {note}" for note in self.notes]
         return "\n".join([*lines, *(takes if self.engine != NONE else []), *advice, *notes])
+
+    def _repr_html_(self) -> str:
+        lines = [line.partition(" ") for line in str(self).splitlines()]
+        return html_table((), [(label, text.strip()) for label, _, text in lines])
 
     @property
     def _is_open(self) -> bool:

@@ -169,12 +169,6 @@ def _line_length(text: str) -> int:
     return breaks[-1] if breaks else max(1, fits)
 
 
-def notes_html(notes: Sequence[str]) -> str:
-    """Sentences below what a notebook shows."""
-    said = "\n".join(map(escaped, notes))
-    return f'<pre style="white-space:pre-wrap">{said}</pre>' if notes else ""
-
-
 def heat_html(names: Sequence[str], rows: Sequence[Sequence[float]], caption: str, first: str, second: str) -> str:
     """Probabilities as a table whose cells are shaded; what each means is shown on hover."""
     head = "".join(f'<th scope="col" title="{escaped(shown(name))}">{_short(name)}</th>' for name in names)

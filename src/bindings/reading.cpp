@@ -1,0 +1,36 @@
+// reading.cpp: texts cut into cells.
+#include "binding.h"
+#include "reading/text_cells.h"
+
+namespace topdag {
+
+using CodesOut = nb::ndarray<nb::numpy, std::int32_t, nb::ndim<1>>;
+using PlacesOut = nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>>;
+using ColumnOut = std::tuple<CodesOut, PlacesOut, PlacesOut>;
+
+void bind_reading(nb::module_& m) {
+    m.def(
+        "cut_into_cells",
+        [](nb::bytes text, char separator, int width,
+           std::int64_t first_line) -> std::optional<std::pair<std::vector<ColumnOut>, PlacesOut>> {
+            const std::string_view view(text.c_str(), text.size());
+            require(width >= 1, "a line has one cell at least");
+            require(view.empty() || view.back() == '\n', "the text must end with a line end");
+            std::optional<TextCells> found;
+            {
+                nb::gil_scoped_release released;
+                found = cut_into_cells(view, separator, width, first_line);
+            }
+            if (!found) return std::nullopt;
+            std::vector<ColumnOut> columns;
+            for (TextColumn& column : found->columns)
+                columns.emplace_back(give_vector<std::int32_t, CodesOut>(std::move(column.codes)),
+                                     give_vector<std::int64_t, PlacesOut>(std::move(column.begins)),
+                                     give_vector<std::int64_t, PlacesOut>(std::move(column.ends)));
+            return std::pair(std::move(columns), give_vector<std::int64_t, PlacesOut>(std::move(found->lines)));
+        },
+        "text"_a, "separator"_a, "width"_a, "first_line"_a,
+        "For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.");
+}
+
+}  // namespace topdag
