@@ -125,6 +125,12 @@ class EquivalenceClass:
         directed, undirected = by_place(self.names, self.directed), by_place(self.names, self.undirected)
         return GraphToDraw(self.names, by_place(self.names, self.member.edges), directed, undirected)
 
+    def to_networkx(self) -> Any:
+        """A ``networkx.DiGraph`` in which an undirected edge is a pair of arrows, one each way."""
+        from topdag.networks.export import class_to_networkx
+
+        return class_to_networkx(self)
+
     def to_dict(self) -> dict[str, Any]:
         return {
             "format": "topdag-class",

@@ -266,6 +266,25 @@ class Network:
         families = families_of_bnlearn(text)
         return cls(families, families)
 
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Network:
+        """The network of a ``networkx.DiGraph`` whose nodes are names."""
+        from topdag.networks.export import edges_of_networkx
+
+        return cls.from_edges(*edges_of_networkx(graph))
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> Network:
+        """The structure of a model of pgmpy."""
+        return cls.from_networkx(model)
+
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> Network:
+        """The structure of a ``pyagrum.BayesNet``."""
+        from topdag.networks.export import edges_of_pyagrum
+
+        return cls.from_edges(*edges_of_pyagrum(model))
+
     def to_bnlearn(self) -> str:
         """The model string of R's bnlearn, for its ``model2network``.
 
