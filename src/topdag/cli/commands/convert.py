@@ -37,7 +37,7 @@ to 1 but for the rounding of their decimals are divided by their sum."""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="NET", help="the network: .json, .bif, .xml, .xmlbif, .bifxml, .net, .xdsl or .uai")
+    parser.add_argument("file", metavar="NET", help="a network: .json, .bif, .xml, .xmlbif, .bifxml, .net, .xdsl, .uai")
     parser.add_argument("-o", dest="output", metavar="OUT", required=True, help="the file to write")
     add_plain_names(parser)
 
