@@ -24,10 +24,10 @@ void bind_reading(nb::module_& m) {
             if (!found) return std::nullopt;
             std::vector<ColumnOut> columns;
             for (TextColumn& column : found->columns)
-                columns.emplace_back(give_vector<std::int32_t, CodesOut>(std::move(column.codes)),
-                                     give_vector<std::int64_t, PlacesOut>(std::move(column.begins)),
-                                     give_vector<std::int64_t, PlacesOut>(std::move(column.ends)));
-            return std::pair(std::move(columns), give_vector<std::int64_t, PlacesOut>(std::move(found->lines)));
+                columns.emplace_back(give(std::move(column.codes)),
+                                     give(std::move(column.begins)),
+                                     give(std::move(column.ends)));
+            return std::pair(std::move(columns), give(std::move(found->lines)));
         },
         "text"_a, "separator"_a, "width"_a, "first_line"_a,
         "For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.");

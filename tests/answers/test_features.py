@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 import topdag as td
 from topdag.answers import class_edges
-from topdag.answers.class_edges import EdgeCounts, components
+from topdag.answers.class_edges import EdgeCounts
+from topdag.networks.class_graph import components
 
 
 def columns_of(masks: np.ndarray) -> list[np.ndarray]:

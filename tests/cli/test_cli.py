@@ -83,8 +83,10 @@ def test_memory_in_the_help(topdag: Topdag, n: int, megabytes: int) -> None:
 
 
 def test_names_that_could_be_mistaken_are_quoted() -> None:
-    network = td.Network(["a, b", "c\nd", "é"], {"é": ["a, b", "c\nd"]})
-    assert network_text(network).splitlines() == ["'a, b'", "'c\\nd'", "é <- 'a, b', 'c\\nd'"]
+    network = td.Network(["a, b", "c\nd*", "é"], {"é": ["a, b", "c\nd*"]})
+    assert network_text(network).splitlines() == ["'a, b'", "'c\\nd*'", "é <- 'a, b', 'c\\nd*'"]
+    starred = td.Network(["a*", "b"], {"b": ["a*"]})
+    assert network_text(starred).splitlines()[:2] == ["'a*'", "b <- 'a*'*"]
 
 
 def test_an_unknown_bound_is_said_to_be_unknown() -> None:

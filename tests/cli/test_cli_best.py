@@ -14,6 +14,7 @@ from number_columns import numbers_of_all_kinds
 
 import topdag as td
 from topdag.cli.command import Exit
+from topdag.networks.network import REVERSIBLE
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME
 
 
@@ -24,12 +25,14 @@ def test_best_prints_every_family_the_score_and_the_proof(topdag: Topdag, asia: 
     assert answer.network is not None
     assert answer.network.local_scores is not None
     for name, parents in answer.network.parents.items():
-        family = f"{name} <- {', '.join(parents)}" if parents else name
+        marked = [parent + "*" * ((parent, name) in answer.network.reversible) for parent in parents]
+        family = re.escape(f"{name} <- {', '.join(marked)}" if parents else name)
         assert re.search(rf"^{family} +{answer.network.local_scores[name]:.6f}$", ran.out, re.MULTILINE)
     assert f"score  {answer.score:.6f} nats, BDeu(ess=1.0)" in ran.out
     assert "Proved: no network scores more, among all networks on 8 variables" in ran.out
     assert "500 rows" in ran.out
     assert "MDL" not in ran.out
+    assert answer.network.reversible and f"\n* {REVERSIBLE}\n" in ran.out
 
 
 def test_best_shows_bic_in_bits_too(topdag: Topdag, asia: Path) -> None:

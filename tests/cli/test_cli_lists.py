@@ -15,6 +15,7 @@ from ctrl_c import press_ctrl_c
 
 import topdag as td
 from topdag.cli import list_runs as listing
+from topdag.cli import list_text
 from topdag.cli.command import Exit
 from topdag.cli.list_text import ListRequest, factor_text, proof_in_words, share_text, table_lines
 from topdag.questions import lists as list_questions
@@ -49,10 +50,27 @@ def test_list_prints_the_best_networks(topdag: Topdag, asia: Path) -> None:
     assert rows[0][4] == "the best, shown above"
     assert [row[4] for row in rows[1:]] == [", ".join(td.compare(found[0], item).changes) for item in found[1:]]
     for name, parents in found[0].parents.items():
-        assert re.search(rf"^{name}{' <- ' if parents else ' '}{', '.join(parents)}", ran.out, re.MULTILINE)
+        assert re.search(rf"^{name}{' <- ' if parents else ' '}{', '.join(parents)}", ran.out.replace("*", ""), re.M)
     assert f"How different are they?\n{td.summary(found)}\n" in ran.out
     assert "Proved: the 5 best networks are listed; no other scores more than the last" in ran.words
     assert "500 rows" in ran.out
+
+
+def test_ties_of_equivalent_networks_are_named(
+    topdag: Topdag, asia: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the number of classes; not where the score or a prior tells networks of a class apart, or nothing ties."""
+    classes = {td.EquivalenceClass(network) for network in td.k_best_networks(asia, 12)}
+    said = f"The 12 networks are of {len(classes)} equivalence classes"
+    assert said in topdag("list", asia, "-k", 12).words
+    assert "--classes lists each class once" in topdag("within", asia, "--factor", 3).words
+    for options in (["-k", 1], ["-k", 12, "--classes"], ["-k", 12, "--score", "k2"], ["--prior", "order-modular"]):
+        assert "equivalence class" not in topdag("list", asia, *options).words
+    collider = tmp_path / "collider.csv"
+    collider.write_text("a,b,c\n" + "0,0,0\n0,1,1\n1,0,1\n1,1,0\n" * 20)
+    assert "equivalence class" not in topdag("list", collider, "-k", 1, "--score", "bic").words
+    monkeypatch.setattr(list_text, "CLASSES_COUNTED", 8)
+    assert "The first 8 networks are of" in topdag("list", asia, "-k", 12).words
 
 
 def test_list_of_classes(topdag: Topdag, asia: Path) -> None:

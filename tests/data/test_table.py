@@ -5,6 +5,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -239,3 +240,18 @@ def test_importing_tables_is_light():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        {"a": ["x", "y", "x", "x"], "b": [1, 0, 1, 1]},
+        {"a": ["x", "y"], "b": [0.5, -2.0], "c": [True, False]},
+    ],
+)
+def test_to_frame_gives_the_rows_back(source: dict[str, list[Any]]) -> None:
+    table = Table(source, continuous="auto")
+    frame = table.to_frame()
+    assert list(frame.columns) == list(source)
+    assert sorted(frame.itertuples(index=False, name=None)) == sorted(zip(*source.values(), strict=True))
+    assert Table(frame, continuous="auto") == table

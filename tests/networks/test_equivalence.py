@@ -12,6 +12,7 @@ import pytest
 import reference
 
 import topdag as td
+from topdag.networks import class_graph
 from topdag.scoring.score import scores_from_lists
 from topdag.search.family_lists import FamilyLists
 
@@ -290,13 +291,53 @@ def test_large_classes_are_classes_still() -> None:
     assert {class_of(masks) for masks in first} == {found}
 
 
-def test_at_most_64_variables() -> None:
-    names = names_of(65)
-    with pytest.raises(td.NetworkError, match="at most 64 variables; this network has 65"):
-        td.EquivalenceClass(td.Network.from_masks(names, [0] * 65))
-    last = class_of((*[0] * 62, 1 << 63, 0))
-    assert last.undirected == (("V62", "V63"),)
-    assert last.size == 2
+# ---- More than 64 variables, where the core has no say
+
+
+@pytest.mark.parametrize("narrow", [0, 3])
+def test_what_holds_for_the_core_holds_without_it(monkeypatch: pytest.MonkeyPatch, narrow: int) -> None:
+    """All classes of up to four variables, random ones of more, and known sizes, as if a word had few bits."""
+    monkeypatch.setattr(class_graph, "NARROW", narrow)
+    class_graph._ways.cache_clear()
+    for n in (1, 2, 3, 4):
+        for members in reference.equivalence_classes(n).values():
+            assert_class(class_of(members[-1]), set(members))
+    rng = np.random.default_rng(narrow)
+    for density in (0.2, 0.4, 0.7):
+        for _ in range(6):
+            masks = random_network(rng, 7, density)
+            if class_of(masks).size <= 300:
+                assert_class(class_of(masks), reference.equivalent_networks(masks))
+    assert class_of(acyclic(9, complete(9))).size == math.factorial(9)
+    class_graph._ways.cache_clear()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_variables_without_edges_change_no_class(seed: int) -> None:
+    """A network of 40 variables, scattered among 150."""
+    rng = np.random.default_rng(seed)
+    masks = random_network(rng, 40, 0.06)
+    places = sorted(rng.choice(150, 40, replace=False).tolist())
+    wide = [0] * 150
+    for x, parents in enumerate(masks):
+        wide[places[x]] = sum(1 << places[p] for p in reference.members(parents))
+    small, large = class_of(masks), class_of(tuple(wide))
+    assert edge_numbers(large.directed) == [(places[a], places[b]) for a, b in edge_numbers(small.directed)]
+    assert edge_numbers(large.undirected) == [(places[a], places[b]) for a, b in edge_numbers(small.undirected)]
+    assert large.size == small.size
+    some = list(islice(large.members(), 30))
+    assert len(set(some)) == min(30, large.size)
+    assert {td.EquivalenceClass(member) for member in some} == {large}
+
+
+@pytest.mark.parametrize("n", [65, 100])
+def test_wide_parts(n: int) -> None:
+    tree = class_of(acyclic(n, [(v // 2, v) for v in range(1, n)]))
+    assert (tree.size, tree.directed) == (n, ())
+    assert len({network.masks for network in tree.members()}) == n
+    edges = [(0, 1), (0, 2), (1, 2)] + [(v - 1, v) for v in range(3, n)]
+    assert class_of(acyclic(n, edges)).size == 2 * n
+    assert class_of(acyclic(n, complete(n))).size == math.factorial(n)
 
 
 # ---- The class itself

@@ -13,6 +13,8 @@ from published import DATA
 import topdag as td
 
 SMALL = ("asia", "survey", "child", "alarm")
+STATES_OF_CHAIN = {"V0": ("p", "q"), "V1": ("r", "s", "t")}
+TABLES_OF_CHAIN = {"V0": [0.25, 0.75], "V1": [[0.5, 0.25, 0.25], [0.125, 0.375, 0.5]]}
 ODD_STATES = {"a": ("<= 1", "(1, 2]", "> 2"), "b": (0, 1), "c": ('"q"', "it's", "ß")}
 
 
@@ -128,6 +130,39 @@ def test_to_networkx() -> None:
     assert next(iter(fitted.network.to_networkx().nodes(data=True))) == ("asia", {})
 
 
+def test_structures_come_back_from_others(pgmpy: Any, gum: Any) -> None:
+    """Parents stay parents, variables stay in order; those without edges are there too."""
+    for fitted in [*networks(), odd_network()]:
+        assert td.Network.from_networkx(fitted.to_networkx()) == fitted.network
+        assert td.Network.from_pgmpy(fitted.to_pgmpy()) == fitted.network
+        assert td.Network.from_pyagrum(fitted.to_pyagrum()) == fitted.network
+    lonely = td.Network(["a", "b", "c"], {"c": ["a"]})
+    assert td.Network.from_networkx(lonely.to_networkx()) == lonely
+
+
+def test_what_is_no_network_is_refused() -> None:
+    networkx = pytest.importorskip("networkx")
+    for wrong in (networkx.Graph([("a", "b")]), [("a", "b")], None):
+        with pytest.raises(td.NetworkError, match="a directed graph of networkx or a model of pgmpy"):
+            td.Network.from_networkx(wrong)
+    with pytest.raises(td.NetworkError, match="non-empty strings"):
+        td.Network.from_networkx(networkx.DiGraph([(1, 2)]))
+    with pytest.raises(td.NetworkError, match="form a cycle"):
+        td.Network.from_networkx(networkx.DiGraph([("a", "b"), ("b", "a")]))
+    with pytest.raises(td.NetworkError, match="a BayesNet of pyAgrum"):
+        td.Network.from_pyagrum("model")
+
+
+def test_classes_to_networkx() -> None:
+    pytest.importorskip("networkx")
+    own = td.EquivalenceClass(td.example_network().network)
+    graph = own.to_networkx()
+    assert tuple(graph.nodes) == own.names
+    both = {edge for edge in graph.edges if graph.has_edge(*edge[::-1])}
+    assert both == {pair for a, b in own.undirected for pair in ((a, b), (b, a))}
+    assert set(graph.edges) - both == set(own.directed)
+
+
 def test_bnlearn_model_strings() -> None:
     network = td.example_network().network
     text = "[asia][smoke][tub|asia][lung|smoke][bronc|smoke][either|tub:lung][xray|either][dysp|bronc:either]"
@@ -173,6 +208,58 @@ def test_pyagrum_reads_what_is_written_and_the_other_way_round(gum: Any, tmp_pat
         gum.saveBN(fitted.to_pyagrum(), str(theirs))
         read = td.io.read_fitted(theirs)
         assert_close(of_pyagrum(read.to_pyagrum(), fitted.names), fitted, 1e-12 if ending != "bifxml" else 1e-5)
+
+
+@pytest.mark.parametrize("ending", ["xdsl", "uai"])
+def test_tables_of_pyagrum_in_an_order_of_its_own_are_refused(gum: Any, tmp_path: Path, ending: str) -> None:
+    """It has the first parent change fastest, where the formats have the last; with one parent there is one order."""
+    path = tmp_path / f"theirs.{ending}"
+    for fitted in networks():
+        gum.saveBN(fitted.plain_names().to_pyagrum(), str(path))
+        with pytest.raises(td.FileError, match=r"this looks written by pyAgrum.*save it from there as \.bif"):
+            td.io.read_fitted(path)
+    chain = td.FittedNetwork(td.Network(["V0", "V1"], {"V1": ["V0"]}), STATES_OF_CHAIN, TABLES_OF_CHAIN)
+    gum.saveBN(chain.to_pyagrum(), str(path))
+    read = td.io.read_fitted(path)
+    assert read.network == chain.network
+    assert all(np.allclose(read.tables[name], chain.tables[name]) for name in chain.names)
+
+
+def numbered(fitted: td.FittedNetwork) -> td.FittedNetwork:
+    """As UAI has it: places for names and states."""
+    network = td.Network.from_masks([f"V{v}" for v in range(len(fitted.names))], fitted.network.masks)
+    states = {name: range(arity) for name, arity in zip(network.names, fitted.arities, strict=True)}
+    return td.FittedNetwork(network, states, dict(zip(network.names, fitted.tables.values(), strict=True)))
+
+
+def test_uai(tmp_path: Path) -> None:
+    path = tmp_path / "network.uai"
+    for fitted in [*networks(), odd_network()]:
+        td.write_network(path, fitted)
+        assert td.io.read_fitted(path) == numbered(fitted)
+        assert td.read_network(path) == numbered(fitted).network
+    path.write_text("BAYES\n2\n2 3\n2\n2 0 1\n1 0\n\n6\n .1 .2 .7\n .3 .3 .4\n\n2\n 1e-1 9E-1\n")
+    assert td.io.read_fitted(path).table("V1") == {(0,): {0: 0.1, 1: 0.2, 2: 0.7}, (1,): {0: 0.3, 1: 0.3, 2: 0.4}}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "line 1: expected BAYES, found the end of the file"),
+        ("MARKOV 1 2 1 1 0 2 1 1", "this is a file of kind 'MARKOV'"),
+        ("BAYES 1 2 2", "1 variables need 1 tables, not 2"),
+        ("BAYES 1 2 1 1 3 2 0.5 0.5", r"different variables from 0 to 0, not \[3\]"),
+        ("BAYES 2 2 2 2 1 0 1 0", "each variable needs a table of its own"),
+        ("BAYES 1 2 1 1 0 3 0.5 0.5 0", "the table of variable 0 has 3 numbers; its states need 2"),
+        ("BAYES 1 2 1 1 0 2 0.5 half", "expected a number, found 'half'"),
+        ("BAYES 1 2 1 1 0 2 0.5 0.9", "sum to 1"),
+        ("BAYES 0 0", "there is no variable in it"),
+    ],
+)
+def test_damaged_uai(tmp_path: Path, text: str, reason: str) -> None:
+    (tmp_path / "damaged.uai").write_text(text)
+    with pytest.raises(td.FileError, match=reason):
+        td.io.read_fitted(tmp_path / "damaged.uai")
 
 
 def test_odd_names_travel_as_xmlbif(pgmpy: Any, gum: Any, tmp_path: Path) -> None:

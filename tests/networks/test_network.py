@@ -11,11 +11,12 @@ import sys
 
 import numpy as np
 import pytest
+import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
 from topdag.errors import NetworkError
-from topdag.networks.network import Network
+from topdag.networks.network import REVERSIBLE, Network
 
 networkx = pytest.importorskip("networkx")
 
@@ -270,6 +271,20 @@ def test_without_networkx_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPa
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match="pip install networkx"):
         COLLIDER.to_networkx()
+
+
+def test_reversible_edges_are_those_on_which_equivalent_networks_differ() -> None:
+    for members in reference.equivalence_classes(4).values():
+        networks = [Network.from_masks(list("abcd"), masks) for masks in members]
+        for network in networks:
+            turned = {edge for edge in network.edges if any(edge[::-1] in other.edges for other in networks)}
+            assert set(network.reversible) == turned
+            text = str(network)
+            assert text.count("*") == len(turned) + bool(turned)
+            assert text.endswith(f"* {REVERSIBLE}") == bool(turned)
+            assert all(re.search(rf"^{b} <- .*{a}\*", text, re.MULTILINE) for a, b in turned)
+            assert network.to_dot().count("[arrowhead=empty]") == len(turned)
+            assert (REVERSIBLE in network.to_dot()) == bool(turned)
 
 
 def test_dot() -> None:

@@ -11,6 +11,7 @@ import pytest
 from nasty_names import NASTY
 
 import topdag as td
+from topdag.networks.network import REVERSIBLE
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
@@ -31,12 +32,26 @@ def heads(axes: Any) -> int:
     return sum(isinstance(patch, matplotlib.patches.Polygon) for patch in axes.patches)
 
 
+def open_heads(axes: Any) -> int:
+    patches = [patch for patch in axes.patches if isinstance(patch, matplotlib.patches.Polygon)]
+    return sum(patch.get_facecolor() != patch.get_edgecolor() for patch in patches)
+
+
 def test_a_network() -> None:
     network = td.example_network().network
     axes = network.plot()
     axes.figure.canvas.draw()
-    assert sorted(texts(axes)) == sorted(network.names)
+    *names, said = texts(axes)
+    assert sorted(names) == sorted(network.names)
+    assert " ".join(said.split()) == f"Open head: {REVERSIBLE}."
     assert heads(axes) == network.n_edges
+    assert open_heads(axes) == len(network.reversible) == 3
+
+
+def test_a_network_whose_edges_are_all_fixed() -> None:
+    network = td.Network(list("abc"), {"c": ["a", "b"]})
+    axes = network.plot()
+    assert (sorted(texts(axes)), heads(axes), open_heads(axes)) == (list("abc"), 2, 0)
 
 
 def test_a_class_has_lines() -> None:

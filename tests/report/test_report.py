@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,15 @@ def test_every_edge_is_told(asia_page: Page, scores: td.types.Scores) -> None:
         direction = "open" if is_open else "the same in the whole class"
         either = edges[a, b] + edges[b, a]
         assert f"{a}{b}{direction}{edges[a, b]:.3f}{either:.3f}" in asia_page.text
+
+
+@pytest.mark.parametrize("n", [3, 64, 65, 90])
+def test_reversible_edges_have_open_heads_at_any_size(scores: td.types.Scores, tmp_path: Path, n: int) -> None:
+    names = [f"V{v}" for v in range(n)]
+    chain = td.Network(names, {names[v]: [names[v - 1]] for v in range(1, n)}, dict.fromkeys(names, -1.0))
+    page = page_of(tmp_path, replace(td.best_network(scores), network=chain))
+    assert page.html.count('class="edge open"') == n - 1
+    assert f"{n - 1} edges of {n - 1} have an open arrow head" in page.text
 
 
 def test_the_classes_with_shares_and_sizes(asia_page: Page, scores: td.types.Scores) -> None:

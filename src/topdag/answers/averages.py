@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats, Masks
-from topdag.answers.class_edges import EdgeCounts, components
+from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
 from topdag.answers.lists import BestList, ClassList
 from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
+from topdag.networks.class_graph import components
 from topdag.networks.network import Network
 from topdag.scoring.scores import Scores
 

@@ -1,23 +1,26 @@
-"""How the members of a class direct its undirected edges, counted without listing them.
-
-The undirected edges of a class fall into connected parts, chordal graphs that are directed independently of each other:
-each so that it has one source and no v-structure. Once the source is chosen, some edges are implied and the rest falls
-into smaller parts of the same kind [He, Jia & Yu 2015, JMLR 16].
-"""
+"""How the members of a class direct its undirected edges, counted without listing them: part by part, and for each by
+its source (see ``networks/class_graph.py``)."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from topdag._util.bitsets import bits
 from topdag.errors import TooLarge
+from topdag.networks.class_graph import (
+    ChordalPart,
+    components,
+    connected,
+    directed_from,
+    is_complete,
+    part_among,
+)
 
-ChordalPart = tuple[int, ...]
-"""A connected chordal graph: the neighbours of each of its vertices, as bits."""
 Counts = NDArray[Any]
 """At [u, v]: how many ways of directing a part have u -> v; whole numbers of any size."""
 MOST_CHORDAL_PARTS = 20_000
@@ -31,7 +34,7 @@ class EdgeCounts:
 
     def shares(self, neighbours: Sequence[int], v: int) -> dict[tuple[int, int], float]:
         """For the part of the class with v in it: which share of the members has u -> w, for all its edges."""
-        vertices = list(bits(connected(neighbours, v)))
+        vertices = bits(connected(neighbours, v))
         size, counts = self.of(part_among(neighbours, vertices))
         return {
             (u, w): counts[i, j] / size
@@ -76,60 +79,10 @@ class EdgeCounts:
 
     def _with_source(self, part: ChordalPart, source: int) -> tuple[int, Counts]:
         parents, undirected = directed_from(part, source)
-        pieces = [list(bits(piece)) for piece in components(undirected)]
+        pieces = [bits(piece) for piece in components(undirected)]
         solved = [self.of(part_among(undirected, piece)) for piece in pieces]
         total = math.prod(size for size, _ in solved)
         counts = np.array([[total * (its >> u & 1) for its in parents] for u in range(len(part))], dtype=object)
         for piece, (size, inner) in zip(pieces, solved, strict=True):
             counts[np.ix_(piece, piece)] += inner * (total // size)
         return total, counts
-
-
-def directed_from(part: ChordalPart, source: int) -> tuple[list[int], list[int]]:
-    """Parents and remaining neighbours when all edges leave the source: a -> b - c without a - c makes b -> c."""
-    parents, undirected = [0] * len(part), list(part)
-    waiting = [(source, v) for v in bits(part[source])]
-    while waiting:
-        a, b = waiting.pop()
-        if parents[b] >> a & 1:
-            continue
-        parents[b] |= 1 << a
-        undirected[a] &= ~(1 << b)
-        undirected[b] &= ~(1 << a)
-        waiting += [(b, c) for c in bits(undirected[b] & ~part[a])]
-    return parents, undirected
-
-
-def part_among(neighbours: Sequence[int], vertices: Sequence[int]) -> ChordalPart:
-    """The graph on these vertices, with numbers of its own."""
-    return tuple(sum((neighbours[v] >> u & 1) << i for i, u in enumerate(vertices)) for v in vertices)
-
-
-def connected(neighbours: Sequence[int], start: int) -> int:
-    """All vertices that a walk from this one reaches."""
-    reached, waiting = 1 << start, [start]
-    while waiting:
-        fresh = neighbours[waiting.pop()] & ~reached
-        reached |= fresh
-        waiting += bits(fresh)
-    return reached
-
-
-def components(neighbours: Sequence[int]) -> Iterator[int]:
-    """The connected parts with an edge in them."""
-    left = sum(1 << v for v, its in enumerate(neighbours) if its)
-    while left:
-        component = connected(neighbours, (left & -left).bit_length() - 1)
-        left &= ~component
-        yield component
-
-
-def is_complete(part: ChordalPart) -> bool:
-    everything = (1 << len(part)) - 1
-    return all(its | 1 << v == everything for v, its in enumerate(part))
-
-
-def bits(mask: int) -> Iterator[int]:
-    while mask:
-        yield (mask & -mask).bit_length() - 1
-        mask &= mask - 1

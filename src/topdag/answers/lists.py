@@ -19,6 +19,7 @@ from topdag.answers.held import HeldNetworks, Item
 from topdag.answers.results import Proof, Stats
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import Prior
+from topdag.networks.class_graph import class_graph
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
 
@@ -139,6 +140,10 @@ class NetworkList(BestList[Network]):
 
     def _item(self, place: int) -> Network:
         return self.network(place)
+
+    def n_classes(self, most: int) -> int:
+        """To how many equivalence classes the first so many networks belong."""
+        return len({class_graph(masks) for masks in self.parents[:most].tolist()})
 
 
 class ClassList(BestList[EquivalenceClass]):

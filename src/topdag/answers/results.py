@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topdag._util.stop import Stop
+from topdag.errors import NetworkError
 from topdag.knowledge.priors import Prior
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
@@ -16,13 +17,18 @@ from topdag.scoring.rounding import HOPELESS_NATS
 from topdag.search.reach import FURTHEST, LARGEST_REACH
 
 
-class Status(enum.Enum):
+class Status(enum.StrEnum):
     """PROVED: no network in the space scores more. STOPPED: a limit came first, ``bound`` still holds.
-    INFEASIBLE: the space holds no network at all."""
+    INFEASIBLE: the space holds no network at all. Each equals its name as a text, in any case."""
 
     PROVED = "proved"
     STOPPED = "stopped"
     INFEASIBLE = "infeasible"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, str) and other.lower() == self.value
+
+    __hash__ = str.__hash__
 
 
 LIMITS = {
@@ -100,6 +106,30 @@ class Answer:
     notes: tuple[str, ...] = ()
     prior: Prior | None = None
     reading: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def proved(self) -> bool:
+        """Whether no network in the space scores more."""
+        return self.proof.status is Status.PROVED
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All pairs (parent, child) of the network."""
+        return self._found.edges
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        return self._found.plot(axes)
+
+    def to_networkx(self) -> Any:
+        """The network as a ``networkx.DiGraph``."""
+        return self._found.to_networkx()
+
+    @property
+    def _found(self) -> Network:
+        if self.network is None:
+            raise NetworkError(f"There is no network: {self.proof}.")
+        return self.network
 
     def __str__(self) -> str:
         lines = [str(self.network) if self.network is not None else "no network"]

@@ -20,6 +20,8 @@ from topdag.networks.network import Network
 
 LINES_SHOWN = 20
 LEAST_WIDTH = 30
+CLASSES_COUNTED = 1000
+"""Networks of a list whose classes are told apart."""
 
 
 @dataclass(frozen=True)
@@ -48,12 +50,31 @@ def list_text(
         paragraphs += [_best(found), *_best_score(found), ""]
         paragraphs += [*table_lines(found, LINES_SHOWN if show is None else show), ""]
         paragraphs += ["How different are they?", str(summary(found)), ""]
+        paragraphs += _on_ties(found)
     paragraphs.append(labelled("proof", proof_in_words(found, wanted)))
     if not quiet:
         paragraphs += about_table(table, found.notes)
         planned = shown_bytes(max(run.memory, found.stats.memory))
         paragraphs.append(labelled("time", f"{run.seconds:.3f} s, {plural(run.threads, 'thread')}, {planned} planned"))
     return "\n".join(paragraphs)
+
+
+def _on_ties(found: NetworkList | ClassList) -> list[str]:
+    """Networks of one class tie, whatever the data, unless the score or a prior tells them apart."""
+    if not isinstance(found, NetworkList) or not found.source.score_equivalent:
+        return []
+    n_networks = min(len(found), CLASSES_COUNTED)
+    if (n_classes := found.n_classes(n_networks)) == n_networks:
+        return []
+    which = f"{'first ' * (n_networks < len(found))}{n_networks:,} networks"
+    classes = f"{n_classes:,} equivalence class{'es' * (n_classes > 1)}"
+    return [
+        labelled(
+            "ties",
+            f"The {which} are of {classes}: those of a class state the same independences and tie, which no data can "
+            "decide. --classes lists each class once, and so reaches further.",
+        )
+    ]
 
 
 def _best_score(found: NetworkList | ClassList) -> list[str]:

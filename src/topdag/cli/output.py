@@ -18,7 +18,7 @@ from topdag.cli.streams import WIDTH, mention
 from topdag.cli.wording import in_options
 from topdag.data.table import Table
 from topdag.knowledge.priors import OrderModular, Prior
-from topdag.networks.network import Network
+from topdag.networks.network import REVERSIBLE, Network
 from topdag.scoring.kinds.discrete import BIC, ScoreKind
 
 WIDEST_FAMILY = 64
@@ -47,17 +47,27 @@ def answer_text(answer: Answer, table: Table | None, *, quiet: bool = False) -> 
 
 def network_text(network: Network) -> str:
     """One line for each family, with its local score where that is known."""
-    families = {name: family_text(name, network.parents[name]) for name in network.names}
+    families = {name: _family(_quoted(name), network.marked_parents(name, _quoted)) for name in network.names}
+    said = [f"* {REVERSIBLE}"] if network.reversible else []
     if network.local_scores is None:
-        return "\n".join(families.values())
+        return "\n".join([*families.values(), *said])
     width = min(WIDEST_FAMILY, max(map(len, families.values())))
-    return "\n".join(f"{text:<{width}}  {network.local_scores[name]:16.6f}" for name, text in families.items())
+    lines = [f"{text:<{width}}  {network.local_scores[name]:16.6f}" for name, text in families.items()]
+    return "\n".join(lines + said)
 
 
 def family_text(variable: str, parents: Sequence[str]) -> str:
-    """A variable and its parents; names that could not be told from the rest of a line are quoted."""
-    names = [name if name.isprintable() and "," not in name else repr(name) for name in (variable, *parents)]
-    return names[0] + (f" <- {', '.join(names[1:])}" if parents else "")
+    """A variable and its parents."""
+    return _family(_quoted(variable), list(map(_quoted, parents)))
+
+
+def _family(variable: str, parents: Sequence[str]) -> str:
+    return variable + (f" <- {', '.join(parents)}" if parents else "")
+
+
+def _quoted(name: str) -> str:
+    """Names that could not be told from the rest of a line are quoted."""
+    return name if name.isprintable() and "," not in name and not name.endswith("*") else repr(name)
 
 
 def _scores_of(answer: Answer, network: Network) -> list[str]:

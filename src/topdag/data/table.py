@@ -178,6 +178,14 @@ class Table:
         ]
         return zip(zip(*columns, strict=True), self.weights.tolist(), strict=True)
 
+    def to_frame(self) -> Any:
+        """All rows as a pandas or Polars frame, equal ones beside each other; cut columns hold their states."""
+        from topdag._util.to_frame import frame_of
+
+        rows = [row for row, weight in self.rows() for _ in range(weight)]
+        columns = zip(*rows, strict=True)
+        return frame_of({name: list(cells) for name, cells in zip(self.names, columns, strict=True)})
+
     def __eq__(self, other: object) -> bool:
         """The same variables, states and rows; notes may differ."""
         if not isinstance(other, Table):

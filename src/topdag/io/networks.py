@@ -1,4 +1,4 @@
-"""Files of networks, told apart by their endings: .json, .bif, .xml, .net, .xdsl, to write only .dot and pictures."""
+"""Files of networks, told by their endings: .json, .bif, .xml, .net, .xdsl, .uai; .dot and pictures only to write."""
 
 from __future__ import annotations
 
@@ -14,16 +14,23 @@ from topdag.errors import FileError, NetworkError, why_not_opened
 from topdag.io.formats.bif import bif_text, read_bif_text
 from topdag.io.formats.hugin_net import net_text, read_net_text
 from topdag.io.formats.parts import ReadVariable, fitted_of, network_of
+from topdag.io.formats.uai import read_uai_text, uai_text
 from topdag.io.formats.xdsl import read_xdsl, xdsl_text
 from topdag.io.formats.xmlbif import read_xmlbif, xmlbif_text
 from topdag.networks.fitted import FITTED_FORMAT, FittedNetwork
 from topdag.networks.network import Network
 
 XMLBIF = (".xml", ".xmlbif", ".bifxml")
-READ = (".json", ".bif", *XMLBIF, ".net", ".xdsl")
+READ = (".json", ".bif", *XMLBIF, ".net", ".xdsl", ".uai")
 PICTURES = (".svg", ".png", ".pdf")
 WRITTEN = (*READ, ".dot", *PICTURES)
-WITH_TABLES: dict[str, Callable[[FittedNetwork], str]] = {".bif": bif_text, ".net": net_text, ".xdsl": xdsl_text}
+WITH_TABLES: dict[str, Callable[[FittedNetwork], str]] = {
+    ".bif": bif_text,
+    ".net": net_text,
+    ".xdsl": xdsl_text,
+    ".uai": uai_text,
+}
+TEXTS = {".bif": read_bif_text, ".net": read_net_text, ".uai": read_uai_text}
 GZIP = b"\x1f\x8b"
 Made = TypeVar("Made")
 
@@ -32,8 +39,8 @@ def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
     """Writes a network, fitted or not, as the ending of the name says; a further .gz compresses.
 
     .json, .xml (XMLBIF; also .xmlbif, .bifxml) and .dot (for Graphviz) hold networks without probabilities too;
-    .bif, .net (HUGIN) and .xdsl (GeNIe) need a fitted one; .svg, .png and .pdf are pictures. What a format
-    cannot hold is refused.
+    .bif, .net (HUGIN), .xdsl (GeNIe) and .uai need a fitted one; .svg, .png and .pdf are pictures. What a format
+    cannot hold is refused; .uai holds no names at all, only places of variables and states.
     """
     ending = ending_of(path, WRITTEN, "a network")
     if not isinstance(network, Network | FittedNetwork):
@@ -78,7 +85,7 @@ def read_network(path: FilePath) -> Network:
 
 
 def read_fitted(path: FilePath) -> FittedNetwork:
-    """Reads a network with its states and probabilities: .json, .bif, .xml (XMLBIF), .net or .xdsl, also gzipped.
+    """Reads a network with its states and probabilities: .json, .bif, .xml (XMLBIF), .net, .xdsl, .uai, also gzipped.
 
     States that are all whole numbers become integers, as in ``read_table``. Rows that sum to 1 but for the rounding of
     their decimals are divided by their sum; others are refused, with their line.
@@ -157,7 +164,7 @@ def _variables(content: bytes, ending: str) -> dict[str, ReadVariable]:
         return read_xmlbif(content)
     if ending == ".xdsl":
         return read_xdsl(content)
-    return (read_bif_text if ending == ".bif" else read_net_text)(_decoded(content))
+    return TEXTS[ending](_decoded(content))
 
 
 def _decoded(content: bytes) -> str:

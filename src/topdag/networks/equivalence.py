@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from operator import or_
+from typing import TYPE_CHECKING, Any
 
-from topdag import _core
-from topdag._util.bitsets import NARROW
-from topdag.errors import NetworkError
-from topdag.networks.network import Network, dot_quoted
+from topdag.networks.class_graph import ClassGraph, class_graph, class_size, directions
+from topdag.networks.network import Network, dot_quoted, named_in
 
-EdgeAt = tuple[int, int]
+if TYPE_CHECKING:
+    from topdag.networks.drawing.svg import GraphToDraw
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +25,6 @@ class EquivalenceClass:
 
     member: Network
 
-    def __post_init__(self) -> None:
-        if len(self.names) > NARROW:
-            raise NetworkError(f"Classes take at most {NARROW} variables; this network has {len(self.names)}.")
-
     @property
     def names(self) -> tuple[str, ...]:
         return self.member.names
@@ -38,20 +34,16 @@ class EquivalenceClass:
         return self.member.score
 
     @cached_property
-    def _graph(self) -> _core.MixedGraph:
-        return _core.class_of(self.member.masks)
-
-    @cached_property
-    def key(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def key(self) -> ClassGraph:
         """The same for all members, different for different classes."""
-        return tuple(self._graph.parents), tuple(self._graph.neighbours)
+        return class_graph(self.member.masks)
 
     @property
     def directed(self) -> tuple[tuple[str, str], ...]:
         return tuple(
             (parent, child)
             for child, mask in zip(self.names, self.key[0], strict=True)
-            for parent in _named(self.names, mask)
+            for parent in named_in(self.names, mask)
         )
 
     @property
@@ -59,7 +51,7 @@ class EquivalenceClass:
         return tuple(
             (a, b)
             for i, (a, mask) in enumerate(zip(self.names, self.key[1], strict=True))
-            for b in _named(self.names, mask >> (i + 1) << (i + 1))
+            for b in named_in(self.names, mask >> (i + 1) << (i + 1))
         )
 
     def adjacent(self, a: str, b: str) -> bool:
@@ -74,13 +66,13 @@ class EquivalenceClass:
     @cached_property
     def size(self) -> int:
         """How many networks the class has, exactly; up to n! for n variables."""
-        return _core.class_size(self._graph)
+        return class_size(self.key[1])
 
     def members(self) -> Iterator[Network]:
         """The networks of the class, one by one, each once."""
-        walk = _core.Members(self._graph)
-        while (masks := walk.next()) is not None:
-            yield Network.from_masks(self.names, masks)
+        directed, undirected = self.key
+        for parents in directions(undirected):
+            yield Network.from_masks(self.names, map(or_, directed, parents))
 
     def __len__(self) -> int:
         return self.size
@@ -115,7 +107,7 @@ class EquivalenceClass:
         """A picture: arrows where all members agree, lines where they do not. Notebooks show it by themselves."""
         from topdag.networks.drawing.svg import graph_svg
 
-        return graph_svg(*self._drawn)
+        return graph_svg(self._drawn)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -124,14 +116,20 @@ class EquivalenceClass:
         """Draws the class with matplotlib, on ``axes`` or a new figure, and returns the axes."""
         from topdag.networks.drawing.plots import plot_graph
 
-        return plot_graph(*self._drawn, axes=axes)
+        return plot_graph(self._drawn, axes)
 
     @property
-    def _drawn(self) -> tuple[tuple[str, ...], list[EdgeAt], list[EdgeAt], list[EdgeAt]]:
-        from topdag.networks.drawing.svg import by_place
+    def _drawn(self) -> GraphToDraw:
+        from topdag.networks.drawing.svg import GraphToDraw, by_place
 
         directed, undirected = by_place(self.names, self.directed), by_place(self.names, self.undirected)
-        return self.names, directed, undirected, by_place(self.names, self.member.edges)
+        return GraphToDraw(self.names, by_place(self.names, self.member.edges), directed, undirected)
+
+    def to_networkx(self) -> Any:
+        """A ``networkx.DiGraph`` in which an undirected edge is a pair of arrows, one each way."""
+        from topdag.networks.export import class_to_networkx
+
+        return class_to_networkx(self)
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -143,7 +141,3 @@ class EquivalenceClass:
             "size": self.size,
             "score": self.score,
         }
-
-
-def _named(names: Sequence[str], mask: int) -> list[str]:
-    return [name for i, name in enumerate(names) if mask >> i & 1]

@@ -44,13 +44,14 @@ def example_network() -> FittedNetwork:
     ``either`` says whether the patient has tuberculosis (tub) or lung cancer (lung).
 
     >>> print(example_network().network)
-    tub <- asia
-    lung <- smoke
-    bronc <- smoke
+    tub <- asia*
+    lung <- smoke*
+    bronc <- smoke*
     either <- tub, lung
     xray <- either
     dysp <- bronc, either
     roots: asia, smoke
+    * reversible: networks with the same independences have it the other way
     """
     return FittedNetwork(Network(PARENTS, PARENTS), dict.fromkeys(PARENTS, ("yes", "no")), TABLES)
 

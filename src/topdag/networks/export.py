@@ -12,6 +12,7 @@ from topdag.errors import NetworkError
 from topdag.networks.state_words import words_of
 
 if TYPE_CHECKING:
+    from topdag.networks.equivalence import EquivalenceClass
     from topdag.networks.fitted import FittedNetwork
     from topdag.networks.network import Network
 
@@ -73,6 +74,32 @@ def to_networkx(structure: Network, fitted: FittedNetwork | None = None) -> Any:
         for name, attributes in graph.nodes.items():
             attributes.update(states=fitted.states[name], table=fitted.tables[name])
     return graph
+
+
+def class_to_networkx(own: EquivalenceClass) -> Any:
+    """A ``networkx.DiGraph`` in which an undirected edge is a pair of arrows, one each way."""
+    networkx = _imported("networkx", "to_networkx", "networkx")
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(own.names)
+    graph.add_edges_from(own.directed)
+    graph.add_edges_from(pair for a, b in own.undirected for pair in ((a, b), (b, a)))
+    return graph
+
+
+def edges_of_networkx(graph: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names and edges of a directed graph of networkx, or of a model of pgmpy, which is one."""
+    nodes, edges = getattr(graph, "nodes", None), getattr(graph, "edges", None)
+    if nodes is None or edges is None or not getattr(graph, "is_directed", lambda: False)():
+        raise NetworkError(f"A network is made from a directed graph of networkx or a model of pgmpy, not {graph!r}.")
+    return list(nodes), [(edge[0], edge[1]) for edge in edges]
+
+
+def edges_of_pyagrum(model: Any) -> tuple[list[str], list[tuple[str, str]]]:
+    """Names and arcs of a ``pyagrum.BayesNet``."""
+    if not hasattr(model, "arcs") or not hasattr(model, "variable"):
+        raise NetworkError(f"from_pyagrum takes a BayesNet of pyAgrum, not {model!r}.")
+    names = {node: model.variable(node).name() for node in sorted(model.nodes())}
+    return list(names.values()), [(names[a], names[b]) for a, b in model.arcs()]
 
 
 def to_bnlearn(network: Network) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
@@ -27,13 +27,17 @@ from topdag.networks.checks import (
     require_known,
     topological_order,
 )
+from topdag.networks.class_graph import class_graph
 
 if TYPE_CHECKING:
     from topdag.data.convert import Reading
+    from topdag.networks.drawing.svg import GraphToDraw
     from topdag.networks.fitted import FittedNetwork
 
 FORMAT, VERSION = "topdag-network", 1
 CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score": float | int | None}
+REVERSIBLE = "reversible: networks with the same independences have it the other way"
+"""Said below every network that has such edges: after a star in texts, of open heads in pictures."""
 MOST_TO_ORDER = 64
 MOST_SETS_TO_ORDER = 10_000_000
 """Sets whose counts are kept while orders are counted: about a gigabyte."""
@@ -51,8 +55,9 @@ class Network:
     >>> network.edges
     (('smoke', 'lung'),)
     >>> print(network)
-    lung <- smoke
+    lung <- smoke*
     roots: asia, smoke
+    * reversible: networks with the same independences have it the other way
     """
 
     names: tuple[str, ...]
@@ -74,7 +79,7 @@ class Network:
 
     def _fill(self, names: tuple[str, ...], masks: tuple[int, ...], local_scores: LocalScores) -> None:
         scores = None if local_scores is None else checked_scores(names, local_scores)
-        parents = {name: _named(names, mask) for name, mask in zip(names, masks, strict=True)}
+        parents = {name: named_in(names, mask) for name, mask in zip(names, masks, strict=True)}
         vars(self).update(
             names=names,
             parents=MappingProxyType(parents),
@@ -130,6 +135,17 @@ class Network:
         """All pairs (parent, child), by the column of the child, then of the parent."""
         return tuple((parent, child) for child in self.names for parent in self.parents[child])
 
+    @cached_property
+    def reversible(self) -> tuple[tuple[str, str], ...]:
+        """The edges that point the other way in some network with the same independences, which data cannot tell."""
+        turning = class_graph(self.masks)[1]
+        at = {name: place for place, name in enumerate(self.names)}
+        return tuple((parent, child) for parent, child in self.edges if turning[at[child]] >> at[parent] & 1)
+
+    def marked_parents(self, name: str, shown: Callable[[str], str] = str) -> list[str]:
+        """Its parents as texts, with a star where the edge is reversible."""
+        return [shown(parent) + "*" * ((parent, name) in self.reversible) for parent in self.parents[name]]
+
     @property
     def n_edges(self) -> int:
         return len(self.edges)
@@ -179,7 +195,7 @@ class Network:
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """Its parents, its children, and their other parents: given these, the rest says nothing more about it."""
         require_known([name], self.names)
-        return _named(self.names, separation.blanket(self.masks, self.names.index(name)))
+        return named_in(self.names, separation.blanket(self.masks, self.names.index(name)))
 
     @property
     def v_structures(self) -> tuple[tuple[str, str, str], ...]:
@@ -254,6 +270,25 @@ class Network:
         families = families_of_bnlearn(text)
         return cls(families, families)
 
+    @classmethod
+    def from_networkx(cls, graph: Any) -> Network:
+        """The network of a ``networkx.DiGraph`` whose nodes are names."""
+        from topdag.networks.export import edges_of_networkx
+
+        return cls.from_edges(*edges_of_networkx(graph))
+
+    @classmethod
+    def from_pgmpy(cls, model: Any) -> Network:
+        """The structure of a model of pgmpy."""
+        return cls.from_networkx(model)
+
+    @classmethod
+    def from_pyagrum(cls, model: Any) -> Network:
+        """The structure of a ``pyagrum.BayesNet``."""
+        from topdag.networks.export import edges_of_pyagrum
+
+        return cls.from_edges(*edges_of_pyagrum(model))
+
     def to_bnlearn(self) -> str:
         """The model string of R's bnlearn, for its ``model2network``.
 
@@ -284,16 +319,19 @@ class Network:
         return structure | scores | {"score": self.score}
 
     def to_dot(self) -> str:
-        """The network in the DOT language of Graphviz."""
+        """The network in the DOT language of Graphviz; reversible edges have open heads."""
         variables = [f"  {dot_quoted(name)};" for name in self.names]
-        edges = [f"  {dot_quoted(parent)} -> {dot_quoted(child)};" for parent, child in self.edges]
-        return "\n".join(["digraph {", *variables, *edges, "}", ""])
+        turning = [f"  {dot_quoted(a)} -> {dot_quoted(b)} [arrowhead=empty];" for a, b in self.reversible]
+        fixed = [f"  {dot_quoted(a)} -> {dot_quoted(b)};" for a, b in self.edges if (a, b) not in self.reversible]
+        said = [f"  label={dot_quoted(f'open head: {REVERSIBLE}')};"] if turning else []
+        return "\n".join(["digraph {", *variables, *fixed, *turning, *said, "}", ""])
 
     def to_svg(self) -> str:
-        """A picture: variables in boxes, parents above children. Notebooks show it by themselves."""
+        """A picture: variables in boxes, parents above children, reversible edges with open heads. Notebooks show it
+        by themselves."""
         from topdag.networks.drawing.svg import graph_svg
 
-        return graph_svg(self.names, self._places, (), self._places)
+        return graph_svg(self._drawn)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -302,12 +340,15 @@ class Network:
         """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
         from topdag.networks.drawing.plots import plot_graph
 
-        return plot_graph(self.names, self._places, (), self._places, axes)
+        return plot_graph(self._drawn, axes)
 
     @property
-    def _places(self) -> list[tuple[int, int]]:
-        """The edges by places of names."""
-        return [(p, v) for v, mask in enumerate(self.masks) for p in range(len(self.names)) if mask >> p & 1]
+    def _drawn(self) -> GraphToDraw:
+        from topdag.networks.drawing.svg import GraphToDraw, by_place
+
+        edges, turning = by_place(self.names, self.edges), by_place(self.names, self.reversible)
+        said = f"Open head: {REVERSIBLE}." if turning else ""
+        return GraphToDraw(self.names, edges, edges, turning=turning, said=said)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Network):
@@ -322,8 +363,9 @@ class Network:
         return Network, (self.names, dict(self.parents), scores)
 
     def __str__(self) -> str:
-        families = [f"{child} <- {', '.join(its)}" for child, its in self.parents.items() if its]
-        return "\n".join([*families, f"roots: {', '.join(self.roots)}"])
+        families = [f"{name} <- {', '.join(self.marked_parents(name))}" for name in self.names if self.parents[name]]
+        said = [f"* {REVERSIBLE}"] if self.reversible else []
+        return "\n".join([*families, f"roots: {', '.join(self.roots)}", *said])
 
     def __repr__(self) -> str:
         score = "" if self.score is None else f", score {self.score:.6g}"
@@ -333,7 +375,7 @@ class Network:
         return tuple(name for name in self.names if name in wanted)
 
 
-def _named(names: tuple[str, ...], mask: int) -> tuple[str, ...]:
+def named_in(names: tuple[str, ...], mask: int) -> tuple[str, ...]:
     return tuple([names[v] for v in range(mask.bit_length()) if mask >> v & 1])
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from topdag._util.bitsets import NARROW
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
@@ -106,7 +105,7 @@ def _ties(found: Gathered) -> list[Html]:
 
 def own_class(found: Gathered) -> EquivalenceClass | None:
     """The class of the best network, where all its members score the same."""
-    if isinstance(found.best, Missing) or found.best.network is None or len(found.names) > NARROW:
+    if isinstance(found.best, Missing) or found.best.network is None:
         return None
     equivalent = (
         found.kind is not None and found.kind.score_equivalent and found.prior is None and not found.constraints
@@ -119,9 +118,9 @@ def _picture(network: Network, drawing: Drawing, found: Gathered) -> Html:
     open_heads = set(by_place(network.names, own.undirected)) if own is not None else set()
     edges = []
     for edge in by_place(network.names, network.edges):
-        kind = "edge open" if edge in open_heads or edge[::-1] in open_heads else "edge"
-        said = _edge_in_words(found, edge, open_head=kind != "edge")
-        edges.append(edge_svg(drawing.route(edge), said, class_=kind, data_a=edge[0], data_b=edge[1]))
+        is_open = edge in open_heads or edge[::-1] in open_heads
+        said = _edge_in_words(found, edge, open_head=is_open)
+        edges.append(edge_svg(drawing.route(edge), said, is_open=is_open, data_a=edge[0], data_b=edge[1]))
     listed = ", ".join(f"{shown(a)} to {shown(b)}" for a, b in network.edges) or "no edges"
     return drawn(drawing, edges, f"The best network. Edges: {listed}.")
 

@@ -12,8 +12,9 @@ from topdag.networks.fitted import FittedNetwork
 
 FORMATS = """\
 Endings say what is written: .bif; .xml, .xmlbif or .bifxml
-(XMLBIF); .net (HUGIN); .xdsl (GeNIe); .json (topdag's own); .dot (Graphviz, without
-probabilities); .svg, .png and .pdf (pictures, the last two by matplotlib). All may be followed by .gz."""
+(XMLBIF); .net (HUGIN); .xdsl (GeNIe); .uai (without names); .json (topdag's own); .dot (Graphviz,
+without probabilities); .svg, .png and .pdf (pictures, the last two by matplotlib). All may be
+followed by .gz."""
 
 PAGE = f"""\
 Reads a network in one format and writes it in another. {FORMATS}
@@ -35,7 +36,7 @@ to 1 but for the rounding of their decimals are divided by their sum."""
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="NET", help="the network: .json, .bif, .xml, .xmlbif, .bifxml, .net or .xdsl")
+    parser.add_argument("file", metavar="NET", help="a network: .json, .bif, .xml, .xmlbif, .bifxml, .net, .xdsl, .uai")
     add_output(parser, f".json, {ABOUT_NETWORKS}", required=True)
     add_plain_names(parser)
 

@@ -6,6 +6,7 @@ from topdag.errors import FileError
 from topdag.io.formats.hugin_net import require_identifier
 from topdag.io.formats.parts import ReadVariable, by_name, declared
 from topdag.io.formats.scanner import joined_numbers, numbers_in
+from topdag.io.formats.uai import REFUSED_OF_PYAGRUM
 from topdag.io.formats.xml_tree import Element, xml_attribute, xml_element, xml_tree
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.state_words import words_of
@@ -56,7 +57,14 @@ def read_xdsl(content: bytes) -> dict[str, ReadVariable]:
             variable.parents = [declared(name, variables, parents.line).name for name in parents.text.split()]
         for table in element.all("PROBABILITIES"):
             variable.numbers, variable.table_line = numbers_in(table.text, table.line), table.line
+        if _is_of_pyagrum(tree) and len(variable.parents) > 1 and variable.numbers is not None:
+            raise FileError(f"line {variable.table_line}: {REFUSED_OF_PYAGRUM}")
     return {name: variables[name] for name in _order_shown(tree, list(variables))}
+
+
+def _is_of_pyagrum(tree: Element) -> bool:
+    shown = [genie for extensions in tree.all("EXTENSIONS") for genie in extensions.all("GENIE")]
+    return any("agrum" in genie.attributes.get("app", "").lower() for genie in shown)
 
 
 def _order_shown(tree: Element, names: list[str]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from topdag.networks.drawing.layout import Arrow
-from topdag.networks.drawing.svg import LINE_HEIGHT, Drawing, shown
+from topdag.networks.drawing.svg import LINE_HEIGHT, Drawing, GraphToDraw, shown
 
 PIXELS_PER_INCH = 100.0
 INK, LINE, FILL, ACCENT = "#1d2430", "#5b6472", "#f6f8fb", "#1f4e8c"
@@ -36,41 +36,40 @@ def saved(axes: Any, form: str) -> bytes:
     return content.getvalue()
 
 
-def plot_graph(
-    names: Sequence[str],
-    directed: Iterable[Arrow],
-    undirected: Iterable[Arrow],
-    member: Iterable[Arrow],
-    axes: Any = None,
-) -> Any:
+def plot_graph(graph: GraphToDraw, axes: Any = None) -> Any:
     """Draws a network or class as ``drawing.graph_svg`` does, and returns the axes."""
     plt = pyplot()
-    drawing = Drawing.of(names, member)
+    drawing = Drawing.of(graph.names, graph.member)
+    below = drawing.lines_below(graph.said)
+    height = drawing.height + LINE_HEIGHT * len(below)
     if axes is None:
-        inches = (max(2.0, drawing.width / PIXELS_PER_INCH), max(1.5, drawing.height / PIXELS_PER_INCH))
+        inches = (max(2.0, drawing.width / PIXELS_PER_INCH), max(1.5, height / PIXELS_PER_INCH))
         axes = plt.subplots(figsize=inches, layout="constrained")[1]
-    for edge in directed:
-        _draw_edge(axes, drawing, edge, arrow=True)
-    for edge in undirected:
-        _draw_edge(axes, drawing, edge, arrow=False)
+    for edge in graph.directed:
+        _draw_edge(axes, drawing, edge, head=FILL if edge in graph.turning else LINE)
+    for edge in graph.undirected:
+        _draw_edge(axes, drawing, edge, head=None)
     for lines, box in zip(drawing.lines, drawing.layout.boxes, strict=True):
         _draw_box(axes, lines, box)
+    if below:
+        axes.text(0, drawing.height - 12, "\n".join(below), ha="left", va="top", color=LINE, fontsize=7)
     axes.set_xlim(-12, drawing.width - 12)
-    axes.set_ylim(drawing.height - 12, -12)  # y grows downwards
+    axes.set_ylim(height - 12, -12)  # y grows downwards
     axes.set_aspect("equal")
     axes.axis("off")
     return axes
 
 
-def _draw_edge(axes: Any, drawing: Drawing, edge: Arrow, *, arrow: bool) -> None:
+def _draw_edge(axes: Any, drawing: Drawing, edge: Arrow, *, head: str | None) -> None:
+    """``head``: the colour of the arrow head; None for a line."""
     from matplotlib.patches import PathPatch, Polygon
     from matplotlib.path import Path
 
-    way = drawing.route(edge, arrow=arrow)
+    way = drawing.route(edge, arrow=head is not None)
     codes = [Path.MOVETO, *[Path.CURVE4] * (len(way.points) - 1)]
     axes.add_patch(PathPatch(Path(way.points, codes), fill=False, edgecolor=LINE, linewidth=1.2))
     if way.head:
-        axes.add_patch(Polygon(way.head, closed=True, facecolor=LINE, edgecolor="none"))
+        axes.add_patch(Polygon(way.head, closed=True, facecolor=head, edgecolor=LINE, linewidth=1.0))
 
 
 def _draw_box(axes: Any, lines: Sequence[str], box: Any) -> None:

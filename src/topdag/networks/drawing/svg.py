@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,8 @@ PADDING_X, PADDING_Y = 12.0, 8.0
 LONGEST_LINE, MOST_LINES = 18, 2
 """Characters of a line, and lines of a box; what is longer is cut, and the whole name is shown on hover."""
 MARGIN, ROOM_BELOW = 12.0, 26.0
+SMALL, LEAST_BELOW = 0.85, 38
+"""Of the size of names, for what is said below a picture, in lines of at least so many characters."""
 NARROW, WIDE = "iljtfrI.,:;'|!()[]{} ", "mwMWQO@%&"
 NOT_IN_MARKUP = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 MARKUP_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
@@ -48,36 +51,61 @@ class Drawing:
     def route(self, edge: Arrow, *, arrow: bool = True, shift: float = 0.0) -> Route:
         return route(self.layout, *edge, arrow=arrow, shift=shift)
 
-    def svg(self, body: str, label: str, *, scale: float = 1.0) -> str:
-        """A picture with this content under the boxes. ``label``: what it shows, for those who do not see it."""
-        view = f"{-MARGIN:g} {-MARGIN:g} {self.width:.0f} {self.height:.0f}"
+    def svg(self, body: str, label: str, *, scale: float = 1.0, below: Sequence[str] = ()) -> str:
+        """A picture with this content under the boxes. ``label``: what it shows, for those who do not see it;
+        ``below``: lines of text under all."""
+        width = max(self.width, *(SMALL * text_width(line) + 2 * MARGIN for line in below), 0.0)
+        height = self.height + LINE_HEIGHT * len(below)
+        view = f"{-MARGIN:g} {-MARGIN:g} {width:.0f} {height:.0f}"
         boxes = "".join(_box(*parts) for parts in zip(self.names, self.lines, self.layout.boxes, strict=True))
+        said = "".join(
+            f'<text class="below" x="0" y="{self.height + LINE_HEIGHT * (i - 1):.1f}" '
+            f'font-size="{SMALL * FONT_SIZE:g}" fill="#5b6472">{escaped(line)}</text>'
+            for i, line in enumerate(below)
+        )
         return (
             f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escaped(label)}" viewBox="{view}" '
-            f'width="{self.width * scale:.0f}" height="{self.height * scale:.0f}" '
-            f'font-family="{FONT}" font-size="{FONT_SIZE:g}">{body}{boxes}</svg>'
+            f'width="{width * scale:.0f}" height="{height * scale:.0f}" '
+            f'font-family="{FONT}" font-size="{FONT_SIZE:g}">{body}{boxes}{said}</svg>'
         )
 
-
-def graph_svg(
-    names: Sequence[str], directed: Iterable[Arrow], undirected: Iterable[Arrow], member: Iterable[Arrow]
-) -> str:
-    """A network or class. ``member``: the edges of a network in it, which say what stands above what."""
-    drawing = Drawing.of(names, member)
-    directed, undirected = list(directed), list(undirected)
-    arrows = [edge_svg(drawing.route(edge), _said(names, edge, "→")) for edge in directed]
-    lines = [edge_svg(drawing.route(edge, arrow=False), _said(names, edge, "–")) for edge in undirected]
-    said = [f"{shown(names[a])} → {shown(names[b])}" for a, b in directed]
-    said += [f"{shown(names[a])} – {shown(names[b])}" for a, b in undirected]
-    return drawing.svg("".join(arrows + lines), f"{len(names)} variables. {', '.join(said) or 'No edges'}.")
+    def lines_below(self, text: str) -> list[str]:
+        """The text in lines about as wide as the picture."""
+        return textwrap.wrap(text, max(LEAST_BELOW, int(self.width / (0.6 * SMALL * FONT_SIZE))))
 
 
-def edge_svg(way: Route, title: str = "", **attributes: object) -> str:
-    """One edge as a group: the curve, its arrow head, and what is said on hover."""
-    given = {"class_": "edge"} | attributes
+@dataclass(frozen=True)
+class GraphToDraw:
+    """A network or class, edges by place. ``member``: of a network in it, which say what stands above what;
+    ``turning``: of the directed edges those with open heads; ``said``: what is written below."""
+
+    names: Sequence[str]
+    member: Sequence[Arrow]
+    directed: Sequence[Arrow]
+    undirected: Sequence[Arrow] = ()
+    turning: Sequence[Arrow] = ()
+    said: str = ""
+
+
+def graph_svg(graph: GraphToDraw) -> str:
+    names, drawing = graph.names, Drawing.of(graph.names, graph.member)
+    marks = dict.fromkeys(graph.directed, "→") | dict.fromkeys(graph.undirected, "–")
+    said = {edge: f"{shown(names[edge[0]])} {mark} {shown(names[edge[1]])}" for edge, mark in marks.items()}
+    edges = [
+        edge_svg(drawing.route(edge, arrow=mark == "→"), said[edge], is_open=edge in graph.turning)
+        for edge, mark in marks.items()
+    ]
+    label = f"{len(names)} variables. {', '.join(said.values()) or 'No edges'}."
+    return drawing.svg("".join(edges), label, below=drawing.lines_below(graph.said))
+
+
+def edge_svg(way: Route, title: str = "", *, is_open: bool = False, **attributes: object) -> str:
+    """One edge as a group: the curve, its arrow head, filled or open, and what is said on hover."""
+    given = {"class_": "edge open" if is_open else "edge"} | attributes
     extra = "".join(f' {_attribute(name)}="{escaped(str(value))}"' for name, value in given.items())
     said = f"<title>{escaped(title)}</title>" if title else ""
-    head = "" if not way.head else f'<path class="head" fill="#5b6472" d="M{_places(way.head)}Z"/>'
+    ink = 'fill="#ffffff" stroke="#5b6472" stroke-width="1.4"' if is_open else 'fill="#5b6472"'
+    head = "" if not way.head else f'<path class="head" {ink} d="M{_places(way.head)}Z"/>'
     curve = f'<path class="curve" fill="none" stroke="#5b6472" stroke-width="1.6" d="{path_data(way.points)}"/>'
     return f"<g{extra}>{said}{curve}{head}</g>"
 
@@ -92,10 +120,6 @@ def path_data(points: Sequence[Point]) -> str:
 
 def _places(points: Sequence[Point]) -> str:
     return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-
-
-def _said(names: Sequence[str], edge: Arrow, mark: str) -> str:
-    return f"{shown(names[edge[0]])} {mark} {shown(names[edge[1]])}"
 
 
 def _box(name: str, lines: Sequence[str], box: Box) -> str:
