@@ -90,6 +90,8 @@ class Lattices:
         self.scores, self.wanted, self.run = scores, wanted, run
         self.reach = 0.0
         self.is_infeasible = False
+        self.standing: Standing | None = None
+        self.placed: PlacedLists | None = None
         self._best: list[int] | None = None
 
     def next(self, found: int = 0) -> Prepared | None:
@@ -114,8 +116,9 @@ class Lattices:
 
     def _best_network(self) -> list[int] | None:
         assert isinstance(self.scores.store, ListStore)
-        placed = _placed(self.scores)
+        placed = self.placed = _placed(self.scores)
         standing = Standing.begin(self.scores.store if placed is None else placed.store, self.run)
+        self.standing = standing
         finished = search_best(standing, self.run)
         self.is_infeasible = finished and standing.masks is None
         if not finished or standing.masks is None:
