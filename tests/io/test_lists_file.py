@@ -69,11 +69,11 @@ def written(folder: Path, content: str | bytes, name: str = "list.jsonl") -> Pat
 @pytest.mark.parametrize("n", [32, 33, 64])
 def test_as_many_variables_as_can_be_listed_come_back(folder: Path, n: int) -> None:
     families = [(x, (x + 1,), 0.0) for x in range(n - 1)] + [(x, (), -1.0) for x in (0, n - 1)]
-    scores = scores_from_lists(FamilyLists.build([f"V{v}" for v in range(n)], families), kind=td.BIC(), keep="all")
-    found = td.k_best_networks(scores, 2)
+    lists = FamilyLists.build([f"V{v}" for v in range(n)], families)
+    found = td.k_best_networks(scores_from_lists(lists, keep="all"), 2)
     assert found.parents[0, n - 2] == 1 << n - 1
     check_round_trip(folder / "wide.jsonl", found)
-    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores, 2))
+    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores_from_lists(lists, kind=td.BIC(), keep="all"), 2))
 
 
 @settings(max_examples=40)

@@ -22,7 +22,7 @@ from topdag.search.lattice import build_block_lattice, ideal_lattice_of, kept_by
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
 from topdag.search.reach import LARGEST_REACH, further_reach
-from topdag.search.relaxation import Relaxation, solve_root
+from topdag.search.relaxation import Known, Relaxation, solve_root
 from topdag.search.stores import ListStore
 
 AnyLattice = _core.Lattice | _core.BlockLattice | _core.IdealLattice | _core.SparseLattice
@@ -80,6 +80,8 @@ class Lattices:
         self.scores, self.wanted, self.run = scores, wanted, run
         self.reach = 0.0
         self.is_infeasible = False
+        self.standing: Known | None = None
+        self.placed: PlacedLists | None = None
         self._best: list[int] | None = None
 
     def next(self, found: int = 0) -> Prepared | None:
@@ -102,8 +104,8 @@ class Lattices:
         return self._everything()
 
     def _best_network(self) -> list[int] | None:
-        placed = _placed(self.scores)
-        known = begin(self.scores.store.listed if placed is None else placed.store, self.run)
+        placed = self.placed = _placed(self.scores)
+        known = self.standing = begin(self.scores.store.listed if placed is None else placed.store, self.run)
         finished = search_best(known, self.run)
         self.is_infeasible = finished and known.masks is None
         if not finished or known.masks is None:

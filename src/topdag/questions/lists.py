@@ -221,7 +221,7 @@ class _Reading(Generic[AnyList]):
     def so_far(self, limit: Stop) -> AnyList:
         """Complete above its floor, but a limit came before it was whole."""
         if self.found is None:
-            return _empty(self.make, self.trail, self.run, limit)
+            return _begun(self.make, self.trail, self.run, limit)
         return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit_text(limit)))
 
     def whole(self) -> AnyList | None:
@@ -256,6 +256,7 @@ class _Reading(Generic[AnyList]):
                     raise
                 return self.so_far(Stop.MEMORY_LIMIT)
             if prepared is None:
+                self.trail.standing, self.trail.placed = source.standing, source.placed
                 return _no_network(self.make, self.trail, self.run) if source.is_infeasible else None
             self.found = _read_from(prepared, self.make, self.wanted, self.run)
             if not _asks_for_more(self.found, prepared, self.wanted):
@@ -381,6 +382,16 @@ def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList
     proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
+
+
+def _begun(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
+    """The best network found, where there is one, and up to where none is better."""
+    nothing, masks = _empty(make, trail, run, limit), trail.standing_masks
+    if masks is None or trail.scores is None:
+        return nothing
+    value = math.fsum(map(trail.scores.store.value, range(len(masks)), masks))
+    proof = replace(nothing.proof, gap=nothing.proof.bound - value)
+    return replace(nothing, scores=np.array([value]), parents=np.array([masks], dtype=np.uint64), proof=proof)
 
 
 def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:

@@ -165,3 +165,19 @@ def test_no_network_at_all() -> None:
     found = by_partition(all_listed(lists), td.k_best_networks, 3)
     assert len(found) == 0 and found.proof.status is td.types.Status.INFEASIBLE
     assert by_partition(all_listed(lists), td.count_networks_within, 20) == 0
+
+
+def test_so_does_a_list_that_is_read_from_a_sparse_lattice() -> None:
+    with sizes_given(small=0, **AS_LISTS):
+        scores = td.score(sampled_table(6, 60, seed=3), td.BIC())
+
+        def asked(limit: float) -> Any:
+            return td.k_best_networks(scores, 40, time_limit=limit, threads=1)
+
+        assert "sparse" in asked(100.0).stats.engine
+        stops = np.linspace(1, readings_of(asked) // 2, 12).astype(int).tolist()
+        found = [answer_at(asked, stop) for stop in stops]
+    best = max(early.scores[0] for early in found if len(early))
+    known = [len(early) > 0 for early in found]
+    assert known == sorted(known) and sum(known) > 6
+    assert all(early.floor >= best - 1e-6 or early.scores[0] == pytest.approx(best) for early in found)
