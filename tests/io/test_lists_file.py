@@ -68,12 +68,14 @@ def written(folder: Path, content: str | bytes, name: str = "list.jsonl") -> Pat
 
 @pytest.mark.parametrize("n", [32, 33, 64])
 def test_as_many_variables_as_can_be_listed_come_back(folder: Path, n: int) -> None:
-    families = [(x, (x + 1,), 0.0) for x in range(n - 1)] + [(x, (), -1.0) for x in (0, n - 1)]
-    lists = FamilyLists.build([f"V{v}" for v in range(n)], families)
-    found = td.k_best_networks(scores_from_lists(lists, keep="all"), 2)
-    assert found.parents[0, n - 2] == 1 << n - 1
+    """Chains, with the same score in each direction."""
+    pairs = [(x, x + 1) for x in range(n - 1)]
+    families = [(x, (y,), 0.0) for pair in pairs for x, y in (pair, pair[::-1])] + [(x, (), -1.0) for x in range(n)]
+    scores = scores_from_lists(FamilyLists.build([f"V{v}" for v in range(n)], families), kind=td.BIC(), keep="all")
+    found = td.k_best_networks(scores, n)
+    assert (found.parents[:, n - 2] == 1 << n - 1).any() and found.scores.tolist() == [-1.0] * n
     check_round_trip(folder / "wide.jsonl", found)
-    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores_from_lists(lists, kind=td.BIC(), keep="all"), 2))
+    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores, 2))
 
 
 @settings(max_examples=40)
