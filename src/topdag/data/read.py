@@ -96,7 +96,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     if isinstance(path, str | PathLike) and Path(path).suffix.lower() in PARQUET_ENDINGS:
         raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
-        first, columns, lines = cells_of(content, how)
+        first, columns, lines = cells_of(content, how, options.leave_out)
     except TableError:
         if (instead := no_table(content)) is None:
             raise
