@@ -93,7 +93,7 @@ odd_lines = st.lists(
 @same_folder
 @given(st.one_of(odd_lines, st.text('ab,"\n \t\x0b\x1c', max_size=30)), st.sampled_from(",\t "), st.booleans())
 def test_what_is_read_fast_is_what_is_read_slowly(text, separator, header):
-    """Or a closer look is asked for; what is refused slowly is never read fast."""
+    """Or a closer look is asked for; what is refused slowly is never read fast. Also by several threads."""
     content = text_cells.text_content(text.encode(), None)
     found = text_cells.quick_cells(content, separator, header) if content.strip() else None
     if found is not None:

@@ -178,6 +178,19 @@ def test_equal_names_are_refused_as_tables_refuse_them(estimator) -> None:  # ty
         estimator.fit(pd.DataFrame([[0, 1, 0], [1, 0, 1]], columns=["a", "a", "b"]), [0, 1])
 
 
+def test_what_settles_all_troubles_of_a_table_is_taken_here_too() -> None:
+    columns = pd.DataFrame(numbers_of_all_kinds()).assign(id=[f"n{i}" for i in range(60)])
+    columns.loc[5, "float"] = np.nan
+    with pytest.raises(td.TableError, match="All settled at once: ") as caught:
+        td.estimators.StructureLearner("bic").fit(columns)
+    settled = eval(f"dict({str(caught.value).rpartition(': ')[2]})")
+    assert settled == {"missing": "drop", "discretize": "quantile(3)", "leave_out": ["row", "id"]}
+    assert td.estimators.StructureLearner("bic", max_parents=1, **settled).fit(columns).table_.n_variables == 9
+    classifier = td.estimators.TANClassifier(**settled).fit(columns, columns["flag"])
+    assert classifier.predict(columns).tolist() == columns["flag"].tolist()
+    assert (classifier.n_features_in_, len(classifier.fitted_.names)) == (11, 10)
+
+
 def test_the_score_is_the_mean_log_probability_of_rows(frame: pd.DataFrame) -> None:
     learner = td.estimators.StructureLearner("bic").fit(frame)
     fitted = learner.network_.fit(frame)

@@ -49,7 +49,7 @@ CORE_FOLDERS = {
     "partial_networks": "base families lattice listing orders",
     "averages": "base families",
     "sampling": "base families",
-    "reading": "",
+    "reading": "base",
 }
 TIED = {"topdag.networks.network", "topdag.networks.fit", "topdag.networks.fitted"}  # Network.fit gives a FittedNetwork
 

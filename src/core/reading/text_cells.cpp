@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/parallel.h"
+
 namespace topdag {
 
 namespace {
@@ -30,7 +32,9 @@ std::uint64_t mixed(std::uint64_t hash) {
 // The texts of a column by what they are: a table of places among them, doubled before it is half full.
 class DistinctTexts {
 public:
-    DistinctTexts(std::string_view text, std::size_t rows) : text_(text), slots_(64, none) { column_.codes.reserve(rows); }
+    explicit DistinctTexts(std::string_view text) : text_(text), slots_(64, none) {}
+
+    void reserve(std::size_t rows) { column_.codes.reserve(rows); }
 
     void add(std::int64_t begin, std::int64_t end) {
         const auto from = static_cast<std::size_t>(begin), size = static_cast<std::size_t>(end - begin);
@@ -127,41 +131,77 @@ bool is_blank_line(std::string_view text, std::int64_t at) {
     return text[place] == '\n';
 }
 
+// One reading of the whole text, in which every n-th column that is wanted is taken; false as in cut_into_cells.
+class Reading {
+public:
+    Reading(std::string_view text, char separator, const std::vector<bool>& wanted, std::size_t rows, int every, int nth)
+        : text_(text), cutter_(text, separator), takes_(wanted.size()), columns_(wanted.size(), DistinctTexts(text)) {
+        int left = nth;
+        for (std::size_t column = 0; column < wanted.size(); ++column) {
+            if (!wanted[column] || left-- != 0) continue;
+            takes_[column] = true;
+            columns_[column].reserve(rows);
+            left = every - 1;
+        }
+    }
+
+    bool read(std::int64_t line, std::vector<std::int64_t>& lines) {
+        for (std::int64_t at = 0; at < static_cast<std::int64_t>(text_.size());) {
+            const std::int64_t begin = at, more = read_line(at);
+            if (more < 0 && !is_blank_line(text_, begin)) return false;
+            if (more >= 0) lines.push_back(line);
+            line += 1 + std::max<std::int64_t>(0, more);
+        }
+        return true;
+    }
+
+    void give(std::vector<TextColumn>& columns) {
+        for (std::size_t column = 0; column < takes_.size(); ++column)
+            if (takes_[column]) columns[column] = columns_[column].take();
+    }
+
+private:
+    // Takes the cells of the line at this place, which is then that of the next one; how many line ends stand in quotes
+    // in it, or -1 if it has not as many cells as there are columns.
+    std::int64_t read_line(std::int64_t& at) {
+        std::int64_t more = 0;
+        for (std::size_t column = 0; column < takes_.size(); ++column) {
+            const Cell cell = cutter_.next(at);
+            if (cell.after < 0) return -1;
+            at = cell.after + 1;
+            const bool is_last = column + 1 == takes_.size();
+            if ((text_[static_cast<std::size_t>(cell.after)] == '\n') != is_last) return -1;
+            if (takes_[column]) columns_[column].add(cell.begin, cell.end);
+            if (cell.after > cell.end)
+                more += std::count(text_.begin() + cell.begin, text_.begin() + cell.end, '\n');
+        }
+        return more;
+    }
+
+    std::string_view text_;
+    Cutter cutter_;
+    std::vector<bool> takes_;
+    std::vector<DistinctTexts> columns_;
+};
+
 }  // namespace
 
-std::optional<TextCells> cut_into_cells(std::string_view text, char separator, int width, std::int64_t first_line) {
-    const std::size_t rows = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
-    std::vector<DistinctTexts> columns;
-    for (int column = 0; column < width; ++column) columns.emplace_back(text, rows);
+std::optional<TextCells> cut_into_cells(std::string_view text, char separator, const std::vector<bool>& wanted,
+                                        std::int64_t first_line, int threads) {
+    const auto rows = static_cast<std::size_t>(std::count(text.begin(), text.end(), '\n'));
+    std::vector<std::vector<std::int64_t>> lines(static_cast<std::size_t>(threads));
+    std::vector<char> is_read(static_cast<std::size_t>(threads), 0);
     TextCells found;
-    found.lines.reserve(rows);
-    const Cutter cutter(text, separator);
-    std::int64_t line = first_line;
-    for (std::int64_t at = 0; at < static_cast<std::int64_t>(text.size());) {
-        const std::int64_t begin = at;
-        std::int64_t more_lines = 0;
-        if (text[static_cast<std::size_t>(at)] == '\n') {
-            ++at, ++line;
-            continue;
-        }
-        for (int column = 0; column < width; ++column) {
-            const Cell cell = cutter.next(at);
-            const bool is_last = column + 1 == width;
-            if (cell.after < 0) return std::nullopt;
-            if ((text[static_cast<std::size_t>(cell.after)] == '\n') != is_last) {
-                if (column > 0 || width == 1 || !is_blank_line(text, begin)) return std::nullopt;
-                at = cell.after + 1;
-                break;
-            }
-            columns[static_cast<std::size_t>(column)].add(cell.begin, cell.end);
-            if (is_last) found.lines.push_back(line);
-            if (cell.after > cell.end)  // quoted, so that it may hold line ends
-                more_lines += std::count(text.begin() + cell.begin, text.begin() + cell.end, '\n');
-            at = cell.after + 1;
-        }
-        line += 1 + more_lines;
-    }
-    for (DistinctTexts& column : columns) found.columns.push_back(column.take());
+    found.columns.resize(wanted.size());
+    Limits limits;
+    parallel_for(static_cast<std::size_t>(threads), threads, limits, [&](std::size_t nth, int) {
+        Reading reading(text, separator, wanted, rows, threads, static_cast<int>(nth));
+        lines[nth].reserve(rows);
+        is_read[nth] = reading.read(first_line, lines[nth]);
+        if (is_read[nth]) reading.give(found.columns);
+    });
+    if (!is_read[0]) return std::nullopt;
+    found.lines = std::move(lines[0]);
     return found;
 }
 

@@ -24,6 +24,8 @@ struct TextCells {
 // before a quote do not count, and neither do lines of blanks. Nothing if a line has more or fewer cells, or a quote is
 // not closed, followed by more or inside a cell: then a slower reader finds what to make of it. The text ends with a
 // line end.
-std::optional<TextCells> cut_into_cells(std::string_view text, char separator, int width, std::int64_t first_line);
+// Of columns that are not wanted nothing is kept. Each thread reads the text for columns of its own.
+std::optional<TextCells> cut_into_cells(std::string_view text, char separator, const std::vector<bool>& wanted,
+                                        std::int64_t first_line, int threads);
 
 }  // namespace topdag

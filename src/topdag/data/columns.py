@@ -191,9 +191,9 @@ def column_of_texts(
         cells = [cell if cell in missing_values else cell.replace(",", ".") for cell in cells]
         known = [cell.replace(",", ".") for cell in known]
     if as_text or not are_numbers(known) or any(map(CODE.fullmatch, known)):
-        return column_of_values(name, [None if cell in missing_values else cell for cell in cells], codes)
+        return column_of_states(name, [None if cell in missing_values else cell for cell in cells], codes)
     if all(map(INTEGER.fullmatch, known)):
-        return column_of_values(name, [None if cell in missing_values else int(cell) for cell in cells], codes)
+        return column_of_states(name, [None if cell in missing_values else int(cell) for cell in cells], codes)
     return float_column(name, [math.nan if cell in missing_values else float(cell) for cell in cells], codes)
 
 
@@ -215,6 +215,13 @@ def are_numbers(cells: Sequence[str]) -> bool:
         return all(isinstance(float(cell), float) for cell in cells)
     except ValueError:
         return False
+
+
+def column_of_states(name: str, values: Sequence[Any], codes: Codes) -> Column:
+    """A column of codes that are places in values of one kind, some of which may be equal, or None: missing."""
+    states = sorted({value for value in values if value is not None})
+    code_of = {state: code for code, state in enumerate(states)} | {None: MISSING}
+    return Column(name, tuple(states), np.array([code_of[value] for value in values], dtype=np.int64)[codes])
 
 
 def column_of_values(name: str, values: Sequence[Any], codes: Codes) -> Column:

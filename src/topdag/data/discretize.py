@@ -197,9 +197,9 @@ def note_on_uncut(discretize: Discretize, columns: Sequence[Column]) -> tuple[st
 
 
 def check_finite(column: Column, place: Place) -> None:
-    infinite = np.isin(column.codes, np.flatnonzero(np.isinf(column.values)))
-    if infinite.any():
-        where = place(int(infinite.argmax()))
+    infinite = np.flatnonzero(np.isinf(column.values))
+    if len(infinite):
+        where = place(int(np.isin(column.codes, infinite).argmax()))
         raise TableError(f"column {column.name!r} is infinite in {where}; put a number there or leave the row out")
 
 

@@ -96,7 +96,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     if isinstance(path, str | PathLike) and Path(path).suffix.lower() in PARQUET_ENDINGS:
         raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
-        first, columns, lines = cells_of(content, how)
+        first, columns, lines = cells_of(content, how, options.leave_out)
     except TableError:
         if (instead := no_table(content)) is None:
             raise
@@ -121,8 +121,10 @@ def note_on_words(column: Column, lines: Sequence[int] | Codes) -> tuple[str, ..
     if column.is_float or not any(isinstance(value, str) for value in column.values):
         return ()
     texts = [value.replace(",", ".") for value in column.values]
+    if not any(map(DECIMAL.fullmatch, texts)):
+        return ()
     words = [code for code, text in enumerate(texts) if not are_numbers([text])]
-    if not words or len(words) >= len(texts) / 2 or not any(map(DECIMAL.fullmatch, texts)):
+    if not words or len(words) >= len(texts) / 2:
         return ()
     first = int(np.isin(column.codes, words).argmax())
     more = f" and {plural(len(words) - 1, 'other text')}" if len(words) > 1 else ""

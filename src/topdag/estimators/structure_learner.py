@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -38,8 +39,8 @@ class StructureLearner(Learner):
     ``scoring_method`` is "bdeu", "bic", "aic", "k2", "fnml", "qnml", "bds", or for numbers "bge", "gaussian-bic",
     "gaussian-aic" or "mixed-bic", or a score such as ``BDeu(10)``;
     ``constraints``, ``prior``, ``max_parents`` and the limits are those of ``score`` and ``best_network``. ``k`` asks
-    for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize`` and ``missing`` are
-    those of ``Table``.
+    for the k best networks too, ``posteriors`` for the probability of every edge. ``discretize``, ``missing``
+    and ``leave_out`` are those of ``Table``.
 
     After ``fit``: ``network_``, ``answer_`` with its proof, ``table_``, ``scores_``; ``networks_`` with ``k``,
     ``edge_posteriors_`` with ``posteriors=True``; ``n_features_in_`` and, of frames, ``feature_names_in_``.
@@ -61,6 +62,7 @@ class StructureLearner(Learner):
         posteriors: bool = False,
         discretize: Discretize = None,
         missing: str = "error",
+        leave_out: Collection[str] = (),
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         threads: int | None = None,
@@ -73,6 +75,7 @@ class StructureLearner(Learner):
         self.posteriors = posteriors
         self.discretize = discretize
         self.missing = missing
+        self.leave_out = leave_out
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.threads = threads

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,8 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
     Numbers are cut as ``discretize`` says, by default into 5 states of about as many rows each; cuts are learned in
     ``fit`` and used again in ``predict``. Which columns are cut and which are states is as for ``Table``. A state that
     was not there in ``fit`` tells nothing about the class: its feature is left out, and a feature that has it as a
-    parent is judged by the class alone. ``missing`` is that of ``Table``; where it is "drop", a missing cell of a row
-    to be predicted tells nothing either.
+    parent is judged by the class alone. ``missing`` and ``leave_out`` are those of ``Table``; where missing is "drop",
+    a missing cell of a row to be predicted tells nothing either.
 
     After ``fit``: ``classes_``, ``network_``, ``fitted_`` (its tables), ``answer_`` with its proof, ``class_name_``,
     ``n_features_in_`` and, of frames, ``feature_names_in_``.
@@ -59,6 +60,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         ess: float = 1.0,
         discretize: Discretize = "quantile(5)",
         missing: str = "error",
+        leave_out: Collection[str] = (),
         time_limit: float | None = None,
         memory_limit: int | str | None = None,
         threads: int | None = None,
@@ -68,6 +70,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.ess = ess
         self.discretize = discretize
         self.missing = missing
+        self.leave_out = leave_out
         self.time_limit = time_limit
         self.memory_limit = memory_limit
         self.threads = threads
