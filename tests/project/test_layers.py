@@ -50,7 +50,9 @@ CORE_FOLDERS = {
     "averages": "base families",
     "sampling": "base families",
 }
-TIED = {"topdag.networks.network", "topdag.networks.fit", "topdag.networks.fitted"}  # Network.fit gives a FittedNetwork
+TIED = {
+    f"topdag.networks.{name}" for name in ("network", "fit", "fitted", "fitted_regressions", "regressions")
+}  # Network.fit gives a FittedNetwork or FittedRegressions
 
 
 def included(file: Path, marks: str) -> list[str]:
