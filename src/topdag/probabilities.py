@@ -11,9 +11,9 @@ P(lung=yes | smoke=no) <= 0.1
 
 from __future__ import annotations
 
-from topdag.answers.regressions import Regression, regressions
 from topdag.knowledge.probabilities import ParameterConstraint, influence, probability, synergy
 from topdag.knowledge.probability_parser import parse_parameter
+from topdag.networks.regressions import Regression, regressions
 from topdag.scoring.kinds.constrained import Constrained, constrained_fit
 
 __all__ = [

@@ -3,8 +3,9 @@
 Answers: ``Answer``, ``Proof``, ``Stats``, ``Status``; lists: ``NetworkList``, ``ClassList``, ``ListSummary``,
 ``ListPosterior``; averages: ``EdgePosteriors``, ``PathPosteriors``, ``ParentSetPosteriors``, ``NetworkPosteriors``,
 ``Consensus``; samples: ``NetworkSample``, ``EdgeFrequencies``; others: ``Comparison``, ``EdgeAlternatives``,
-``ParentBound``, ``Plan``; ``Scores``, which ``topdag.score`` gives; ``ScoreKind``, of which all scores are;
-``Family``, which ``topdag.CustomScore`` calls its function with; ``Progress``, which ``on_progress=`` is called with.
+``ParentBound``, ``Plan``, ``FittedRegressions``; ``Scores``, which ``topdag.score`` gives; ``ScoreKind``, of which all
+scores are; ``Family``, which ``topdag.CustomScore`` calls its function with; ``Progress``, which ``on_progress=`` is
+called with.
 
 >>> import topdag as td
 >>> answer = td.best_network(td.example_table())
@@ -22,6 +23,7 @@ from topdag.answers.posteriors import Consensus, EdgePosteriors, NetworkPosterio
 from topdag.answers.results import Answer, Proof, Stats, Status
 from topdag.answers.samples import EdgeFrequencies, NetworkSample
 from topdag.answers.summary import ListSummary
+from topdag.networks.fitted_regressions import FittedRegressions
 from topdag.questions.alternatives import EdgeAlternatives
 from topdag.questions.plan import Plan
 from topdag.scoring.kinds.base import ScoreKind
@@ -38,6 +40,7 @@ __all__ = [
     "EdgeFrequencies",
     "EdgePosteriors",
     "Family",
+    "FittedRegressions",
     "ListPosterior",
     "ListSummary",
     "NetworkList",

@@ -175,7 +175,6 @@ def test_what_counts_states_refuses_numbers() -> None:
     for ask in (
         lambda: td.features.predictive_log_density(network, table, FRAME),
         lambda: td.probabilities.constrained_fit(network, table, []),
-        lambda: network.fit(table),
         lambda: td.parent_bounds(table, td.BIC(), "best"),
     ):
         with pytest.raises(td.ScoreError, match="needs states, but 'height' is continuous"):

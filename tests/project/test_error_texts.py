@@ -311,9 +311,8 @@ CALLS = [
     ("td.Constraints(tiers=['a', 'b'])", "tiers: give a list of names, not 'a'."),
     ("td.rules.parse_rule('a ->')", "Rule, character 5: expected a name, but the rule ends."),
     (
-        "td.Network(['a', 'b'], {}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
-        "column 'a' holds floats, which are not states: cut it with .* or fit numbers with "
-        "topdag.probabilities.regressions",
+        "td.Network(['a', 'b'], {'b': ['a']}).fit({'a': [1.5, 2.5], 'b': [0, 1]})",
+        "'b' is discrete, so it cannot have the continuous parent 'a'.",
     ),
     ("td.random_network(5, seed='x')", "seed should be a whole number from 0 on, not 'x'."),
     ("td.example_table('x')", "rows should be a whole number from 1 on, not 'x'."),

@@ -51,7 +51,9 @@ CORE_FOLDERS = {
     "sampling": "base families",
     "reading": "base",
 }
-TIED = {"topdag.networks.network", "topdag.networks.fit", "topdag.networks.fitted"}  # Network.fit gives a FittedNetwork
+TIED = {
+    f"topdag.networks.{name}" for name in ("network", "fit", "fitted", "fitted_regressions", "regressions")
+}  # Network.fit gives a FittedNetwork or FittedRegressions
 
 
 def included(file: Path, marks: str) -> list[str]:

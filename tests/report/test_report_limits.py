@@ -66,6 +66,63 @@ def test_time_goes_to_questions_that_can_use_it(
     assert isinstance(found.edges, Missing) == (n > 26)
 
 
+@pytest.mark.parametrize(
+    ("n", "time_limit", "budget", "listed"),
+    [
+        (8, None, None, 30),
+        (24, None, None, 60),
+        (24, None, 10, 5),
+        (70, None, 10, 10),
+        (8, 1000, 10, 5),
+        (8, 20, 90, 10),
+    ],
+)
+def test_the_budget_is_for_all_but_the_best_network(
+    monkeypatch: pytest.MonkeyPatch, n: int, time_limit: float | None, budget: float | None, listed: float
+) -> None:
+    """And half of the free memory, unless a limit says otherwise."""
+    given: dict[str, Run] = {}
+
+    def refused(what: str, run: Run) -> None:
+        given[what] = run
+        raise td.ScoreError(f"no {what}")
+
+    monkeypatch.setattr(gathering, "best_of", lambda _, run: refused("best", run))
+    monkeypatch.setattr(gathering, "list_of", lambda *arguments: refused("list", arguments[-1]))
+    monkeypatch.setattr(gathering._Gathering, "sum_up", lambda _: None)
+    monkeypatch.setattr(gathering, "available_memory", lambda: 10**9)
+    table = td.Table(np.random.default_rng(1).integers(0, 2, (20, n)))
+    gather(Request(table, td.BIC(), 2), 5, Run(time_limit=time_limit), budget=budget)
+    best = given["best"]
+    assert best.time_limit == (None if time_limit is None else pytest.approx(time_limit / 2, rel=0.1))
+    assert best.memory_limit is None
+    assert given["list"].time_limit == pytest.approx(listed, rel=0.1)
+    assert given["list"].memory_limit == 5 * 10**8
+    gather(Request(table, td.BIC(), 2), 5, Run(memory_limit="2GB"), budget=budget)
+    assert given["best"].memory_limit == given["list"].memory_limit == 2 * 10**9
+
+
+def test_what_is_left_out_names_the_option_that_brings_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, topdag: Topdag, asia: Path
+) -> None:
+    page = page_of(tmp_path, td.example_table(), budget=0)
+    assert "Proved." in page.text
+    assert "budget= gives the list and the probabilities more than 0 seconds" in page.text
+    ran = topdag("report", asia, "--budget", 0, "-o", tmp_path / "page.html")
+    assert ran.code == 0 and "--budget gives the list and the probabilities more than 0 seconds" in ran.words
+    monkeypatch.setattr(gathering, "available_memory", lambda: 2000)
+    ran = topdag("report", asia, "-o", tmp_path / "page.html")
+    assert "without --memory-limit a report takes at most half of the free memory for this" in ran.words
+    wide = td.Table(np.random.default_rng(1).integers(0, 2, (40, 21)))
+    page = page_of(tmp_path, td.score(wide, td.BIC(), max_parents=1), k=2, memory_limit="4GB")
+    assert "budget= (in seconds) has them tried" in page.text
+
+
+def test_a_budget_is_a_number_of_seconds(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="must be a number of seconds, not 'long'"):
+        td.write_report(tmp_path / "page.html", td.example_table(), budget="long")  # type: ignore[arg-type]
+
+
 def test_constraints_that_sums_do_not_understand(tmp_path: Path) -> None:
     known = td.Constraints(ancestors=[("asia", "dysp")])
     page = page_of(tmp_path, td.score(td.example_table(), td.BDeu(), constraints=known), k=3)

@@ -19,6 +19,8 @@ WORDS = {
     "header=False": "--no-header",
     "keep_constant=True": "--keep-constant",
     "max_parents=": "--max-parents ",
+    "memory_limit=": "--memory-limit",
+    "budget=": "--budget",
     "MixedBIC(),": "--score mixed-bic,",
     "BGe(),": "--score bge,",
 }

@@ -18,7 +18,7 @@ def coded_rows(names: Sequence[str], states: Sequence[Collection[Any]], rows: An
     columns = {column.name: column for column in columns_of_rows(rows, names)}
     if differing := sorted(set(columns) ^ set(names)):
         raise TableError(f"new rows must have the columns of the table; not in both: {listing(differing)}")
-    coded = [_declared(columns[name], own) for name, own in zip(names, states, strict=True)]
+    coded = [known_codes(columns[name], own) for name, own in zip(names, states, strict=True)]
     return np.array(coded, dtype=np.int64)
 
 
@@ -37,7 +37,8 @@ def columns_of_rows(rows: Any, names: Sequence[str]) -> list[Column]:
     return columns_of(rows, None if has_names else names)
 
 
-def _declared(column: Column, states: Collection[Any]) -> Codes:
+def known_codes(column: Column, states: Collection[Any]) -> Codes:
+    """The places of a column's values among these states; others, and missing ones, are refused."""
     codes = declare(column, states, place_in_frame).codes
     missing = np.flatnonzero(codes == MISSING)
     if len(missing):

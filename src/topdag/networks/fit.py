@@ -17,7 +17,7 @@ from topdag.networks.checks import check_ess, require_known
 from topdag.networks.fitted import MOST_CELLS, FittedNetwork
 from topdag.networks.network import Network
 
-NUMBERS_INSTEAD = "fit numbers with topdag.probabilities.regressions in Python"
+NUMBERS_INSTEAD = "fit numbers with network.fit(table) in Python"
 
 
 def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Reading | None = None) -> FittedNetwork:
@@ -26,7 +26,8 @@ def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Readin
         check_ess(ess, "fit")
     table = as_table(source, None, reading, NUMBERS_INSTEAD)
     require_known(network.names, table.names)
-    table.require_states("fit", NUMBERS_INSTEAD)
+    if set(network.names) & set(table.continuous):
+        table.require_states("fit", NUMBERS_INSTEAD)
     tables, notes = {}, []
     for name in network.names:
         counts = family_counts(table, table.index(name), [table.index(parent) for parent in network.parents[name]])

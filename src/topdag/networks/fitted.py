@@ -33,6 +33,11 @@ MOST_TABLES, MOST_ROWS, MOST_COLUMNS, MOST_LOOKED_AT = 12, 16, 8, 10_000
 """Of what a notebook shows."""
 
 
+def require_rows(rows: object) -> None:
+    if not isinstance(rows, int | np.integer) or rows < 1:
+        raise ValueError(f"rows should be a whole number from 1 on, not {rows!r}.")
+
+
 def seeded(seed: object) -> np.random.Generator:
     """Draws that are the same for the same seed."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
@@ -109,8 +114,7 @@ class FittedNetwork:
         """
         from topdag.data.table import Table
 
-        if not isinstance(rows, int | np.integer) or rows < 1:
-            raise ValueError(f"rows should be a whole number from 1 on, not {rows!r}.")
+        require_rows(rows)
         codes = self._sample_codes(int(rows), seeded(seed))
         return Table.from_codes(self.names, codes, states=list(self.states.values()))
 
@@ -118,7 +122,7 @@ class FittedNetwork:
         codes: dict[str, Codes] = {}
         for name in self.network.order:
             parent_codes = [codes[parent] for parent in self.network.parents[name]]
-            codes[name] = _drawn(self.tables[name], parent_codes, generator.random(rows))
+            codes[name] = drawn_states(self.tables[name], parent_codes, generator.random(rows))
         return np.array([codes[name] for name in self.names], dtype=np.uint16).reshape(-1, rows)
 
     def log_probability(self, row: Mapping[str, Hashable]) -> float:
@@ -312,7 +316,7 @@ def _check_rows(table: Floats, axes: Mapping[str, tuple[Hashable, ...]]) -> None
     )
 
 
-def _drawn(table: Floats, parent_codes: list[Codes], uniforms: Floats) -> Codes:
+def drawn_states(table: Floats, parent_codes: list[Codes], uniforms: Floats) -> Codes:
     """One state per uniform number in [0, 1). States of probability 0 are never drawn, however sums round."""
     heights = table.reshape(-1, table.shape[-1]).cumsum(axis=1)
     heights /= heights[:, -1:]

@@ -32,7 +32,7 @@ from topdag.networks.class_graph import class_graph
 if TYPE_CHECKING:
     from topdag.data.convert import Reading
     from topdag.networks.drawing.svg import GraphToDraw
-    from topdag.networks.fitted import FittedNetwork
+    from topdag.networks.fitted_regressions import Fitted
 
 FORMAT, VERSION = "topdag-network", 1
 CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score": float | int | None}
@@ -233,7 +233,7 @@ class Network:
         return np.array(bits, dtype=np.uint8).reshape(width, width)
 
     @brief
-    def fit(self, table: Any, ess: float = 1.0, **reading: Unpack[Reading]) -> FittedNetwork:
+    def fit(self, table: Any, ess: float = 1.0, **reading: Unpack[Reading]) -> Fitted:
         """The network with probabilities from a table, frame, array or path that has its variables.
 
         They are those expected after the table under the prior of BDeu: ``ess`` imaginary rows, spread evenly over the
@@ -241,14 +241,17 @@ class Network:
         equal probabilities, which ``notes`` mention. ``constrained_fit`` honours constraints on probabilities. How a
         frame, array or path is read is said as for ``Table`` and ``read_table``.
 
+        Gives a ``FittedNetwork``; where columns are numbers a ``FittedRegressions``, which has their regressions at the
+        maximum likelihood.
+
         >>> from topdag import Table
         >>> table = Table({"rain": ["no", "yes", "no"], "wet": ["no", "yes", "yes"]})
         >>> Network(["rain", "wet"], {"wet": ["rain"]}).fit(table, ess=0).table("wet")
         {('no',): {'no': 0.5, 'yes': 0.5}, ('yes',): {'no': 0.0, 'yes': 1.0}}
         """
-        from topdag.networks.fit import fit_network
+        from topdag.networks.fitted_regressions import fit
 
-        return fit_network(self, table, ess, reading)
+        return fit(self, table, ess, reading)
 
     def plain_names(self) -> Network:
         """The same under names that every program reads: letters, digits and underscores, a letter first."""

@@ -47,6 +47,9 @@ class Gathered:
     log_evidence: float | None = None
     sums: Stats | None = None
     is_interrupted: bool = False
+    more_time: str = ""
+    more_memory: str = ""
+    """What brings more where the budget of a report, or its share of the memory, did not do."""
 
     @property
     def notes(self) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from topdag._util.memory import available_memory
 from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.lists import BestList, ClassList, NetworkList
@@ -29,19 +30,27 @@ MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 about ten seconds."""
 SHARE_OF_TIME = 0.5
 """Of what is left of the time, for each question but the last that such a table allows."""
+DEFAULT_BUDGET = 60.0
+"""Seconds for the list and the probabilities together, where no limit is given."""
 WAS_INTERRUPTED = "it was interrupted"
 
 
-def gather(request: Request, k: int, run: Run, *, known: Gathered | None = None) -> Gathered:
-    """Asks what is not ``known`` yet, within the limits of the run. Knowledge that cannot be used raises."""
+def gather(
+    request: Request, k: int, run: Run, *, budget: float | None = None, known: Gathered | None = None
+) -> Gathered:
+    """Asks what is not ``known`` yet, within the limits of the run. Knowledge that cannot be used raises.
+
+    ``budget``: seconds for all but the best network; without one, and without a time limit, a minute.
+    """
     if request.table is not None:
         compiled_for(request.table, scored_columns(request.table), request.constraints)
     found = _about(request) if known is None else known
     gathering = _Gathering(request, k, run, found)
     if isinstance(found.best, Missing):
         found.best = gathering.ask(gathering.best, SHARE_OF_TIME if gathering.n_variables <= SEARCH_LIMIT else 1.0)
+    gathering.limit_rest(budget)
     if isinstance(found.listed, Missing):
-        found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.n_variables <= LATTICE_LIMIT else 1.0)
+        found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.tries_sums else 1.0)
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
     found.is_interrupted = run.stopped_by is not None
@@ -58,6 +67,31 @@ class _Gathering:
 
     def __init__(self, request: Request, k: int, run: Run, found: Gathered) -> None:
         self.request, self.k, self.run, self.found = request, k, run, found
+        self.clock, self.memory_limit = run, run.memory_limit
+        self.is_default = False
+
+    def limit_rest(self, budget: float | None) -> None:
+        """From now on the budget counts, and half of the memory that is free where no limit was given."""
+        left = self.run.seconds_left
+        self.is_default = budget is None and left is None
+        own = DEFAULT_BUDGET if self.is_default else budget
+        if own is not None and (left is None or own < left):
+            self.clock = Run(time_limit=own)
+            self.found.more_time = f"budget= gives the list and the probabilities more than {own:g} seconds"
+        if self.memory_limit is None:
+            self.memory_limit = available_memory() // 2
+            self.found.more_memory = "without memory_limit= a report takes at most half of the free memory for this"
+
+    @property
+    def most_to_sum(self) -> int:
+        """Variables up to which sums over all networks are tried."""
+        if not self.is_default:
+            return LATTICE_LIMIT
+        return MOST_TO_SUM_ORDERS if isinstance(self.request.prior, OrderModular) else MOST_TO_SUM
+
+    @property
+    def tries_sums(self) -> bool:
+        return self.n_variables <= self.most_to_sum
 
     @property
     def n_variables(self) -> int:
@@ -71,18 +105,23 @@ class _Gathering:
         """The answer, or why there is none. Ctrl-C, or what ``on_progress`` raises, stops the whole run."""
         if self.run.stopped_by is not None:
             return Missing(WAS_INTERRUPTED)
-        left = self.run.seconds_left
+        left = self.clock.seconds_left
         own = Run(
             time_limit=None if left is None else left * share,
-            memory_limit=self.run.memory_limit,
+            memory_limit=self.memory_limit,
             threads=self.run.threads,
             on_progress=self.run.on_progress,
         )
         try:
             return question(own)
         except OutOfTime:
-            return Missing("the time limit came first, and exact sums have no partial answer")
-        except (TooLarge, ScoreError, ConstraintError) as error:
+            return Missing(
+                _joined("the time limit came first, and exact sums have no partial answer", self.found.more_time)
+            )
+        except TooLarge as error:
+            is_of_memory = "allowed by memory_limit" in str(error)
+            return Missing(_joined(_as_reason(error), self.found.more_memory if is_of_memory else ""))
+        except (ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
         except BaseException as error:
             if not isinstance(error, KeyboardInterrupt) and error is not own.stopped_by:
@@ -103,7 +142,7 @@ class _Gathering:
         make: Any = ClassList if lists_classes(request.kind, request.prior, request.constraints) else NetworkList
         found: BestList[Any] = list_of(make, request, Wanted("The list", most=self.k), run)
         if not len(found) and found.proof.status is Status.STOPPED:
-            raise ScoreError("the limit came before the first of them was certain")
+            raise ScoreError(_joined("the limit came before the first of them was certain", self.found.more_time))
         return found
 
     def sum_up(self) -> None:
@@ -117,14 +156,14 @@ class _Gathering:
             note_sums(self.found, found)
 
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
-        n, most = self.n_variables, MOST_TO_SUM
+        n, most = self.n_variables, self.most_to_sum
         require_summable(n)
-        if isinstance(self.request.prior, OrderModular):
-            most = MOST_ORDER_PATHS if paths else MOST_TO_SUM_ORDERS
-        if run.time_limit is None and n > most:
+        if self.is_default and paths and isinstance(self.request.prior, OrderModular):
+            most = MOST_ORDER_PATHS
+        if n > most:
             raise TooLarge(
-                f"sums over all networks of {n} variables take long; give a time limit to have them tried, or "
-                f"use at most {most} variables"
+                f"sums over all networks of {n} variables take long; budget= (in seconds) has them tried, or use at "
+                f"most {most} variables"
             )
         return network_posteriors(
             self._scores(run),
@@ -174,6 +213,11 @@ def average_over_list(found: Gathered, why: Missing) -> None:
         found.paths = AveragedMatrix(path_matrix(listed), said, exact=False)
     except TooLarge as error:
         found.paths = Missing(_as_reason(error))
+
+
+def _joined(reason: str, option: str) -> str:
+    """Why something is left out, and the option that brings it."""
+    return f"{reason}; {option}" if option else reason
 
 
 def _as_reason(error: Exception) -> str:

@@ -67,7 +67,7 @@ def _intro(found: Gathered, weights: Weights, listed: BestList[Any]) -> list[Htm
             "whose direction all its networks agree, lines are edges that can point either way. The share counts every "
             "network of a class, so that a large class can weigh more than one that scores better. "
         )
-    return [paragraph(start, _covered(weights)), paragraph(_completeness(listed), class_="muted")]
+    return [paragraph(start, _covered(weights)), paragraph(_completeness(found, listed), class_="muted")]
 
 
 def _covered(weights: Weights) -> str:
@@ -76,12 +76,12 @@ def _covered(weights: Weights) -> str:
     return f"Together they hold {percent(weights.covered)} of the whole posterior probability."
 
 
-def _completeness(listed: BestList[Any]) -> str:
+def _completeness(found: Gathered, listed: BestList[Any]) -> str:
     if listed.proof.status is Status.PROVED:
         return "Proved: none that is left out scores more than the last one here."
     return (
         f"The search was stopped ({listed.proof.limit}). Everything that scores above {number(listed.floor)} is in the "
-        "list; below that there may be others."
+        "list; below that there may be others." + (f" {found.more_time}." if found.more_time else "")
     )
 
 

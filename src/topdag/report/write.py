@@ -34,6 +34,7 @@ def write_report(
     prior: Prior | None = None,
     title: str | None = None,
     time_limit: float | None = None,
+    budget: float | None = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
@@ -44,9 +45,10 @@ def write_report(
 
     ``content``: scores, or a table, frame, array or path, with all that a question takes; and answers that are there
     already, which are not asked for again. Only with answers, the page shows just these. Under a ``prior``, or a score
-    that is not the same for all networks of a class, the list is one of networks. What cannot be had within the limits
-    is left out, and the page says why; Ctrl-C leaves out the rest, and so does what ``on_progress`` raises, which is
-    then raised when the page is written.
+    that is not the same for all networks of a class, the list is one of networks. ``budget``: seconds for the list and
+    the probabilities, a minute unless it or ``time_limit`` is given; they take at most half of the free memory unless
+    ``memory_limit`` is given. What cannot be had within the limits is left out, and the page says why; Ctrl-C leaves
+    out the rest, and so does what ``on_progress`` raises, which is then raised when the page is written.
 
     >>> write_report("asia.html", "asia.csv", k=10)
     """
@@ -54,6 +56,8 @@ def write_report(
         raise ScoreError(f"The first argument names the page to write and ends in .html, not {path!r}.")
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= LARGEST_K:
         raise ScoreError(f"k must be a whole number from 1 to {LARGEST_K:,}, not {k!r}.")
+    if budget is not None:
+        Run(time_limit=budget)  # refuses what is no number of seconds
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     parts = [part for part in content if isinstance(part, PARTS)]
     sources = [part for part in content if not isinstance(part, PARTS)]
@@ -62,7 +66,7 @@ def write_report(
     request = Request.about(sources[0], kind, about, prior) if sources else None
     found = _known(parts, request)
     if request is not None:
-        gather(request, k, run, known=found)
+        gather(request, k, run, budget=budget, known=found)
     write_page(path, found, title or title_of(sources[0] if sources else None))
     if run.stopped_by is not None and not isinstance(run.stopped_by, KeyboardInterrupt):
         raise run.stopped_by  # the page has what was known when on_progress raised it

@@ -11,11 +11,12 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.run import Run, shown_bytes
+from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
-from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, scatter_of
+from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
 from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
 from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
 

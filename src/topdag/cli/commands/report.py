@@ -31,7 +31,7 @@ from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.questions.request import Request
 from topdag.report.gathered import Gathered, Missing
-from topdag.report.gathering import MOST_TO_SUM, gather
+from topdag.report.gathering import DEFAULT_BUDGET, MOST_TO_SUM, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, PAGE_SUFFIXES, title_of, write_page
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
 
@@ -51,11 +51,12 @@ same for all networks of a class, the list is one of networks."""
 ENDING = f"""\
 costs:
   Those of topdag best, topdag list --classes and topdag paths together; on two cores 8 variables take a
-  second, 17 two, 20 half a minute or less. A --time-limit is shared: half of what is left for the best network,
-  half of the rest for the list, or all where nothing can come after it (no list above {SEARCH_LIMIT} variables, no
-  sums above {LATTICE_LIMIT}). Without one, probabilities are summed up to {MOST_TO_SUM} variables; beyond
-  they are averages over the list, and the page says so. A page always comes out: what could not be had
-  is left out, and the page says why.
+  second, 17 two, 20 half a minute or less. The list and the probabilities have a --budget of {DEFAULT_BUDGET:g}
+  seconds together, and at most half of the free memory unless --memory-limit is given. A --time-limit is
+  shared: half of what is left for the best network, half of the rest for the list, or all where nothing
+  can come after it (no list above {SEARCH_LIMIT} variables, no sums above {LATTICE_LIMIT}). Without either option
+  probabilities are summed up to {MOST_TO_SUM} variables; beyond they are averages over the list. A page always
+  comes out: what could not be had is left out, and the page says why and which option brings it.
 
 examples:
   topdag report asia.csv -o asia.html
@@ -85,6 +86,12 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--time-limit", type=seconds, metavar="S", help="stop after about S seconds and write what is known by then"
     )
+    parser.add_argument(
+        "--budget",
+        type=seconds,
+        metavar="S",
+        help=f"seconds for the list and the probabilities; default {DEFAULT_BUDGET:g}, or what --time-limit leaves",
+    )
     add_keep(parser)
     add_constraints(parser)
     add_score(parser)
@@ -98,7 +105,7 @@ def make_report(args: Namespace) -> Exit:
     to = target(args.output, PAGE_SUFFIXES, (args.file,))
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        found = gather(_asked(args), args.k, run)
+        found = gather(_asked(args), args.k, run, budget=args.budget)
     name = "standard input" if args.file == STANDARD_INPUT else title_of(args.file)
     write_page(to, found, args.title or name)
     if not args.quiet:

@@ -16,9 +16,10 @@ import numpy as np
 from topdag._core import CellKind, MinorFormula, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
+from topdag.data.groups import numbers_of, rows_by_state
 from topdag.errors import NotAllowed, ScoreError
 from topdag.scoring.kinds.base import ScoreKind, coded
-from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, numbers_of, rows_by_state, scatter_of
+from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
 
 if TYPE_CHECKING:
     from topdag.data.table import Table

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topdag._core import Limits, MinorFormula, Scatter, score_minors
-from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
+from topdag.data.groups import numbers_of
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -19,23 +19,8 @@ MOST_TRIED = 22
 """Of more columns, not every set of few is tried beforehand."""
 
 
-def numbers_of(table: Table, columns: Sequence[int]) -> Floats:
-    """The numbers of these continuous columns."""
-    place = {table.index(name): i for i, name in enumerate(table.continuous)}
-    return np.ascontiguousarray(table.numbers[[place[v] for v in columns]])
-
-
 def scatter_of(table: Table, columns: Sequence[int]) -> Scatter:
     return Scatter(numbers_of(table, columns), table.weights)
-
-
-def rows_by_state(table: Table, discrete: Sequence[int]) -> list[Integers]:
-    """The distinct rows of each state of these columns that occurs."""
-    key = np.zeros(table.n_distinct, dtype=np.int64)
-    for v in discrete:
-        key = np.unique(key * int(table.arities[v]) + table.codes[v], return_inverse=True)[1]
-    order = np.argsort(key, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(key[order])) + 1)
 
 
 def is_degenerate(scatter: Scatter, variables: Sequence[int]) -> bool:

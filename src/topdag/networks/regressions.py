@@ -13,11 +13,10 @@ import numpy as np
 from topdag._util.arrays import Integers
 from topdag._util.brief import brief
 from topdag.data.convert import Reading, as_table
+from topdag.data.groups import numbers_of, rows_by_state
 from topdag.data.table import Table
 from topdag.errors import ScoreError
 from topdag.networks.network import Network
-from topdag.scoring.kinds.gaussian import MixedBIC
-from topdag.scoring.kinds.scatter import numbers_of, rows_by_state
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,16 @@ def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> di
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179
     """
-    table = as_table(source, MixedBIC.numbers, reading)
+    table = as_table(source, "auto", reading)
     if set(network.names) != set(table.names):
         raise ScoreError("The network must have the variables of the table: " + ", ".join(table.names) + ".")
-    return {name: _of_variable(table, table.index(name), network.parents[name]) for name in table.continuous}
+    return regressions_in(table, network)
+
+
+def regressions_in(table: Table, network: Network) -> dict[str, tuple[Regression, ...]]:
+    """The same of a table that may have more columns."""
+    of = [name for name in network.names if name in table.continuous]
+    return {name: _of_variable(table, table.index(name), network.parents[name]) for name in of}
 
 
 def _of_variable(table: Table, x: int, parents: tuple[str, ...]) -> tuple[Regression, ...]:
@@ -59,6 +64,12 @@ def _of_variable(table: Table, x: int, parents: tuple[str, ...]) -> tuple[Regres
     discrete = [v for v in columns if table.states[v]]
     continuous = [v for v in columns if not table.states[v]]
     return tuple(_fitted(table, x, discrete, continuous, rows) for rows in rows_by_state(table, discrete))
+
+
+def pooled(table: Table, name: str, parents: tuple[str, ...]) -> Regression:
+    """The regression on the continuous parents in all rows, whatever the discrete ones are."""
+    continuous = [table.index(parent) for parent in parents if parent in table.continuous]
+    return _fitted(table, table.index(name), [], continuous, np.arange(table.n_distinct))
 
 
 def _fitted(table: Table, x: int, discrete: list[int], continuous: list[int], rows: Integers) -> Regression:

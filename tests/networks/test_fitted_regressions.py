@@ -1,0 +1,132 @@
+"""Fitted networks of numbers and of mixed columns: densities against scores, samples, predictions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import topdag as td
+
+
+def mixed_frame(rows: int = 60) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    s, t = rng.choice(["low", "high"], rows), rng.choice([0, 1, 2], rows)
+    x = rng.normal(size=rows) + (s == "high")
+    y = 2 * x * (t == 1) - x + rng.normal(size=rows) + t
+    return pd.DataFrame({"s": s, "x": x, "t": t, "y": y})
+
+
+MIXED = td.Network(["s", "x", "t", "y"], {"x": ["s"], "t": ["s"], "y": ["x", "t"]})
+NUMBERS = td.Network(["a", "b", "c"], {"b": ["a"], "c": ["a", "b"]})
+
+
+def numbers_frame(rows: int = 40) -> pd.DataFrame:
+    rng = np.random.default_rng(4)
+    a = rng.normal(3, 2, rows)
+    b = 1 - 0.5 * a + rng.normal(0, 0.3, rows)
+    return pd.DataFrame({"a": a, "b": b, "c": a * 2 + b - 4 + rng.normal(0, 1.5, rows)})
+
+
+@pytest.mark.parametrize(("network", "frame"), [(MIXED, mixed_frame()), (NUMBERS, numbers_frame())])
+def test_likelihood_is_the_score_without_its_penalty(network: td.Network, frame: pd.DataFrame) -> None:
+    """MixedBIC takes (ln N)/2 off for each parameter of the maximum likelihood."""
+    table = td.Table(frame, continuous="auto")
+    states = {name: len(own) for name, own in zip(table.names, table.states, strict=True)}
+    parameters = 0
+    for name, parents in network.parents.items():
+        q = math.prod(states[parent] or 1 for parent in parents)
+        own = states[name] - 1 if states[name] else 2 + sum(not states[parent] for parent in parents)
+        parameters += own * q
+    kind = td.MixedBIC() if any(states.values()) else td.GaussianBIC()
+    expected = td.score(table, kind).of(network) + math.log(table.n_rows) / 2 * parameters
+    fitted = network.fit(table, ess=0)
+    assert fitted.log_likelihood(table) == pytest.approx(expected, rel=1e-9)
+    assert fitted.log_likelihood(frame) == pytest.approx(expected, rel=1e-9)
+    assert network.fit(frame, ess=0).log_likelihood(frame.to_dict("records")) == pytest.approx(expected, rel=1e-9)
+    assert fitted.log_density(frame).sum() == pytest.approx(expected, rel=1e-9)
+
+
+def test_density_is_that_of_the_normal_distribution() -> None:
+    """All edges: the regressions are the covariance of the table in other words."""
+    stats = pytest.importorskip("scipy.stats")
+    frame = numbers_frame()
+    normal = stats.multivariate_normal(frame.mean(), np.cov(frame.to_numpy().T, bias=True))
+    found = NUMBERS.fit(frame).log_density(frame.head(7))
+    assert found == pytest.approx(normal.logpdf(frame.head(7).to_numpy()), rel=1e-9)
+
+
+@pytest.mark.parametrize(("network", "frame"), [(MIXED, mixed_frame()), (NUMBERS, numbers_frame())])
+def test_samples_lead_back_to_what_they_were_drawn_from(network: td.Network, frame: pd.DataFrame) -> None:
+    fitted = network.fit(frame)
+    sample = fitted.sample(40_000, seed=1)
+    assert sample == fitted.sample(40_000, seed=1)
+    assert sample != fitted.sample(40_000, seed=2)
+    assert sample.names == network.names
+    again = network.fit(sample)
+    for name, own in fitted.regressions.items():
+        theirs = {tuple(one.given.items()): one for one in again.regressions[name]}
+        for one in own:
+            other = theirs[tuple(one.given.items())]
+            assert other.intercept == pytest.approx(one.intercept, abs=0.1)
+            assert other.variance == pytest.approx(one.variance, rel=0.1)
+            assert dict(other.coefficients) == pytest.approx(dict(one.coefficients), abs=0.1)
+    for name, table in fitted.tables.items():
+        assert np.abs(again.tables[name] - table).max() < 0.03
+
+
+def test_predictions_are_those_of_the_regression_or_the_table() -> None:
+    frame = mixed_frame()
+    fitted = MIXED.fit(frame)
+    by_state = {own.given["t"]: own for own in fitted.regressions["y"]}
+    new = pd.DataFrame({"t": [2, 0, 1], "x": [0.5, -1.0, 3.0]})
+    expected = [by_state[t].intercept + by_state[t].coefficients["x"] * x for t, x in zip(new.t, new.x, strict=True)]
+    assert fitted.predict("y", new) == pytest.approx(expected)
+    table = td.Table(frame, continuous="auto").to_frame()
+    likely = {s: group.value_counts().idxmax() for s, group in table.groupby("s")["t"]}
+    assert fitted.predict("t", {"s": ["high", "low"]}).tolist() == [likely["high"], likely["low"]]
+    assert fitted.predict("s", new).tolist() == [frame["s"].value_counts().idxmax()] * 3
+    numbers = numbers_frame()
+    assert NUMBERS.fit(numbers).predict("a", {"b": [1.0, 2.0]}) == pytest.approx([numbers["a"].mean()] * 2)
+
+
+def test_states_of_parents_that_do_not_occur_get_a_regression_over_all_rows() -> None:
+    frame = {"s": ["p", "p", "q", "q"], "t": ["u", "v", "u", "u"], "x": [0.0, 1.0, 2.0, 4.0]}
+    fitted = td.Network(["s", "t", "x"], {"x": ["s", "t"]}).fit(frame)
+    assert fitted.predict("x", {"s": ["q", "q"], "t": ["v", "u"]}) == pytest.approx([1.75, 3.0])
+    assert fitted.notes == (
+        "'x': 1 of 4 combinations of its parents' states do not occur; there a regression over all rows stands in.",
+    )
+    assert fitted.sample(50, seed=1).n_rows == 50
+
+
+def test_a_table_may_have_more_columns() -> None:
+    fitted = td.Network(["x", "y"], {"y": ["x"]}).fit(mixed_frame())
+    assert (fitted.names, dict(fitted.tables)) == (("x", "y"), {})
+    assert "y = " in str(fitted) and "2 variables, 1 edges, 2 continuous" in repr(fitted)
+    assert isinstance(td.Network(["s", "t"], {}).fit(mixed_frame()), td.FittedNetwork)
+
+
+@pytest.mark.parametrize(
+    ("ask", "reason"),
+    [
+        (lambda: td.Network(["s", "x"], {"s": ["x"]}).fit(mixed_frame()), "'s' is discrete, so it cannot have the con"),
+        (lambda: td.Network(["x", "z"], {}).fit(mixed_frame()), "There is no variable 'z'"),
+        (lambda: MIXED.fit(mixed_frame(), ess=-1), "ess must be a positive number"),
+        (lambda: MIXED.fit(mixed_frame()).predict("z", mixed_frame()), "There is no variable 'z'"),
+        (lambda: MIXED.fit(mixed_frame()).predict("y", {"t": [0, 1]}), "the rows lack the column 'x'"),
+        (lambda: MIXED.fit(mixed_frame()).predict("x", {"s": ["middle"]}), "middle"),
+        (
+            lambda: MIXED.fit(mixed_frame()).predict("y", {"t": [0], "x": ["high"]}),
+            "'x' should hold numbers",
+        ),
+        (lambda: MIXED.fit(mixed_frame()).predict("y", {"t": [0, 0], "x": [1.5, None]}), "'x' is missing in row"),
+        (lambda: MIXED.fit(mixed_frame()).sample(0, seed=1), "rows should be a whole number from 1 on"),
+    ],
+)
+def test_what_does_not_fit_is_refused(ask: Any, reason: str) -> None:
+    with pytest.raises(ValueError, match=reason):
+        ask()
