@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from topdag.data import delimited as text_cells
 from topdag.data import read as reading
+from topdag.data.convert import as_table
 from topdag.data.read import read_table
 from topdag.data.table import Table
 from topdag.errors import TableError
@@ -362,3 +363,21 @@ def test_zero_bytes_and_titles_come_with_what_to_do(read, refused):
     refused(content, 'the first in line 1; save the table as CSV, or if it is one, try encoding="utf-16-le"')
     assert read(content, encoding="utf-16-le").names == ("a", "b")
     refused("Our study 2024\n\na,b\n0,1\n", "line 3 of the file has 1 cell", "A title above the header must be deleted")
+
+
+def test_files_that_are_open(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("read,b\n0,1\n1,0\n")
+    with path.open("rb") as file:
+        assert read_table(file) == read_table(path)
+    assert read_table(io.BytesIO(gzip.compress(path.read_bytes()))) == read_table(path)
+    with path.open() as file, pytest.raises(TableError, match="open it in binary mode"):
+        read_table(file)
+    with pytest.raises(TableError, match="the file: there is only one column"):
+        read_table(io.BytesIO(b"a\n1\n"))
+
+
+def test_a_frame_with_a_column_called_read_is_no_file():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"read": [0, 1, 0, 1], "name": ["a", "b", "a", "b"]})
+    assert as_table(frame) == Table(frame)

@@ -55,7 +55,7 @@ def as_table(
     continuous = said.pop("continuous", None)
     continuous = numbers if continuous is None or numbers == "all" else continuous
     options = Options(**said, continuous=continuous, or_else=or_else)
-    if isinstance(source, str | os.PathLike) or hasattr(source, "read"):
+    if isinstance(source, str | os.PathLike) or hasattr(type(source), "read"):  # a frame may have such a column
         from topdag.data.read import table_at, text_format
 
         return table_at(source, text_format(**of_file), options)

@@ -80,12 +80,13 @@ def text_format(
 
 def table_at(path: Source, how: TextFormat, options: Options) -> Table:
     """The table in a file; what is wrong is told with its name."""
-    if not isinstance(path, str | PathLike) and not hasattr(path, "read"):
+    is_open = hasattr(type(path), "read")
+    if not isinstance(path, str | PathLike) and not is_open:
         raise TableError(f"read_table() takes the name of a file, not {path!r}; Table() takes what is in memory")
     try:
         return table_of_file(path, how, replace(options, text=how))
     except TableError as error:
-        error.args = (f"{getattr(path, 'name', 'the file') if hasattr(path, 'read') else path}: {error}",)
+        error.args = (f"{getattr(path, 'name', 'the file') if is_open else path}: {error}",)
         raise
 
 
