@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from topdag.answers.results import Status
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
@@ -105,7 +106,9 @@ def make_report(args: Namespace) -> Exit:
     target = _target(args)
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        found = gather(_asked(args), args.k, run, budget=args.budget)
+        asked = _asked(args)
+        mention_advice(asked, "best", run, quiet=args.quiet)
+        found = gather(asked, args.k, run, budget=args.budget)
     write_page(target, found, args.title or title_of(args.file))
     if not args.quiet:
         say(_said(args.output, found))
