@@ -9,7 +9,6 @@ import pytest
 from cli_runs import Topdag
 
 import topdag as td
-from topdag.cli import advice
 from topdag.cli.command import Exit
 
 
@@ -47,11 +46,6 @@ def test_where_all_is_well_nothing_is_said(topdag: Topdag, wide: Path, asia: Pat
 def test_what_cannot_be_answered_is_refused_once(topdag: Topdag, wide: Path) -> None:
     ran = topdag("best", wide, "--prior", "order-modular")
     assert ran.code == Exit.TOO_LARGE and "plan" not in ran.err
-
-
-def test_few_columns_are_not_planned(topdag: Topdag, asia: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(advice, "plan", None)
-    assert topdag("best", asia).code == 0
 
 
 def test_advice_names_what_the_question_takes(wide: Path) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from topdag._util.run import Run
 from topdag.cli.output import labelled
 from topdag.cli.streams import mention
 from topdag.cli.wording import in_options
-from topdag.questions.plan import NONE, Plan, plan
 from topdag.questions.request import Request
+
+if TYPE_CHECKING:
+    from topdag.questions.plan import Plan
 
 SHORT = 20
 """Columns up to which nothing takes long, or much memory."""
@@ -18,6 +22,8 @@ def mention_advice(request: Request, question: str, run: Run, *, quiet: bool) ->
     cannot be answered at all the question itself refuses, at once."""
     if quiet or request.table is None or request.kind is None or request.table.n_variables <= SHORT:
         return
+    from topdag.questions.plan import NONE, plan  # small questions open only what they need
+
     planned = plan(
         request.table,
         request.kind,
