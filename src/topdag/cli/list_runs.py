@@ -11,6 +11,7 @@ from topdag._core import Listed
 from topdag._util.run import Run
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
 from topdag.cli.list_text import ListRequest, count_text, list_text
@@ -88,6 +89,7 @@ def _asked(args: Namespace, wanted: ListRequest, run: Run) -> Request:
             table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args)
         )
     run.timed("reading", 0.0)
+    mention_advice(request, "list" if wanted.factor is None else "within", run, quiet=args.quiet)
     return request
 
 

@@ -110,8 +110,8 @@ class Plan:
             f"engine     {self.engine}: {self.reason}",
         ]
         takes = [
-            f"time       {self._time()}",
-            f"memory     {self._about}{shown_bytes(self.memory)}{self._remark}",
+            f"time       {self.time_in_words}",
+            f"memory     {self.memory_in_words}",
         ]
         advice = [f"advice     {self.advice}"] if self.advice else []
         notes = [f"note       {note}" for note in self.notes]
@@ -138,7 +138,12 @@ class Plan:
             return ", more than there is"
         return " on, as the data make it" if self._is_open else ""
 
-    def _time(self) -> str:
+    @property
+    def memory_in_words(self) -> str:
+        return f"{self._about}{shown_bytes(self.memory)}{self._remark}"
+
+    @property
+    def time_in_words(self) -> str:
         if self.seconds is not None:
             parts = f" (scoring {_duration(self.scoring)}, then {_duration(self.search)})" if self.seconds >= 1 else ""
             return f"about {_duration(self.seconds)}{parts}"

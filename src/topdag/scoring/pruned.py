@@ -95,7 +95,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        advice = "Give max_parents, a smaller factor or fewer columns."
+        less = "max_parents" if task.keep == Pruning() else "max_parents, a smaller factor"
+        advice = f"Give {less} or fewer columns."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError, search_costs
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
@@ -111,6 +112,7 @@ def find_best(args: Namespace) -> Exit:
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
         asked = _asked(args, run)
+        mention_advice(asked, "best", run, quiet=args.quiet)
         answer, code = answer_and_exit(asked, run)
     try:
         _write(answer, asked.table, outputs)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from topdag.answers.results import Status
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
@@ -105,7 +106,9 @@ def make_report(args: Namespace) -> Exit:
     to = target(args.output, PAGE_SUFFIXES, (args.file,))
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        found = gather(_asked(args), args.k, run, budget=args.budget)
+        asked = _asked(args)
+        mention_advice(asked, "best", run, quiet=args.quiet)
+        found = gather(asked, args.k, run, budget=args.budget)
     name = "standard input" if args.file == STANDARD_INPUT else title_of(args.file)
     write_page(to, found, args.title or name)
     if not args.quiet:

@@ -1,0 +1,56 @@
+"""What a plan knows is said before a long run begins, and refusals advise what the question takes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli_runs import Topdag
+
+import topdag as td
+from topdag.cli.command import Exit
+
+
+@pytest.fixture
+def wide(tmp_path: Path) -> Path:
+    rows = np.random.default_rng(1).integers(0, 3, (100, 40)).astype(str)
+    path = tmp_path / "wide.csv"
+    path.write_text("\n".join([",".join(f"v{v}" for v in range(40)), *map(",".join, rows)]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("command", [["best"], ["list", "-k", 2], ["within", "--factor", 2]])
+def test_what_does_not_fit_is_said_before_it_is_tried(topdag: Topdag, wide: Path, command: list[object]) -> None:
+    options = ["--score", "bic", "--memory-limit", "100KB"]
+    ran = topdag(command[0], wide, *command[1:], *options)
+    assert ran.code == Exit.TOO_LARGE
+    first, _, refusal = ran.err.partition("topdag: ")
+    assert "more than there is" in first and "limit the parents (--max-parents)" in first
+    assert "--max-parents" in refusal
+    quiet = topdag(command[0], wide, *command[1:], *options, "--quiet")
+    assert quiet.err.startswith("topdag: ")
+
+
+def test_a_run_that_may_be_long_begins_with_advice(topdag: Topdag, wide: Path) -> None:
+    ran = topdag("best", wide, "--time-limit", 0)
+    assert ran.err.startswith("plan   Memory from")
+    assert "may be long" in " ".join(ran.err.split()) and "use BIC" in " ".join(ran.err.split())
+
+
+def test_where_all_is_well_nothing_is_said(topdag: Topdag, wide: Path, asia: Path) -> None:
+    assert topdag("best", wide, "--max-parents", 1).err == ""
+    assert topdag("best", asia).err == ""
+
+
+def test_what_cannot_be_answered_is_refused_once(topdag: Topdag, wide: Path) -> None:
+    ran = topdag("best", wide, "--prior", "order-modular")
+    assert ran.code == Exit.TOO_LARGE and "plan" not in ran.err
+
+
+def test_advice_names_what_the_question_takes(wide: Path) -> None:
+    """A factor is for lists."""
+    with pytest.raises(td.TooLarge, match=r"needs .* Give max_parents or fewer columns\."):
+        td.score(wide, td.BIC(), keep="best", memory_limit="100KB")
+    with pytest.raises(td.TooLarge, match=r"Give max_parents, a smaller factor or fewer columns\."):
+        td.score(wide, td.BIC(), keep=td.Within(20), memory_limit="100KB")
