@@ -1023,3 +1023,26 @@ def score_minors(scatter: Scatter, formula: MinorFormula, most: int, limits: Lim
     """
     Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """
+
+class ParentRules:
+    """
+    What parents one variable may have; among: one of these, if there are any.
+    """
+
+    def __init__(self, must: int, may: int, least: int, most: int, among: Sequence[int]) -> None: ...
+
+class DataClimb:
+    """A good network from the data, better the longer it goes on."""
+
+    def __init__(self, table: object, question: PruningQuestion, rules: Sequence[ParentRules], before: Sequence[int], seed: int) -> None: ...
+
+    def go_on(self, work: float) -> None: ...
+
+    @property
+    def score(self) -> float:
+        """Minus infinity: none yet."""
+
+    @property
+    def parents(self) -> list[int]: ...
+
+def climb_bytes(table: CodedTable) -> float: ...
