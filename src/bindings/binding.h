@@ -49,6 +49,7 @@ void bind_branching(nb::module_& m);
 void bind_path_flow(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
 void bind_reading(nb::module_& m);
+void bind_climbing(nb::module_& m);
 
 template <class T>
 using ArrayIn = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;

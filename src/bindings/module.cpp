@@ -40,4 +40,5 @@ NB_MODULE(_core, m) {
     topdag::bind_path_flow(m);
     topdag::bind_gaussian_sets(m);
     topdag::bind_reading(m);
+    topdag::bind_climbing(m);
 }

@@ -2,6 +2,7 @@
 #include "binding.h"
 
 #include "bitset_arrays.h"
+#include "pruning_checks.h"
 #include "scoring/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
@@ -9,15 +10,6 @@
 namespace topdag {
 
 namespace {
-
-void check_question(const PyTable& table, const PruningQuestion& question, int most = 64) {
-    const int n = table.view.n_variables();
-    require(n <= most, "too many variables");
-    require(question.max_parents >= 0 && question.max_parents <= most, "a number of parents");
-    const std::size_t n_below = question.below.empty() ? 0 : static_cast<std::size_t>(n);
-    require(question.below_of.size() == n_below, "one function a variable");
-    for (int f : question.below_of) require(f >= 0 && f < static_cast<int>(question.below.size()), "no such function");
-}
 
 void check_must(int n, const std::vector<WideSet>& must, int max_parents) {
     require(must.empty() || static_cast<int>(must.size()) == n, "one set a variable");
@@ -37,7 +29,7 @@ void bind_grid_scores(nb::module_& m, const char* name) {
         name,
         [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
            const typename SetArrays<Set>::In& sets) {
-            check_question(t, question, static_cast<int>(8 * sizeof(Set)));
+            check_question(t.view, question, static_cast<int>(8 * sizeof(Set)));
             const std::vector<Set> listed = sets_from<Set>(sets);
             for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
             int grid = 0;
@@ -85,7 +77,7 @@ void bind_pruned_scores(nb::module_& m) {
     m.def(
         "score_pruned",
         [](const PyTable& t, const PruningQuestion& question, bool stop_when_dense, const Watch& watch) {
-            check_question(t, question);
+            check_question(t.view, question);
             return found_or_none(watched(watch, [&](Limits& limits) {
                 return score_pruned(t.view, question, stop_when_dense, limits);
             }));
@@ -95,7 +87,7 @@ void bind_pruned_scores(nb::module_& m) {
         "score_layers",
         [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in,
            const Watch& watch) {
-            check_question(t, question, 128);
+            check_question(t.view, question, 128);
             const std::vector<WideSet> must = sets_from<WideSet>(must_in);
             check_must(t.view.n_variables(), must, question.max_parents);
             require(question.k == 0, "k better subsets are not counted in layers");

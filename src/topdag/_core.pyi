@@ -1028,3 +1028,26 @@ def cut_into_cells(text: bytes, separator: str, wanted: Sequence[bool], first_li
     """
     For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.
     """
+
+class ParentRules:
+    """
+    What parents one variable may have; among: one of these, if there are any.
+    """
+
+    def __init__(self, must: int, may: int, least: int, most: int, among: Sequence[int]) -> None: ...
+
+class DataClimb:
+    """A good network from the data, better the longer it goes on."""
+
+    def __init__(self, table: object, question: PruningQuestion, rules: Sequence[ParentRules], before: Sequence[int], seed: int) -> None: ...
+
+    def go_on(self, work: float) -> None: ...
+
+    @property
+    def score(self) -> float:
+        """Minus infinity: none yet."""
+
+    @property
+    def parents(self) -> list[int]: ...
+
+def climb_bytes(table: CodedTable) -> float: ...

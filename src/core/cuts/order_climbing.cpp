@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/draws.h"
+#include "families/order_moves.h"
 
 namespace topdag {
 
@@ -42,47 +43,13 @@ private:
         return found == CandidatesOf<Set>::no_family ? missing_ : found;
     }
 
-    // Follows v through the order by swaps of neighbours; only the two that swap change their costs.
     bool move_to_best(std::vector<int>& order, int v) const {
-        const int n = static_cast<int>(order.size());
         const int from = static_cast<int>(std::find(order.begin(), order.end(), v) - order.begin());
-        Set before = 0;
-        for (int i = 0; i < from; ++i) before |= only<Set>(order[i]);
-        const double own = cost(v, before);
-        int best_place = from;
-        double best_change = 0.0;
-        const auto consider = [&](int place, double change) {
-            if (change < best_change) {
-                best_change = change;
-                best_place = place;
-            }
-        };
-        double others = 0.0;
-        Set seen = before;
-        for (int i = from + 1; i < n; ++i) {
-            const int w = order[i];
-            others += cost(w, seen) - cost(w, seen | only<Set>(v));
-            seen |= only<Set>(w);
-            consider(i, others + cost(v, seen) - own);
-        }
-        others = 0.0;
-        seen = before;
-        for (int i = from - 1; i >= 0; --i) {
-            const int w = order[i];
-            seen &= ~only<Set>(w);
-            others += cost(w, seen | only<Set>(v)) - cost(w, seen);
-            consider(i, others + cost(v, seen) - own);
-        }
-        if (best_place == from) return false;
-        move(order, from, best_place);
+        const auto own_cost = [this](int w, Set before) { return cost(w, before); };
+        const BestPlace best = best_place<Set>(order, from, own_cost, [](int, int) { return true; });
+        if (best.place == from) return false;
+        move_to(order, from, best.place);
         return true;
-    }
-
-    static void move(std::vector<int>& order, int from, int to) {
-        if (from < to)
-            std::rotate(order.begin() + from, order.begin() + from + 1, order.begin() + to + 1);
-        else
-            std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
     }
 
     const CandidatesOf<Set>& candidates_;

@@ -64,6 +64,7 @@ class Run:
         self.best: float | None = None
         self.bound: float | None = None
         self.stopped_by: BaseException | None = None
+        self.meanwhile: Callable[[], object] | None = None  # called with each tick
 
     def _shown(self, wanted: bool | None) -> Callable[[Progress], object] | None:
         """A line that shows how things stand, wiped when this run is over."""
@@ -119,6 +120,8 @@ class Run:
                 self.on_progress(progress)
             except BaseException as error:
                 self.stop(error)
+        if self.meanwhile is not None and not self.is_over:
+            self.meanwhile()
         return self.stopped_by is not None
 
     def answer(self, find: Callable[[], Result], known: Callable[[Result], str]) -> Result:

@@ -145,7 +145,7 @@ Fitted: TypeAlias = FittedNetwork | FittedRegressions
 
 def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
     """See ``Network.fit``."""
-    table = as_table(source, "auto", reading)
+    table = as_table(source, None if "discretize" in reading else "auto", reading)  # floats stay numbers, or are cut
     is_of_states = not set(network.names) & set(table.continuous)
     return fit_network(network, table, ess) if is_of_states else fit_regressions(network, table, ess)
 

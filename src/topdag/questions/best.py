@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Unpack
@@ -16,6 +17,7 @@ from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again
+from topdag.questions.first_network import FirstNetwork, can_climb, scored_network
 from topdag.questions.request import (
     SECONDS_FOR_A_LAST_LOOK,
     About,
@@ -33,6 +35,9 @@ from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, nam
 from topdag.search.greedy import climb
 from topdag.search.lattice import best_on_all_sets, plan_block_lattice
 from topdag.search.precedence_lists import placed_lists
+
+MANY_FAMILIES = 10_000
+"""Lists of so many are searched for long, so it pays to begin with a good network."""
 
 
 @brief
@@ -109,7 +114,7 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
     request, prior = trail.request, trail.request.prior
     decision = decide(request, Question.BEST)
     if trail.scores is None:
-        trail.scores = _scored(request, decision, run)
+        trail.scores = _scored(trail, decision, run)
         if trail.scores is not None:
             decision = decide_again(decision, request, Question.BEST, trail.scores)
     trail.engine, trail.reason = decision.engine.value, decision.reason
@@ -143,8 +148,9 @@ def _by_families(trail: Trail, scores: Scores, decision: Decision, run: Run) -> 
     return _answer(trail, run, scores.network(found.masks), Status.PROVED, None)
 
 
-def _scored(request: Request, decision: Decision, run: Run) -> Scores | None:
-    """What cannot be answered is not scored either."""
+def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
+    """What cannot be answered is not scored either. Meanwhile a network is looked for, if that was decided."""
+    request = trail.request
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
@@ -156,7 +162,14 @@ def _scored(request: Request, decision: Decision, run: Run) -> Scores | None:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
-    return scores_of(request, run, decision.keep, decision.form)
+    if not decision.climbs:
+        return scores_of(request, run, decision.keep, decision.form)
+    trail.first = FirstNetwork(request, run)
+    run.meanwhile = trail.first.meanwhile
+    try:
+        return scores_of(request, run, decision.keep, decision.form)
+    finally:
+        run.meanwhile = None
 
 
 def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
@@ -220,13 +233,12 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
         raise ScoreError(
             "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one."
         )
-    start = None if request.start is None else scores.masks_of(request.start)
+    starts = _starts(trail, scores, run)
     store = scores.store.listed
     if scores.rest is not None and scores.compiled is not None:
-        trail.placed = placed_lists(store, scores.order)
-        obeys = start is not None and scores.rest.allows(start)
-        store, start = trail.placed.store, trail.placed.within(start) if start is not None and obeys else None
-    standing = trail.standing = begin(store, run, start)
+        placed = trail.placed = placed_lists(store, scores.order)
+        store, starts = placed.store, [placed.within(start) for start in starts if scores.rest.allows(start)]
+    standing = trail.standing = begin(store, run, starts)
     bound = request.bound or OrderBound.CLUSTER
     finished = search_best(standing, run, checkpoint=request.checkpoint, engine=engine, bound=bound)
     trail.engine = f"{trail.engine}: {standing.method}"
@@ -237,23 +249,31 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     return _answer(trail, run, scores.network(trail.standing_masks), Status.PROVED, None)
 
 
+def _starts(trail: Trail, scores: Scores, run: Run) -> list[Sequence[int]]:
+    """Networks to begin with: one that was given, and one from the data where the search may be long."""
+    given = trail.request.start
+    starts: list[Sequence[int]] = [] if given is None else [scores.masks_of(given)]
+    if trail.first is not None and scores.n_families >= MANY_FAMILIES:
+        trail.first.complete(run)
+        if trail.first.first is not None:
+            starts.append(trail.first.first)
+    return starts
+
+
 def _stopped(trail: Trail, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
     if trail.standing is not None and trail.standing.score_bound == -math.inf:
         return _answer(trail, run, None, Status.INFEASIBLE, None)  # seen before the search was stopped
     limit = run.limit if trail.standing is None else trail.standing.limit or run.limit
     met = trail.standing_masks
-    if met is not None and trail.scores is not None:
-        return _answer(trail, run, trail.scores.network(met), Status.STOPPED, limit)
-    return _answer(trail, run, _better(trail, _quick_network(trail)), Status.STOPPED, limit)
+    found = _quick_network(trail) if met is None or trail.scores is None else trail.scores.network(met)
+    return _answer(trail, run, _better(trail, found), Status.STOPPED, limit)
 
 
-def _better(trail: Trail, quick: Network | None) -> Network | None:
-    """The better of the network given to begin with and one found quickly."""
-    given = _given_network(trail)
-    if given is None or quick is None:
-        return given or quick
-    return given if trail.score_of(given) > trail.score_of(quick) else quick
+def _better(trail: Trail, found: Network | None) -> Network | None:
+    """The best of a network that was found, the one given to begin with and the one from the data."""
+    known = [found, _given_network(trail), None if trail.first is None else trail.first.network]
+    return max((network for network in known if network is not None), key=trail.score_of, default=None)
 
 
 def _given_network(trail: Trail) -> Network | None:
@@ -276,11 +296,7 @@ def _given_network(trail: Trail) -> Network | None:
     most = trail.request.max_parents
     if most is not None and any(len(own) > most for own in start.parents.values()):
         return None
-    values = {
-        name: kind.local(table, table.index(name), sorted(table.index(p) for p in start.parents[name]))
-        for name in table.names
-    }
-    return Network(table.names, start.parents, values)
+    return scored_network(table, kind, start.parents)
 
 
 def _answer(trail: Trail, run: Run, network: Network | None, status: Status, limit: Stop | None) -> Answer:
@@ -300,8 +316,14 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
 
 
 def _quick_network(trail: Trail) -> Network | None:
+    """Found in a last look; None where there is one from the data."""
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     scores, table, kind = trail.scores, trail.request.table, trail.request.kind
+    if scores is None and kind is not None and can_climb(kind):
+        trail.first = trail.first or FirstNetwork(trail.request, last_look)
+        trail.first.complete(last_look)
+    if trail.first is not None and trail.first.masks is not None:
+        return None
     if scores is not None:
         n = len(scores.columns)
         start = [own.must for own in scores.compiled.families] if scores.compiled is not None else None

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
+from topdag.questions.first_network import can_climb
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
@@ -54,10 +55,11 @@ SEVERAL = "constraints speak of several variables at once"
 @dataclass(frozen=True)
 class Decision(Choice):
     """What answers, and why. ``form``, ``keep``: how the table is scored, and for what; None where there are scores
-    already."""
+    already. ``climbs``: whether a network is looked for in the data meanwhile, for answers that cannot wait."""
 
     form: Choice | None = None
     keep: Keep | None = None
+    climbs: bool = False
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,9 @@ def decide(request: Request, question: Question) -> Decision:
     known = _Known(len(columns), is_listed, by_lists and keep is None, compiled)
     chosen = _engine(request, question, known)
     is_search = chosen.engine is Engine.SEARCH and request.engine is None
-    return Decision(chosen.engine, form.reason if is_search else chosen.reason, chosen.n_ideals, form, keep)
+    reason = form.reason if is_search else chosen.reason
+    climbs = by_lists and question is Question.BEST and can_climb(kind)
+    return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
 
 
 def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:

@@ -26,10 +26,11 @@ from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
+    from topdag.questions.first_network import FirstNetwork
     from topdag.search.precedence_lists import PlacedLists
     from topdag.search.relaxation import Known
 
-SECONDS_FOR_A_LAST_LOOK = 0.5
+SECONDS_FOR_A_LAST_LOOK = 0.25
 """How long a stopped search may still take to find a network to show, and again for a bound."""
 
 
@@ -114,7 +115,8 @@ class Trail:
     """What is known on the way to an answer. Under a prior that factors over families, ``scores`` hold both.
 
     ``most``: no network scores more, on the grid; ``counted``: what was counted on the way; ``placed``: what
-    ``standing`` speaks of, where some variables always come before others.
+    ``standing`` speaks of, where some variables always come before others; ``first``: a network found from the data,
+    where one was looked for.
     """
 
     request: Request
@@ -126,6 +128,7 @@ class Trail:
     counted: Mapping[str, int] | None = None
     most: float = math.inf
     placed: PlacedLists | None = None
+    first: FirstNetwork | None = None
 
     def __post_init__(self) -> None:
         self.scores = self.scores or self.request.scores

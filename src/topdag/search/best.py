@@ -33,9 +33,12 @@ FIRST_SETS = 20_000
 BYTES_PER_SET_OF_ORDERS = 60
 
 
-def begin(store: ListStore, run: Run, start: Sequence[int] | None = None) -> Known:
-    """What is known before the search, with a network to start from."""
-    return known_from(store, run, None, None if start is None else listed_network(store, start))
+def begin(store: ListStore, run: Run, starts: Sequence[Sequence[int]] = ()) -> Known:
+    """What is known before the search, with networks to start from."""
+    known = Known(store, run)
+    for start in starts:
+        known_from(store, run, known, listed_network(store, start))
+    return known
 
 
 def listed_network(store: ListStore, masks: Sequence[int]) -> Incumbent | None:

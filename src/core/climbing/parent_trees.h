@@ -1,0 +1,81 @@
+// parent_trees.h: good parents of a variable among those before it, grown one by one and then shrunk, each step that
+// gains most first [Andrews et al. 2023: grow-shrink trees].
+//
+// What was grown is kept as a tree: which parent comes next depends only on those already there and on which others may
+// come, so that orders which agree so far share the way.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "climbing/family_counts.h"
+
+namespace topdag {
+
+// What parents one variable may have: all of `must`, none outside `may`, so many.
+struct ParentRules {
+    WideSet must;
+    WideSet may;
+    int least;
+    int most;
+    std::vector<WideSet> among;  // one of these, where there are any
+};
+
+struct ScoredParents {
+    double score;  // hopeless where no parents among those before satisfy the rules
+    WideSet parents;
+};
+
+class ParentTrees {
+public:
+    static constexpr double hopeless = -1e12;  // worse than any score, yet sums of such numbers stay useful
+
+    ParentTrees(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules);
+
+    int n_variables() const { return static_cast<int>(rules_.size()); }
+    const ParentRules& rules(int x) const { return rules_[x]; }
+
+    // So much work, beside what is done: growing and shrinking, and what is charged for going through what is known.
+    void allow(double work) { allowed_ = this->work() + work; }
+    void charge(double work) { charged_ += work; }
+    double work() const { return counts_.work() + charged_; }
+    bool is_exhausted() const { return work() >= allowed_; }
+
+    // Parents of x within a set; none when the work allowed is done.
+    std::optional<ScoredParents> best_within(int x, WideSet within);
+
+    // ---- The trees themselves
+
+    struct Branch { int p; std::int32_t child; double score; };
+    struct Node {
+        ScoredParents own;
+        std::vector<Branch> branches;  // with one parent more, best first: those that gain, or all while there must be more
+        ScoredParents shrunk;
+        bool is_grown = false;
+        bool is_shrunk = false;
+    };
+    std::int32_t root(int x);
+    std::int32_t child(std::int32_t node, std::size_t branch);
+    // Null when the work allowed is done.
+    const Node* grown(int x, std::int32_t node);
+    bool satisfies(int x, WideSet parents) const;
+
+private:
+    bool shrink(int x, Node& node);
+    std::optional<ScoredParents> listed_within(int x, WideSet within);
+    void forget();
+
+    FamilyCounts counts_;
+    std::vector<ParentRules> rules_;
+    std::vector<Node> nodes_;
+    std::vector<std::int32_t> roots_;
+    std::vector<std::vector<ScoredParents>> listed_;  // by variable, best first, where parents are among some
+    std::vector<double> scores_;
+    std::size_t n_branches_ = 0;
+    double charged_ = 0.0;
+    double allowed_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace topdag
