@@ -6,9 +6,8 @@ from argparse import ArgumentParser, Namespace
 
 from topdag.answers.results import Status
 from topdag.cli.command import Command, Exit
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
-    ABOUT_TABLES,
     STANDARD_INPUT,
     add_keep,
     add_limits,
@@ -16,20 +15,14 @@ from topdag.cli.options import (
     add_prior,
     add_reading,
     add_score,
-    is_score_file,
-    kind_from,
-    prior_from,
-    refuse,
+    request_from,
     run_from,
-    scores_from,
-    table_from,
 )
 from topdag.cli.output import about_table, labelled, progress_line
 from topdag.cli.outputs import target
 from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
-from topdag.questions.request import Request
 from topdag.report.gathering import MOST_TO_SUM, Gathered, Missing, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, SUFFIXES, title_of, write_page
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
@@ -97,21 +90,12 @@ def make_report(args: Namespace) -> Exit:
     to = target(args.output, SUFFIXES, (args.file,))
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        found = gather(_asked(args), args.k, run)
+        found = gather(request_from(args), args.k, run)
     name = "standard input" if args.file == STANDARD_INPUT else title_of(args.file)
     write_page(to, found, args.title or name)
     if not args.quiet:
         say("\n".join([_said(args.output, found), *about_table(found.table, found.notes)]))
     return _exit_of(found)
-
-
-def _asked(args: Namespace) -> Request:
-    if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        return Request.from_scores(scores_from(args), prior=prior_from(args))
-    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-    kind = kind_from(args)
-    return Request(table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
 
 
 def _said(page: str, found: Gathered) -> str:
