@@ -210,7 +210,7 @@ def test_ctrl_c_before_anything_is_known(topdag: Topdag, asia: Path, monkeypatch
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(best, "table_from", interrupted)
+    monkeypatch.setattr(best, "request_from", interrupted)
     ran = topdag("best", asia)
     assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
     assert "interrupted" in ran.err

@@ -298,7 +298,7 @@ def test_interrupted_before_anything_was_listed(
         assert "Stopped by Ctrl-C before anything was listed; no network scores above" in ran.words
         assert topdag("within", asia, "--count").code == Exit.INTERRUPTED
     with monkeypatch.context() as patch:
-        patch.setattr(listing, "table_from", interrupted)
+        patch.setattr(listing, "request_from", interrupted)
         ran = topdag("list", asia)
         assert (ran.code, ran.out) == (Exit.INTERRUPTED, "")
 

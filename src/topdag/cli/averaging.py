@@ -9,23 +9,18 @@ from typing import Any
 from topdag._util.run import Run, shown_bytes
 from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.cli.command import Exit
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
-    ABOUT_TABLES,
     add_keep,
     add_limits,
     add_max_parents,
     add_prior,
     add_reading,
     add_score,
-    is_score_file,
-    kind_from,
     prior_from,
-    refuse,
+    request_from,
     require_all_families,
     run_from,
-    scores_from,
-    table_from,
 )
 from topdag.cli.output import about_table, as_json, labelled, progress_line
 from topdag.cli.outputs import add_json, add_output, target
@@ -122,15 +117,13 @@ def limits(run: Run) -> dict[str, Any]:
 
 
 def _scores(args: Namespace, wanted: Purpose, run: Run) -> Scores:
-    if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        scores = scores_from(args)
-        require_all_families(scores, args.file, "sums")
-        return scores
-    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-    kind = kind_from(args)
-    table, known = table_from(args), known_from(args)
-    scored = score_for_sums(table, kind, args.max_parents, prior_from(args), wanted, run, known)
+    request = request_from(args)
+    if request.scores is not None:
+        require_all_families(request.scores, args.file, "sums")
+        return request.scores
+    table, kind, known = request.table, request.kind, request.constraints
+    assert table is not None and kind is not None
+    scored = score_for_sums(table, kind, request.max_parents, request.prior, wanted, run, known)
     if scored is None:
         raise OutOfTime("time_limit came before the table was scored.")
     return scored

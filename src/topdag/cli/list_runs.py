@@ -13,17 +13,13 @@ from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
 from topdag.cli.list_text import ListRequest, count_text, list_text
 from topdag.cli.options import (
-    ABOUT_TABLES,
     is_score_file,
     kind_from,
     prior_from,
-    refuse,
+    request_from,
     run_from,
-    scores_from,
-    table_from,
 )
 from topdag.cli.output import about_table, progress_line
 from topdag.cli.outputs import target
@@ -74,27 +70,21 @@ def _asked(args: Namespace, wanted: ListRequest, run: Run) -> Request:
         raise UsageError(
             f"--classes: under the {prior_from(args)} networks of a class weigh differently; list networks"
         )
-    if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        request = Request.from_scores(_scores_in(args.file, args, wanted), prior=prior_from(args))
-    else:
-        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-        kind = kind_from(args)
-        if wanted.classes and not kind.score_equivalent:
-            raise UsageError(
-                f"--classes: {kind} does not give all networks of a class one score; "
-                "bdeu, bic, aic, qnml, bge and gaussian-bic do"
-            )
-        request = Request(
-            table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args)
+    if wanted.classes and not is_score_file(args.file) and not kind_from(args).score_equivalent:
+        raise UsageError(
+            f"--classes: {kind_from(args)} does not give all networks of a class one score; "
+            "bdeu, bic, aic, qnml, bge and gaussian-bic do"
         )
+    request = request_from(args)
+    if request.scores is not None:
+        _require_enough(request.scores, args.file, wanted)
     run.timed("reading", 0.0)
     mention_advice(request, "list" if wanted.factor is None else "within", run, quiet=args.quiet)
     return request
 
 
-def _scores_in(path: str, args: Namespace, wanted: ListRequest) -> Scores:
-    scores = scores_from(args)
+def _require_enough(scores: Scores, path: str, wanted: ListRequest) -> None:
+    """An error if a file of scores lacks what the list may need."""
     try:
         _wanted(wanted).require_kept(scores)
     except ScoreError as error:
@@ -105,7 +95,6 @@ def _scores_in(path: str, args: Namespace, wanted: ListRequest) -> Scores:
         ) from None
     if wanted.classes:
         require_score_equivalent(scores, "--classes")
-    return scores
 
 
 def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[FoundList, Exit]:

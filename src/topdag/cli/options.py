@@ -8,10 +8,11 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from topdag._util.run import MOST_THREADS, OnProgress, Run
 from topdag.cli.command import UsageError
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
 from topdag.cli.values import (
     PRIORS,
     RULES_HERE,
@@ -32,6 +33,9 @@ from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.scoring.scores import Scores
+
+if TYPE_CHECKING:
+    from topdag.questions.request import Request
 
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
@@ -235,6 +239,18 @@ def scores_from(args: Namespace) -> Scores:
     from topdag.io.scores import read_scores
 
     return read_scores(args.file, keep=args.keep or "best")
+
+
+def request_from(args: Namespace) -> Request:
+    """What is asked about: the scores in ``args.file``, or its table with what the options say of it."""
+    from topdag.questions.request import Request
+
+    if is_score_file(args.file):
+        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
+        return Request.from_scores(scores_from(args), prior=prior_from(args))
+    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
+    kind = kind_from(args)
+    return Request(table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
 
 
 def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:

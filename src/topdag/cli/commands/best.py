@@ -10,9 +10,8 @@ from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError, search_costs
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
-    ABOUT_TABLES,
     add_keep,
     add_limits,
     add_max_parents,
@@ -20,12 +19,8 @@ from topdag.cli.options import (
     add_reading,
     add_score,
     is_score_file,
-    kind_from,
-    prior_from,
-    refuse,
+    request_from,
     run_from,
-    scores_from,
-    table_from,
     writable,
 )
 from topdag.cli.output import answer_text, as_json, progress_line, write_text
@@ -123,17 +118,10 @@ def find_best(args: Namespace) -> Exit:
 
 
 def _asked(args: Namespace, run: Run) -> Request:
-    if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        request = Request.from_scores(scores_from(args))
-    else:
-        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-        kind = kind_from(args)
-        request = Request(table_from(args), kind, args.max_parents, constraints=known_from(args))
+    request = request_from(args)
     engine = None if args.engine is None else named_engine(args.engine)
     request = replace(
         request,
-        prior=prior_from(args),
         start=_start_from(args),
         engine=engine,
         bound=None if args.bound is None else named_bound(args.bound, engine),

@@ -7,9 +7,8 @@ from argparse import ArgumentParser, Namespace
 from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
-    ABOUT_TABLES,
     STANDARD_INPUT,
     add_keep,
     add_limits,
@@ -17,20 +16,14 @@ from topdag.cli.options import (
     add_prior,
     add_reading,
     add_score,
-    is_score_file,
-    kind_from,
-    prior_from,
-    refuse,
+    request_from,
     run_from,
-    scores_from,
-    table_from,
 )
 from topdag.cli.output import about_table, labelled, progress_line
 from topdag.cli.outputs import target
 from topdag.cli.streams import mention, say
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
-from topdag.questions.request import Request
 from topdag.report.gathered import Gathered, Missing
 from topdag.report.gathering import DEFAULT_BUDGET, MOST_TO_SUM, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, PAGE_SUFFIXES, title_of, write_page
@@ -106,7 +99,7 @@ def make_report(args: Namespace) -> Exit:
     to = target(args.output, PAGE_SUFFIXES, (args.file,))
     with progress_line(quiet=args.quiet) as on_progress:
         run = run_from(args, on_progress)
-        asked = _asked(args)
+        asked = request_from(args)
         mention_advice(asked, "best", run, quiet=args.quiet)
         found = gather(asked, args.k, run, budget=args.budget)
     name = "standard input" if args.file == STANDARD_INPUT else title_of(args.file)
@@ -114,15 +107,6 @@ def make_report(args: Namespace) -> Exit:
     if not args.quiet:
         say("\n".join([_said(args.output, found), *about_table(found.table, found.notes)]))
     return _exit_of(found)
-
-
-def _asked(args: Namespace) -> Request:
-    if is_score_file(args.file):
-        refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-        return Request.from_scores(scores_from(args), prior=prior_from(args))
-    refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-    kind = kind_from(args)
-    return Request(table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
 
 
 def _said(page: str, found: Gathered) -> str:

@@ -7,28 +7,24 @@ import io
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from topdag._util.run import shown_bytes
 from topdag.answers.samples import NetworkSample
 from topdag.cli.command import Command, Exit
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
-    ABOUT_TABLES,
     add_keep,
     add_limits,
     add_max_parents,
     add_prior,
     add_reading,
     add_score,
-    is_score_file,
-    kind_from,
     prior_from,
-    refuse,
+    request_from,
     require_all_families,
     run_from,
-    scores_from,
-    table_from,
 )
 from topdag.cli.output import about_table, as_json, labelled, progress_line, write_text
 from topdag.cli.outputs import add_json, add_output, target
@@ -111,13 +107,10 @@ def sample(args: Namespace) -> Exit:
 
 
 def _asked(args: Namespace) -> Request:
-    if not is_score_file(args.file):
-        refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
-        return Request(table_from(args), kind_from(args), args.max_parents, constraints=known_from(args))
-    refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
-    scores = scores_from(args)
-    require_all_families(scores, args.file, "samples")
-    return Request.from_scores(scores)
+    request = replace(request_from(args), prior=None)
+    if request.scores is not None:
+        require_all_families(request.scores, args.file, "samples")
+    return request
 
 
 def _content(drawn: NetworkSample, prior: str) -> dict[str, Any]:
