@@ -117,9 +117,10 @@ def read_table(path: Path, draw: random.Random) -> None:
         "decimal": draw.choice([".", ","]),
         "encoding": draw.choice([None] * 6 + ["latin-1", "utf-16", "utf-7", "punycode", "idna", "rot13"]),
         "missing": draw.choice(["error", "drop"]),
-        "discretize": draw.choice([None, "mean", "quantile(3)", "uniform(2)", [0.5]]),
+        "discretize": draw.choice([None, "mean", "quantile(3)", "uniform(2)", [0.5], {"*": "median", "weight": None}]),
         "continuous": draw.choice([None, None, "auto", ["weight"]]),
         "keep_constant": draw.choice([True, False]),
+        "leave_out": draw.choice([(), (), ["weight"]]),
     }
     agree_on_cells(path)
     table = td.read_table(path, **options)
@@ -205,7 +206,8 @@ def fitted_networks() -> Iterator[td.FittedNetwork]:
 def network_readers(folder: Path) -> Iterator[Reader]:
     names = td.Network(["rain", "wet", "cold"], {"wet": ["rain", "cold"]})
     scored = td.Network(["rain", "wet"], {"wet": ["rain"]}, {"rain": -1.5, "wet": -2.25})
-    for ending, kind in {"json": of_json, "bif": of_text, "xml": of_text, "net": of_text, "xdsl": of_text}.items():
+    for ending in ("json", "bif", "xml", "net", "xdsl", "uai"):
+        kind = of_json if ending == "json" else of_text
         files = {f"dialect.{ending}": DIALECTS[ending].encode()} if ending in DIALECTS else {}
         made = [*fitted_networks(), *([names, scored] if ending in ("json", "xml") else [])]
         for place, network in enumerate(made):

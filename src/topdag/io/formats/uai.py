@@ -12,7 +12,8 @@ from topdag.io.formats.parts import ReadVariable
 from topdag.io.formats.scanner import TextScanner, joined_numbers
 from topdag.networks.fitted import FittedNetwork
 
-WORD, WHOLE, NUMBER = (re.compile(pattern) for pattern in (r"\S+", r"\d{1,9}(?=\s|$)", r"[-+.\deE]+(?=\s|$)"))
+WORD, WHOLE = re.compile(r"\S+"), re.compile(r"\d{1,9}(?=\s|$)")
+NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?(?=\s|$)")
 REFUSED_OF_PYAGRUM = (
     "this looks written by pyAgrum, which orders the tables of variables with several parents in a way of its own; "
     "save it from there as .bif or .net"
