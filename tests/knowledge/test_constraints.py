@@ -49,6 +49,33 @@ def test_written_and_read_back() -> None:
         assert hash(pickle.loads(pickle.dumps(known))) == hash(known)
 
 
+@pytest.mark.parametrize(
+    ("tiers", "same"),
+    [
+        ([["a"], ["*"]], [["a"], ["b", "c", "d"]]),
+        ([["*"], ["d"]], [["a", "b", "c"], ["d"]]),
+        ([["a"], ["*"], ["d"]], [["a"], ["b", "c"], ["d"]]),
+        ([["a"], ["b", "*"]], [["a"], ["b", "c", "d"]]),
+        ([["*"]], [["a", "b", "c", "d"]]),
+        ([["group"], ["*"]], [["a", "c"], ["b", "d"]]),
+        ([["a", "b"], ["c", "d"], ["*"]], [["a", "b"], ["c", "d"]]),
+    ],
+)
+@pytest.mark.parametrize("within", [True, False])
+def test_a_star_in_tiers_is_every_variable_in_no_other(
+    tiers: list[list[str]], same: list[list[str]], within: bool
+) -> None:
+    names, groups = ["a", "b", "c", "d"], {"group": ["a", "c"]}
+    one = td.Constraints(tiers=tiers, edges_within_tiers=within, groups=groups)
+    other = td.Constraints(tiers=same, edges_within_tiers=within)
+    for a in names:
+        for b in names:
+            if a != b:
+                network = td.Network(names, {b: [a]})
+                assert bool(one.violations(network)) == bool(other.violations(network))
+    assert td.Constraints.from_dict(json.loads(json.dumps(one.to_dict()))) == one
+
+
 def test_order_of_saying_does_not_matter() -> None:
     one = td.Constraints(required_edges=[("a", "b"), ("c", "d")], roots=["c", "a"], required_adjacencies=["a--x"])
     other = td.Constraints(required_edges=["c->d", "a->b", "a->b"], roots=("a", "c"), required_adjacencies=["x--a"])
@@ -127,6 +154,7 @@ def test_violations_are_sentences() -> None:
         ({"max_parents": "3"}, "max_parents: give a list"),
         ({"tiers": ["ab"]}, "tiers: give a list of names"),
         ({"tiers": [["a"], ["a"]]}, "'a' can be in one tier only"),
+        ({"tiers": [["*"], ["*"]]}, "'*' can be in one tier only"),
         ({"tiers": [["a"]], "edges_within_tiers": 1}, "True or False"),
         ({"allowed_parents": {"a": "b"}}, "allowed_parents: give a list of names"),
         ({"allowed_parents": ["ab"]}, "give a mapping"),

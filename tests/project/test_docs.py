@@ -27,12 +27,8 @@ OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Examples may write files; they do so in a folder of their own, with the example's table in it."""
+    """Examples may write files; they do so in a folder of their own, which is empty: they have no others."""
     monkeypatch.chdir(tmp_path)
-    table = topdag.example_table()
-    lines = [",".join(table.names), *(",".join(row) for row, weight in table.rows() for _ in range(weight))]
-    for name in ("asia.csv", "patients.csv"):
-        (tmp_path / name).write_text("\n".join(lines) + "\n")
     return tmp_path
 
 

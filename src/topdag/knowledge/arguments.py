@@ -144,8 +144,8 @@ class Reader:
         read = tuple(self.names("tiers", level) for level in levels)
         every = [name for level in read for name in level]
         twice = next((name for name in every if every.count(name) > 1), None)
-        if twice is not None or ANY_NAME in every:
-            raise ConstraintError(f"tiers: {twice or ANY_NAME!r} can be in one tier only.")
+        if twice is not None:
+            raise ConstraintError(f"tiers: {twice!r} can be in one tier only.")
         return Tiers(read, edges_within)
 
 

@@ -39,12 +39,12 @@ class Constraints:
     ``required_edges``, ``forbidden_edges``: pairs (parent, child). ``required_adjacencies``,
     ``forbidden_adjacencies``: pairs between which some edge, or none, must be. ``roots``, ``leaves``: variables without
     parents, without children. ``max_parents``, ``min_parents``, ``exact_parents``: a number for all, or by variable.
-    ``tiers``: lists of names, earlier first; no edge leads from a later to an earlier one, nor within one when
-    ``edges_within_tiers`` is False. ``precedence``: pairs (a, b); some one order of the network has every a before its
-    b, so b is never an ancestor of a. ``allowed_parents``: by variable, the only ones that may be its parents.
-    ``fixed_parents``: by variable, just its parents. ``allowed_parent_sets``: by variable, the sets to choose from.
-    ``ancestors``, ``not_ancestors``: pairs (a, b); a directed path leads, or does not, from a to b. ``rules``: made by
-    ``any_of``, ``rules.edge`` and similar, or as text. ``parameters``: about probabilities, made by
+    ``tiers``: lists of names, earlier first, "*" for those in no other; no edge leads from a later to an earlier one,
+    nor within one when ``edges_within_tiers`` is False. ``precedence``: pairs (a, b); some one order of the network has
+    every a before its b, so b is never an ancestor of a. ``allowed_parents``: by variable, the only ones that may be
+    its parents. ``fixed_parents``: by variable, just its parents. ``allowed_parent_sets``: by variable, the sets to
+    choose from. ``ancestors``, ``not_ancestors``: pairs (a, b); a directed path leads, or does not, from a to b.
+    ``rules``: made by ``any_of``, ``rules.edge`` and similar, or as text. ``parameters``: about probabilities, made by
     ``probabilities.influence``, ``synergy`` and ``probability``, or as text; the parents that they name are required
     (docs/guides/probability_constraints.md). ``groups``: names for lists of variables.
 

@@ -262,7 +262,7 @@ class _Speaker:
 
     def _tiers(self) -> Iterator[Statement]:
         for tiers in self.known.tiers:
-            levels = [[v for name in level for v in self._places(name)] for level in tiers.levels]
+            levels = [self._tier(level, tiers.levels) for level in tiers.levels]
             for earlier, later in combinations(levels, 2):
                 for a in earlier:
                     for b in later:
@@ -271,6 +271,12 @@ class _Speaker:
                 for a, b in combinations(level, 2):
                     words = f"{self._shown(a)} and {self._shown(b)} are in one tier, without edges"
                     yield Statement(words, (Cannot(a, b), Cannot(b, a)))
+
+    def _tier(self, level: Sequence[str], levels: Sequence[Sequence[str]]) -> list[int]:
+        """Its variables; * stands for those that no tier names."""
+        named = {v for own in levels for name in own if name != ANY_NAME for v in self._places(name)}
+        own = [v for name in level if name != ANY_NAME for v in self._places(name)]
+        return own + [v for v in range(len(self.names)) if v not in named and ANY_NAME in level]
 
     def _parents(self) -> Iterator[Statement]:
         full = (1 << len(self.names)) - 1

@@ -50,7 +50,8 @@ def write_report(
     ``memory_limit`` is given. What cannot be had within the limits is left out, and the page says why; Ctrl-C leaves
     out the rest, and so does what ``on_progress`` raises, which is then raised when the page is written.
 
-    >>> write_report("asia.html", "asia.csv", k=10)
+    >>> from topdag.networks.example import example_table
+    >>> write_report("asia.html", example_table(), k=10)
     """
     if not isinstance(path, str | os.PathLike) or not os.fspath(path).lower().endswith(PAGE_SUFFIXES):
         raise ScoreError(f"The first argument names the page to write and ends in .html, not {path!r}.")
