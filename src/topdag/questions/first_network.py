@@ -36,6 +36,7 @@ FIRST_PIECES = 10
 MOST_PIECES = 1_000
 SECONDS_BEFORE = 0.25
 """Scoring that is over by then is left alone."""
+SHARE_OF_TIME = 1 / 10
 SHARE_OF_MEMORY = 1 / 8
 """More is not taken for counting; then only the edges that gain most are added."""
 
@@ -55,12 +56,12 @@ class FirstNetwork:
         self._next = run.seconds + SECONDS_BEFORE
 
     def meanwhile(self) -> None:
-        """A piece of work, as long as no more than half of the time is taken."""
+        """A piece of work, as long as no more than its share of the time is taken."""
         begin = self._run.seconds
         if begin < self._next or self.n_pieces >= MOST_PIECES:
             return
         self.go_on()
-        self._next = 2 * self._run.seconds - begin
+        self._next = begin + (self._run.seconds - begin) / SHARE_OF_TIME
 
     def complete(self, run: Run) -> None:
         """Up to the first network, unless that takes too long; a piece at least."""
