@@ -137,6 +137,14 @@ def test_too_much_memory_is_not_taken() -> None:
     assert first.masks is None and first.network is None
 
 
+def test_families_with_too_many_cells_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    few = rng.integers(0, 2, 3000)
+    codes = np.array([rng.permutation(3000), rng.permutation(3000), few, few])
+    network = found_after(Request(td.Table.from_codes(list("abcd"), codes), td.BIC()), 20).network
+    assert network is not None and {tuple(sorted(edge)) for edge in network.edges} == {("c", "d")}
+
+
 # ---- In answers
 
 
