@@ -13,6 +13,8 @@ constexpr std::size_t lanes = 32;
 constexpr std::size_t counts_in_tables = 4096;
 constexpr std::size_t most_tables = 4096;
 constexpr std::uint32_t few_labels = 32;  // so many may be unused
+constexpr std::uint64_t most_labels = 1 << 24;
+constexpr std::uint64_t most_counts = 1 << 26;  // 256 MB at most
 
 std::size_t line_width(const Table& table) {
     std::size_t marks = 0;
@@ -105,6 +107,7 @@ std::uint32_t FamilyCounts::label_rows(WideSet set) {
         const int v = first_of(set);
         const auto arity = static_cast<std::uint32_t>(table_.arities[v]);
         if (std::uint64_t{n_labels} * arity > labels_.size()) n_labels = close_up(n_labels);
+        if (std::uint64_t{n_labels} * arity > most_labels) return 0;
         const std::uint16_t* column = table_.columns[v];
         for (std::size_t row = 0; row < labels_.size(); ++row) labels_[row] = labels_[row] * arity + column[row];
         n_labels *= arity;
@@ -126,7 +129,9 @@ double FamilyCounts::score(int x, WideSet parents) {
     if (values_.size() > most_tables) values_.clear();
     const WideSet all = parents | only<WideSet>(x);
     const double cells = cells_of(parents), all_cells = cells_of(all);
-    const double above = sum_over_labels(label_rows(all), values(question_.joint, all_cells));
+    const std::uint32_t n_labels = label_rows(all);
+    if (n_labels == 0) return hopeless;
+    const double above = sum_over_labels(n_labels, values(question_.joint, all_cells));
     const double under = sum_over_labels(label_rows(parents), values(below(x), cells));
     return (above - penalties_.of(question_.joint, all_cells)) - (under - penalties_.of(below(x), cells));
 }
@@ -152,6 +157,10 @@ void FamilyCounts::score_all(int x, WideSet parents, WideSet more, std::vector<C
     const auto arity = static_cast<std::uint32_t>(table_.arities[x]);
     const std::uint32_t n_labels = label_rows(parents);
     const std::size_t n_cells = std::size_t{n_labels} * arity;
+    if (n_labels == 0 || (n_cells + 1) * width_ > most_counts) {
+        std::fill(scores.begin(), scores.end(), hopeless);
+        return;
+    }
     const double cells = cells_of(parents);
     std::vector<More> families;
     for (; more != 0; more &= more - 1) {

@@ -18,6 +18,9 @@ namespace topdag {
 
 class FamilyCounts {
 public:
+    // Worse than any score, yet sums of such numbers stay useful; also of families with too many cells to be counted.
+    static constexpr double hopeless = -1e12;
+
     FamilyCounts(const Table& table, const PruningQuestion& question);
 
     int n_variables() const { return table_.n_variables(); }
@@ -43,7 +46,7 @@ private:
     const SetFormula& below(int x) const;
     const Values& values(const SetFormula& formula, double cells);
     double cells_of(WideSet set) const;
-    // Gives rows the same label where they have the same states of a set; how many labels there are.
+    // Gives rows the same label where they have the same states of a set; how many labels there are, 0: too many.
     std::uint32_t label_rows(WideSet set);
     std::uint32_t close_up(std::uint32_t n_labels);
     double sum_over_labels(std::uint32_t n_labels, const Values& f);

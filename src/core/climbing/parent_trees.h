@@ -30,7 +30,7 @@ struct ScoredParents {
 
 class ParentTrees {
 public:
-    static constexpr double hopeless = -1e12;  // worse than any score, yet sums of such numbers stay useful
+    static constexpr double hopeless = FamilyCounts::hopeless;
 
     ParentTrees(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules);
 

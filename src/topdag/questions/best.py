@@ -16,8 +16,7 @@ from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again
-from topdag.questions.first_network import FirstNetwork, can_climb, scored_network
+from topdag.questions.decide import Decision, Question, can_climb, decide, decide_again
 from topdag.questions.request import (
     SECONDS_FOR_A_LAST_LOOK,
     About,
@@ -164,6 +163,8 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         plan_block_lattice(n, run, backward=False)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
+    from topdag.questions.first_network import FirstNetwork
+
     trail.first = FirstNetwork(request, run)
     run.meanwhile = trail.first.meanwhile
     try:
@@ -296,6 +297,8 @@ def _given_network(trail: Trail) -> Network | None:
     most = trail.request.max_parents
     if most is not None and any(len(own) > most for own in start.parents.values()):
         return None
+    from topdag.questions.first_network import scored_network
+
     return scored_network(table, kind, start.parents)
 
 
@@ -320,6 +323,8 @@ def _quick_network(trail: Trail) -> Network | None:
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     scores, table, kind = trail.scores, trail.request.table, trail.request.kind
     if scores is None and kind is not None and can_climb(kind):
+        from topdag.questions.first_network import FirstNetwork
+
         trail.first = trail.first or FirstNetwork(trail.request, last_look)
         trail.first.complete(last_look)
     if trail.first is not None and trail.first.masks is not None:

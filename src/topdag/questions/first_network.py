@@ -18,7 +18,7 @@ from topdag.errors import NotAllowed
 from topdag.knowledge.compiled import free_rules
 from topdag.knowledge.facts import transitive
 from topdag.networks.network import Network
-from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
+from topdag.scoring.kinds.discrete import ScoreKind, coded
 from topdag.scoring.probability_losses import together
 from topdag.scoring.pruned import pruning_question
 from topdag.scoring.task import ScoringTask, compiled_for, scored_columns
@@ -36,6 +36,7 @@ FIRST_PIECES = 10
 MOST_PIECES = 1_000
 SECONDS_BEFORE = 0.25
 """Scoring that is over by then is left alone."""
+SHARE_OF_TIME = 1 / 10
 SHARE_OF_MEMORY = 1 / 8
 """More is not taken for counting; then only the edges that gain most are added."""
 
@@ -55,12 +56,12 @@ class FirstNetwork:
         self._next = run.seconds + SECONDS_BEFORE
 
     def meanwhile(self) -> None:
-        """A piece of work, as long as no more than half of the time is taken."""
+        """A piece of work, as long as no more than its share of the time is taken."""
         begin = self._run.seconds
         if begin < self._next or self.n_pieces >= MOST_PIECES:
             return
         self.go_on()
-        self._next = 2 * self._run.seconds - begin
+        self._next = begin + (self._run.seconds - begin) / SHARE_OF_TIME
 
     def complete(self, run: Run) -> None:
         """Up to the first network, unless that takes too long; a piece at least."""
@@ -111,11 +112,6 @@ class FirstNetwork:
         names = [self.table.names[v] for v in self.columns]
         named = {name: [names[p] for p in bits(mask)] for name, mask in zip(names, masks, strict=True)}
         return scored_network(self.table, self.kind, {name: named.get(name, []) for name in self.table.names})
-
-
-def can_climb(kind: ScoreKind) -> bool:
-    """Whether the core counts for this score, family by family."""
-    return isinstance(kind.unconstrained, SetScore)
 
 
 def scored_network(table: Table, kind: ScoreKind, parents: Mapping[str, Sequence[str]]) -> Network | None:

@@ -26,8 +26,8 @@ import topdag as td
 from topdag._util.run import Run
 from topdag.questions import best, first_network
 from topdag.questions.best import best_of
-from topdag.questions.decide import Question, decide
-from topdag.questions.first_network import FirstNetwork, can_climb
+from topdag.questions.decide import Question, can_climb, decide
+from topdag.questions.first_network import FirstNetwork
 from topdag.questions.request import Request, Trail
 from topdag.scoring.task import scored_columns
 from topdag.search.greedy import climb
@@ -135,6 +135,14 @@ def test_too_much_memory_is_not_taken() -> None:
     first = FirstNetwork(Request(sampled_table(8, 100, seed=1), td.BIC()), Run(memory_limit=1000))
     first.go_on()
     assert first.masks is None and first.network is None
+
+
+def test_families_with_too_many_cells_are_left_out() -> None:
+    rng = np.random.default_rng(1)
+    few = rng.integers(0, 2, 3000)
+    codes = np.array([rng.permutation(3000), rng.permutation(3000), few, few])
+    network = found_after(Request(td.Table.from_codes(list("abcd"), codes), td.BIC()), 20).network
+    assert network is not None and {tuple(sorted(edge)) for edge in network.edges} == {("c", "d")}
 
 
 # ---- In answers
