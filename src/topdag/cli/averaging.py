@@ -23,8 +23,8 @@ from topdag.cli.options import (
     run_from,
 )
 from topdag.cli.output import about_table, as_json, labelled, progress_line
-from topdag.cli.outputs import add_json, add_output, target
 from topdag.cli.streams import mention, say
+from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number, seconds
 from topdag.data.table import Table
 from topdag.errors import OutOfTime

@@ -14,7 +14,7 @@ from topdag.cli.options import (
     add_reading,
     add_score,
 )
-from topdag.cli.outputs import add_json, add_output
+from topdag.cli.targets import add_json, add_output
 from topdag.cli.values import number, seconds, whole
 from topdag.io.lists import LIST_SUFFIXES
 from topdag.questions.lists import LARGEST_FACTOR

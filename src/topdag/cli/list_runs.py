@@ -22,8 +22,8 @@ from topdag.cli.options import (
     run_from,
 )
 from topdag.cli.output import about_table, progress_line
-from topdag.cli.outputs import target
 from topdag.cli.streams import printing, say
+from topdag.cli.targets import target
 from topdag.errors import Interrupted, OutOfTime, ScoreError
 from topdag.io.lists import LIST_SUFFIXES, list_lines, write_list
 from topdag.questions.list_sources import Wanted

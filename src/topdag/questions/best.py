@@ -33,7 +33,6 @@ from topdag.scoring.task import scored_columns
 from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, named_engine, plan_lattice, require_takes
 from topdag.search.greedy import climb
 from topdag.search.lattice import best_on_all_sets, plan_block_lattice
-from topdag.search.precedence_lists import placed_lists
 
 MANY_FAMILIES = 10_000
 """Lists of so many are searched for long, so it pays to begin with a good network."""
@@ -237,6 +236,8 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     starts = _starts(trail, scores, run)
     store = scores.store.listed
     if scores.rest is not None and scores.compiled is not None:
+        from topdag.search.precedence_lists import placed_lists
+
         placed = trail.placed = placed_lists(store, scores.order)
         store, starts = placed.store, [placed.within(start) for start in starts if scores.rest.allows(start)]
     standing = trail.standing = begin(store, run, starts)

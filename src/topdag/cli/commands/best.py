@@ -24,8 +24,8 @@ from topdag.cli.options import (
     writable,
 )
 from topdag.cli.output import answer_text, as_json, progress_line, write_text
-from topdag.cli.outputs import ABOUT_NETWORKS, NETWORKS, add_json, add_output, is_fitted, targets
 from topdag.cli.streams import mention, printing, say
+from topdag.cli.targets import ABOUT_NETWORKS, NETWORKS, add_json, add_output, is_fitted, targets
 from topdag.data.table import Table
 from topdag.errors import Interrupted
 from topdag.networks.network import Network

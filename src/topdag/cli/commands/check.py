@@ -10,8 +10,8 @@ from topdag.answers.check import Check, check_claims, check_network
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.options import add_reading, add_score, kind_from, require_order, said_in, table_from
 from topdag.cli.output import about_table, as_json, labelled, score_lines
-from topdag.cli.outputs import add_json
 from topdag.cli.streams import say
+from topdag.cli.targets import add_json
 from topdag.data.table import Table
 from topdag.errors import FileError, NetworkError, ScoreError
 from topdag.io.networks import read_json

@@ -11,8 +11,8 @@ from topdag._util.run import Run
 from topdag.cli.command import Command, Exit
 from topdag.cli.commands.best import answer_and_exit
 from topdag.cli.output import answer_text, labelled, table_in_words, write_text
-from topdag.cli.outputs import add_output, target
 from topdag.cli.streams import say
+from topdag.cli.targets import add_output, target
 from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.networks.example import example_network, example_table

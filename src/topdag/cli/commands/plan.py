@@ -9,8 +9,8 @@ from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints, known_from
 from topdag.cli.options import add_max_parents, add_prior, add_reading, add_score, kind_from, prior_from, table_from
 from topdag.cli.output import as_json
-from topdag.cli.outputs import add_json
 from topdag.cli.streams import say
+from topdag.cli.targets import add_json
 from topdag.cli.values import size_in_bytes
 from topdag.cli.wording import in_options
 from topdag.questions.plan import QUESTIONS, plan

@@ -20,8 +20,8 @@ from topdag.cli.options import (
     run_from,
 )
 from topdag.cli.output import about_table, labelled, progress_line
-from topdag.cli.outputs import target
 from topdag.cli.streams import mention, say
+from topdag.cli.targets import target
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.report.gathered import Gathered, Missing

@@ -23,8 +23,8 @@ from topdag.cli.options import (
     table_from,
 )
 from topdag.cli.output import as_json, family_text, mention_notes, network_text, progress_line, score_lines
-from topdag.cli.outputs import add_json, add_output, target
 from topdag.cli.streams import say
+from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import keep
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
