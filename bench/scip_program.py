@@ -19,8 +19,8 @@ from pyscipopt import SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Model, quicksum
 
 from topdag.knowledge.compiled import CompiledConstraints, has_cycle
 from topdag.search.costs import Families, Marks
-from topdag.search.linear_program import Rows
-from topdag.search.relaxation import CUTS_A_ROUND, LEAST_VIOLATION, MOST_K, SEARCH_STEPS
+from topdag.search.linear_program import LEAST_VIOLATION, Rows
+from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, SEARCH_STEPS
 
 FIRST_TO_BRANCH = 10
 CPU_CLOCK = 1

@@ -26,11 +26,11 @@ from topdag.networks.network import Network
 if TYPE_CHECKING:
     from topdag.scoring.scores import Scores
 
-ROWS_SHOWN = 10
+ITEMS_SHOWN = 10
 """Items in a notebook."""
 MEMBERS_AT_ONCE = 1 << 16
 """Members of classes that are looked at together."""
-MOST_LOOKED_AT = 500_000
+MOST_MEMBERS_SEEN = 500_000
 """Members of classes under constraints."""
 
 
@@ -115,7 +115,7 @@ class BestList(HeldNetworks[Item]):
 
     def _repr_html_(self) -> str:
         """For notebooks: the first items, each with what differs from the best."""
-        shown = min(ROWS_SHOWN, len(self))
+        shown = min(ITEMS_SHOWN, len(self))
         sizes = [f"{size:,}" for size in self.sizes[:shown]] if isinstance(self, ClassList) else []
         items: Sequence[Any] = self[:shown]
         rows = []
@@ -198,10 +198,10 @@ class ClassList(BestList[EquivalenceClass]):
         return of[obey], networks[obey]
 
     def _require_few(self, members: int) -> None:
-        if members > MOST_LOOKED_AT:
+        if members > MOST_MEMBERS_SEEN:
             raise TooLarge(
                 f"Which of {members:,} members of these classes obey the constraints would have to be seen one by one; "
-                f"at most {MOST_LOOKED_AT:,} are. Shorten the list, or ask for networks: networks_within lists just "
+                f"at most {MOST_MEMBERS_SEEN:,} are. Shorten the list, or ask for networks: networks_within lists just "
                 "those that obey."
             )
 

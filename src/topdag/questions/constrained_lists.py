@@ -20,7 +20,7 @@ from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
 from topdag.answers.results import Proof, Stats, Status, limit_text
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
-from topdag.constrained.splitting import Listed
+from topdag.constrained.splitting import PartList
 from topdag.questions.decide import needs_splitting
 from topdag.questions.list_sources import Lattices, Wanted, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -47,17 +47,17 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
     return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
 
 
-def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None:
+def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
     source = Lattices(part, Wanted("A list", most=size), run)
     n_found = 0
     while True:
         prepared = source.next(n_found)
         if prepared is None:
-            return Listed((), (), is_whole=True) if source.is_infeasible else None
+            return PartList((), (), is_whole=True) if source.is_infeasible else None
         best = prepared.lattice.best_score
         if best < lowest or best == -math.inf:
-            return Listed((), (), is_whole=True)
+            return PartList((), (), is_whole=True)
         with within_memory():
             found = _core.list_best(
                 prepared.lattice,
@@ -71,7 +71,7 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None
         n_found = len(found.scores)
         if n_found == size or best - prepared.reach <= lowest:
             masks = [tuple(own) for own in found.parents.tolist()]
-            return Listed(found.scores.tolist(), masks, is_whole=n_found < size)
+            return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
 
 
 def list_classes(

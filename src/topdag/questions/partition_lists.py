@@ -31,7 +31,7 @@ from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
 from topdag.search.relaxation import Incumbent
 from topdag.search.stores import ListStore
 
-MOST_LOOKED_AT = 100
+MOST_MEMBERS_TRIED = 100
 """Members of a class, for the first that is allowed."""
 
 
@@ -76,7 +76,7 @@ class Partitioned:
         if self.kind is Kind.NETWORKS:
             return self.networks[key]
         walk, known = _core.Members(graph_of(key)), self.scores.compiled
-        members = list(islice(iter(walk.next, None), 1 if known is None else MOST_LOOKED_AT))
+        members = list(islice(iter(walk.next, None), 1 if known is None else MOST_MEMBERS_TRIED))
         allowed = np.flatnonzero(True if known is None else known.admit(np.array(members, dtype=np.uint64)))
         return tuple(members[allowed[0]]) if len(allowed) else self.networks[key]
 

@@ -20,15 +20,14 @@ from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import is_acyclic, masks_in, members_of, set_array
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
-from topdag.search.branch_and_cut import OutOfTime, PartSearch, Relaxed
+from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp
 from topdag.search.costs import network_near
-from topdag.search.linear_program import Decisions, Joined, Rows, Solution
+from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
 from topdag.search.stores import ListStore, candidates_from
 
-LEAST_BROKEN = 1e-4
-MUCH = 100.0
+REWARD_OF_AN_EDGE = 100.0
 """For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
 BYTES_HELD = 2_000
 """For each part that waits besides its families, and each network found."""
@@ -102,7 +101,7 @@ class PartitionSearch(PartSearch):
                     self.limit = Stop.MEMORY_LIMIT
                     return False
                 self._look_at(heapq.heappop(self._waiting))
-        except OutOfTime:
+        except TimeIsUp:
             self.limit = self.limits.limit
             return False
         self.listed.bound = math.inf
@@ -168,7 +167,7 @@ class PartitionSearch(PartSearch):
         own = self.families.only(relaxed.allowed)
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
-            prices[self._joining(*edge)] -= MUCH
+            prices[self._joining(*edge)] -= REWARD_OF_AN_EDGE
         candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         return () if cost == math.inf else tuple(masks)
@@ -258,7 +257,7 @@ class PartitionSearch(PartSearch):
         n_before = self.cuts
         for edge in self._edges:
             marks = self._joining(*edge)
-            if solution.weights[marks].sum() < 1.0 - LEAST_BROKEN:
+            if solution.weights[marks].sum() < 1.0 - LEAST_VIOLATION:
                 self.program.add_decided(edge, marks)
                 self.cuts += 1
         return super()._cut(solution, own, is_narrower=is_narrower) or self.cuts > n_before
