@@ -42,7 +42,7 @@ class Solved:
 
 
 class Networks(Conshdlr):  # type: ignore[misc]
-    """That families make no cycle and obey; cuts where weights say otherwise."""
+    """That families make no cycle and satisfy the constraints; cuts where weights say otherwise."""
 
     def __init__(
         self, families: Families, variables: Sequence[Any], known: CompiledConstraints | None, rows: Rows | None
@@ -101,12 +101,12 @@ class Networks(Conshdlr):  # type: ignore[misc]
         return {"result": SCIP_RESULT.INFEASIBLE} if found["result"] == SCIP_RESULT.DIDNOTFIND else found
 
     def consenfops(self, constraints: Any, n_useful: int, is_infeasible: bool, is_worse: bool) -> dict[str, Any]:
-        obeys = self.is_network(self.weights())
-        return {"result": SCIP_RESULT.FEASIBLE if obeys else SCIP_RESULT.INFEASIBLE}
+        is_right = self.is_network(self.weights())
+        return {"result": SCIP_RESULT.FEASIBLE if is_right else SCIP_RESULT.INFEASIBLE}
 
     def conscheck(self, constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
-        obeys = self.is_network(self.weights(solution))
-        return {"result": SCIP_RESULT.FEASIBLE if obeys else SCIP_RESULT.INFEASIBLE}
+        is_right = self.is_network(self.weights(solution))
+        return {"result": SCIP_RESULT.FEASIBLE if is_right else SCIP_RESULT.INFEASIBLE}
 
     def conssepalp(self, constraints: Any, n_useful: int) -> dict[str, Any]:
         return self.separate()

@@ -171,7 +171,7 @@ def test_shares_of_classes_are_not_told_where_members_are_too_many(monkeypatch: 
     scores = td.score(table, td.BDeu(), constraints=td.Constraints(ancestors=[table.names[:2]]))
     classes = td.k_best_classes(scores, 20)
     monkeypatch.setattr("topdag.answers.lists.MOST_MEMBERS_SEEN", 5)
-    with pytest.raises(td.TooLarge, match="members of these classes obey"):
+    with pytest.raises(td.TooLarge, match="members of these classes satisfy"):
         _ = classes.shares
     assert all(math.isnan(row["share"]) for row in classes.to_dicts())
 

@@ -1,7 +1,7 @@
 """Lists under constraints that no family tells by itself, and lists of classes under any constraints.
 
-A class counts when some member obeys. Members of a class score the same but need not obey alike, so classes are read
-off lists of networks that do.
+A class counts when some member satisfies them. Members of a class score the same but need not satisfy the same
+constraints, so classes are read off lists of networks that do.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
 
 
 def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
-    """The best networks that obey; when the run is over, those known by then."""
+    """The best networks that satisfy the constraints; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
         scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
@@ -77,7 +77,7 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | No
 def list_classes(
     scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run, stats: MakeStats
 ) -> ClassList:
-    """The best classes of which some member obeys; each stands with such a member."""
+    """The best classes of which some member satisfies the constraints; each stands with such a member."""
     epsilon = _epsilon(wanted, scores)
     found = None
     if needs_splitting(scores):
