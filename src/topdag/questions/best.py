@@ -16,8 +16,7 @@ from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import NotAllowed, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again
-from topdag.questions.first_network import FirstNetwork, can_climb, scored_network
+from topdag.questions.decide import Decision, Question, can_climb, decide, decide_again
 from topdag.questions.request import (
     SECONDS_FOR_A_LAST_LOOK,
     About,
@@ -32,9 +31,7 @@ from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, named_engine, plan_lattice, require_takes
-from topdag.search.greedy import climb
 from topdag.search.lattice import best_on_all_sets, plan_block_lattice
-from topdag.search.precedence_lists import placed_lists
 
 MANY_FAMILIES = 10_000
 """Lists of so many are searched for long, so it pays to begin with a good network."""
@@ -164,6 +161,8 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         plan_block_lattice(n, run, backward=False)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
+    from topdag.questions.first_network import FirstNetwork
+
     trail.first = FirstNetwork(request, run)
     run.meanwhile = trail.first.meanwhile
     try:
@@ -236,6 +235,8 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     starts = _starts(trail, scores, run)
     store = scores.store.listed
     if scores.rest is not None and scores.compiled is not None:
+        from topdag.search.precedence_lists import placed_lists
+
         placed = trail.placed = placed_lists(store, scores.order)
         store, starts = placed.store, [placed.within(start) for start in starts if scores.rest.allows(start)]
     standing = trail.standing = begin(store, run, starts)
@@ -296,6 +297,8 @@ def _given_network(trail: Trail) -> Network | None:
     most = trail.request.max_parents
     if most is not None and any(len(own) > most for own in start.parents.values()):
         return None
+    from topdag.questions.first_network import scored_network
+
     return scored_network(table, kind, start.parents)
 
 
@@ -317,6 +320,9 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
 
 def _quick_network(trail: Trail) -> Network | None:
     """Found in a last look; None where there is one from the data."""
+    from topdag.questions.first_network import FirstNetwork
+    from topdag.search.greedy import climb
+
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     scores, table, kind = trail.scores, trail.request.table, trail.request.kind
     if scores is None and kind is not None and can_climb(kind):

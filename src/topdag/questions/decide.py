@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
-from topdag.questions.first_network import can_climb
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
+from topdag.scoring.kinds.discrete import ScoreKind, SetScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
@@ -119,6 +119,11 @@ def decide(request: Request, question: Question) -> Decision:
     reason = form.reason if is_search else chosen.reason
     climbs = by_lists and question is Question.BEST and can_climb(kind)
     return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
+
+
+def can_climb(kind: ScoreKind) -> bool:
+    """Whether a first network is looked for in the data: where the core counts for this score, family by family."""
+    return isinstance(kind.unconstrained, SetScore)
 
 
 def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:

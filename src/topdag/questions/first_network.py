@@ -18,7 +18,7 @@ from topdag.errors import NotAllowed
 from topdag.knowledge.compiled import free_rules
 from topdag.knowledge.facts import transitive
 from topdag.networks.network import Network
-from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
+from topdag.scoring.kinds.discrete import ScoreKind, coded
 from topdag.scoring.probability_losses import together
 from topdag.scoring.pruned import pruning_question
 from topdag.scoring.task import ScoringTask, compiled_for, scored_columns
@@ -111,11 +111,6 @@ class FirstNetwork:
         names = [self.table.names[v] for v in self.columns]
         named = {name: [names[p] for p in bits(mask)] for name, mask in zip(names, masks, strict=True)}
         return scored_network(self.table, self.kind, {name: named.get(name, []) for name in self.table.names})
-
-
-def can_climb(kind: ScoreKind) -> bool:
-    """Whether the core counts for this score, family by family."""
-    return isinstance(kind.unconstrained, SetScore)
 
 
 def scored_network(table: Table, kind: ScoreKind, parents: Mapping[str, Sequence[str]]) -> Network | None:

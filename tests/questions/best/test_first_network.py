@@ -26,8 +26,8 @@ import topdag as td
 from topdag._util.run import Run
 from topdag.questions import best, first_network
 from topdag.questions.best import best_of
-from topdag.questions.decide import Question, decide
-from topdag.questions.first_network import FirstNetwork, can_climb
+from topdag.questions.decide import Question, can_climb, decide
+from topdag.questions.first_network import FirstNetwork
 from topdag.questions.request import Request, Trail
 from topdag.scoring.task import scored_columns
 from topdag.search.greedy import climb
