@@ -42,7 +42,7 @@ def test_a_floor_holds_where_columns_are_constant(states: list[int], keep_consta
     """What the likelihood allows is then what networks score: rounding and priors have nothing left to hide in."""
     rng = np.random.default_rng(len(states))
     made = {"codes": [[0]] * len(states), "arities": states, "weights": [4096], "keep_constant": keep_constant}
-    for name in ("classes", EDGES):
+    for name in ("classes, dense", "classes, sparse", EDGES):
         make, check = STOP_KINDS[f"stops: {name}"]
         check(**make(rng) | {"table": made, "kind": kind})
 
