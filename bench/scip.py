@@ -43,7 +43,7 @@ WAYS = ("topdag", "scip", "scip after the root")
 
 @dataclass(frozen=True)
 class Question:
-    """Families, and what networks must obey besides; ``scores`` where nothing."""
+    """Families, and what networks must satisfy besides; ``scores`` where nothing."""
 
     store: Any
     compiled: Any = None
@@ -78,7 +78,7 @@ def free(name: str) -> Question:
 
 
 def constrained(network: str, wanted: int, unwanted: int, rules: int) -> Question:
-    """On lists that reach as far behind the best network as the best that obeys."""
+    """On lists that reach as far behind the best network as the best that satisfies the constraints."""
     import topdag as td
     from topdag._util.run import Run
     from topdag.constrained.needed_families import widened

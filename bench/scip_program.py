@@ -19,8 +19,8 @@ from pyscipopt import SCIP_PARAMSETTING, SCIP_RESULT, Conshdlr, Model, quicksum
 
 from topdag.knowledge.compiled import CompiledConstraints, has_cycle
 from topdag.search.costs import Families, Marks
-from topdag.search.linear_program import Rows
-from topdag.search.relaxation import CUTS_A_ROUND, LEAST_VIOLATION, MOST_K, SEARCH_STEPS
+from topdag.search.linear_program import LEAST_VIOLATION, Rows
+from topdag.search.relaxation import CUTS_A_ROUND, MOST_K, SEARCH_STEPS
 
 FIRST_TO_BRANCH = 10
 CPU_CLOCK = 1
@@ -42,7 +42,7 @@ class Solved:
 
 
 class Networks(Conshdlr):  # type: ignore[misc]
-    """That families make no cycle and obey; cuts where weights say otherwise."""
+    """That families make no cycle and satisfy the constraints; cuts where weights say otherwise."""
 
     def __init__(
         self, families: Families, variables: Sequence[Any], known: CompiledConstraints | None, rows: Rows | None
@@ -101,12 +101,12 @@ class Networks(Conshdlr):  # type: ignore[misc]
         return {"result": SCIP_RESULT.INFEASIBLE} if found["result"] == SCIP_RESULT.DIDNOTFIND else found
 
     def consenfops(self, constraints: Any, n_useful: int, is_infeasible: bool, is_worse: bool) -> dict[str, Any]:
-        obeys = self.is_network(self.weights())
-        return {"result": SCIP_RESULT.FEASIBLE if obeys else SCIP_RESULT.INFEASIBLE}
+        is_right = self.is_network(self.weights())
+        return {"result": SCIP_RESULT.FEASIBLE if is_right else SCIP_RESULT.INFEASIBLE}
 
     def conscheck(self, constraints: Any, solution: Any, *_: Any) -> dict[str, Any]:
-        obeys = self.is_network(self.weights(solution))
-        return {"result": SCIP_RESULT.FEASIBLE if obeys else SCIP_RESULT.INFEASIBLE}
+        is_right = self.is_network(self.weights(solution))
+        return {"result": SCIP_RESULT.FEASIBLE if is_right else SCIP_RESULT.INFEASIBLE}
 
     def conssepalp(self, constraints: Any, n_useful: int) -> dict[str, Any]:
         return self.separate()

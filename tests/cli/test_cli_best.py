@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from cli_runs import Topdag
-from number_columns import numbers_of_all_kinds
+from table_checks import numbers_of_all_kinds
 
 import topdag as td
 from topdag.cli.command import Exit

@@ -109,5 +109,5 @@ def test_lists_of_constrained_networks_are_written_and_read(tmp_path, scores: td
     found = td.k_best_networks(scores, 20)
     td.io.write_list(tmp_path / "top.jsonl", found)
     back = td.io.read_list(tmp_path / "top.jsonl")
-    assert list(back) == list(found) and "that obey" in back.proof.space
+    assert list(back) == list(found) and "that satisfy" in back.proof.space
     assert math.isclose(back.floor, found.floor)

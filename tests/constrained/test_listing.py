@@ -170,8 +170,8 @@ def test_shares_of_classes_are_not_told_where_members_are_too_many(monkeypatch: 
     table = sampled_table(4, 60, 1)
     scores = td.score(table, td.BDeu(), constraints=td.Constraints(ancestors=[table.names[:2]]))
     classes = td.k_best_classes(scores, 20)
-    monkeypatch.setattr("topdag.answers.lists.MOST_LOOKED_AT", 5)
-    with pytest.raises(td.TooLarge, match="members of these classes obey"):
+    monkeypatch.setattr("topdag.answers.lists.MOST_MEMBERS_SEEN", 5)
+    with pytest.raises(td.TooLarge, match="members of these classes satisfy"):
         _ = classes.shares
     assert all(math.isnan(row["share"]) for row in classes.to_dicts())
 

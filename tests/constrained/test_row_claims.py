@@ -1,4 +1,4 @@
-"""Rows and lists by rows, one claim at a time: rows hold for all that obeys, lists take what comes in any order."""
+"""Rows and lists by rows, one claim at a time: rows hold for allowed networks, lists take what comes in any order."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_rows_hold_for_every_network_that_obeys(seed: int) -> None:
+def test_rows_hold_for_every_allowed_network(seed: int) -> None:
     """Those that any weights break, and those of every set of variables."""
     rng = np.random.default_rng(seed)
     scores = td.score(sampled_table(4, 60, seed), td.BIC(), keep="all")
@@ -48,8 +48,8 @@ def test_a_list_takes_networks_in_any_order(seed: int) -> None:
     for place in rng.permutation(len(costs)).tolist():
         masks = list(costs)[place]
         found.offer(costs[masks], list(masks))
-    obeying = {masks: cost for masks, cost in costs.items() if known.allows(masks)}
-    assert best_costs(found.networks, of_classes, wanted) == pytest.approx(best_costs(obeying, of_classes, wanted))
+    satisfying = {masks: cost for masks, cost in costs.items() if known.allows(masks)}
+    assert best_costs(found.networks, of_classes, wanted) == pytest.approx(best_costs(satisfying, of_classes, wanted))
 
 
 def best_costs(networks: dict[tuple[int, ...], float], of_classes: bool, wanted: int) -> list[float]:

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
-from refusals import refused
+from table_checks import refused
 
 from topdag.data.table import Table
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from number_columns import CUT, LEFT, numbers_of_all_kinds
-from refusals import refused
+from table_checks import CUT, LEFT, numbers_of_all_kinds, refused
 
 from topdag.data.discretize import (
     CutPoints,

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from number_columns import numbers_of_all_kinds
-from refusals import refused
+from table_checks import numbers_of_all_kinds, refused
 
 from topdag.data.discretize import Quantile, Uniform
 from topdag.data.table import Table

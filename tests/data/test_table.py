@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from refusals import refused
+from table_checks import refused
 
 from topdag.data.table import Table
 from topdag.errors import TableError

@@ -8,7 +8,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-from number_columns import numbers_of_all_kinds
+from table_checks import numbers_of_all_kinds
 
 import topdag as td
 

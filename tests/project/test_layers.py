@@ -52,9 +52,7 @@ CORE_FOLDERS = {
     "sampling": "base families",
     "reading": "base",
 }
-TIED = {
-    f"topdag.networks.{name}" for name in ("network", "fit", "fitted", "fitted_regressions", "regressions")
-}  # Network.fit gives a FittedNetwork or FittedRegressions
+TIED = {f"topdag.networks.{name}" for name in ("network", "fit", "fitted")}  # Network.fit gives a FittedNetwork
 
 
 def included(file: Path, marks: str) -> list[str]:

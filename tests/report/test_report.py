@@ -119,7 +119,7 @@ def test_assumptions_are_stated(tmp_path: Path) -> None:
     page = page_of(tmp_path, td.score(td.example_table(), td.BIC(), constraints=known, max_parents=3), k=5)
     assert "required edges: smoke->lung" in page.text
     assert "at most 3 for each variable" in page.text
-    assert "and of them those with at most 3 parents each and that obey the constraints" in page.text
+    assert "and of them those with at most 3 parents each and that satisfy the constraints" in page.text
     assert ["smoke", "lung"] in page.values["best"]["edges"]
 
 

@@ -38,7 +38,7 @@ def listed(scores: Scores, kind: Kind, wanted: int, reach: float, *, nearby: boo
     found = Listed(store, run, kind, wanted, best.cost + reach)
     if nearby:
         offer_nearby(found, Families.of_store(store), best.masks, wanted)
-    is_done, _ = list_by_partition(store, run, found, best)
+    is_done = list_by_partition(store, run, found, best).limit is None
     assert is_done and found.bound == math.inf
     return found
 

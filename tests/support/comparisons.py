@@ -240,7 +240,7 @@ def check_sums(table: Inputs, kind: str, prior: str, constraints: Inputs | None)
 
 def _is_refusal(error: Exception) -> bool:
     """Sums are refused under some constraints, in words that say so."""
-    return "constraints" in str(error) or "obey" in str(error) or "at once" in str(error)
+    return "constraints" in str(error) or "satisfy" in str(error) or "at once" in str(error)
 
 
 def _ancestors(masks: tuple[int, ...]) -> list[int]:

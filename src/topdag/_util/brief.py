@@ -13,7 +13,7 @@ from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, 
 
 MISTAKES = (ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge)
 Given = ParamSpec("Given")
-Result = TypeVar("Result")
+Returned = TypeVar("Returned")
 
 
 class UnknownArgument(TypeError):
@@ -24,12 +24,12 @@ class UnknownArgument(TypeError):
         self.name, self.known = name, known
 
 
-def brief(function: Callable[Given, Result]) -> Callable[Given, Result]:
+def brief(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
     """The same, but a mistake is raised as if the function itself had found it; all of the way with TOPDAG_TRACEBACK
     set, as for the command line."""
 
     @wraps(function)
-    def called(*args: Given.args, **kwargs: Given.kwargs) -> Result:
+    def called(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
         try:
             return function(*args, **kwargs)
         except UnknownArgument as mistake:

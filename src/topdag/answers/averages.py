@@ -80,7 +80,7 @@ def posterior(
 
     ``evidence``: the log of the sum of all networks' weights; with it the answer has a ``coverage`` and an interval
     that holds the exact posterior. ``weights``, for lists of classes: "networks" lets a class count for each of its
-    members (under constraints, each that obeys), "classes" once.
+    members (under constraints, each that satisfies them), "classes" once.
 
     >>> import topdag as td
     >>> classes = td.k_best_classes(td.score(td.example_table(), td.BDeu()), 100)
@@ -148,7 +148,8 @@ def path_matrix(averaged: BestList[Any]) -> Floats:
 
 
 def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, Masks]]:
-    """The networks of a list, many at a time, with the share of each; of classes, all members that obey alike."""
+    """The networks of a list, many at a time, with the share of each; of classes, all members that satisfy the
+    constraints count alike."""
     if not isinstance(averaged, ClassList) or not averaged.parents.shape[1]:
         yield shares, averaged.parents
         return

@@ -26,11 +26,11 @@ from topdag.networks.network import Network
 if TYPE_CHECKING:
     from topdag.scoring.scores import Scores
 
-ROWS_SHOWN = 10
+ITEMS_SHOWN = 10
 """Items in a notebook."""
 MEMBERS_AT_ONCE = 1 << 16
 """Members of classes that are looked at together."""
-MOST_LOOKED_AT = 500_000
+MOST_MEMBERS_SEEN = 500_000
 """Members of classes under constraints."""
 
 
@@ -115,7 +115,7 @@ class BestList(HeldNetworks[Item]):
 
     def _repr_html_(self) -> str:
         """For notebooks: the first items, each with what differs from the best."""
-        shown = min(ROWS_SHOWN, len(self))
+        shown = min(ITEMS_SHOWN, len(self))
         sizes = [f"{size:,}" for size in self.sizes[:shown]] if isinstance(self, ClassList) else []
         items: Sequence[Any] = self[:shown]
         rows = []
@@ -171,8 +171,8 @@ class ClassList(BestList[EquivalenceClass]):
         return tuple(counts.tolist())
 
     def members(self, places: Sequence[int]) -> Iterator[tuple[Integers, Masks]]:
-        """The networks of the classes at these places that obey, a row of ``parents`` each, many at a time, with the
-        place of each."""
+        """The networks of the classes at these places that satisfy the constraints, a row of ``parents`` each, many at
+        a time, with the place of each."""
         if self.source.compiled is not None:
             self._require_few(sum(self.sizes[place] for place in places))
         directed, undirected = self.edge_masks
@@ -183,26 +183,26 @@ class ClassList(BestList[EquivalenceClass]):
                 of.append(place)
                 rows.append(masks)
                 if len(rows) == MEMBERS_AT_ONCE:
-                    yield self._those_that_obey(of, rows)
+                    yield self._satisfying_only(of, rows)
                     of, rows = [], []
         if rows:
-            yield self._those_that_obey(of, rows)
+            yield self._satisfying_only(of, rows)
 
-    def _those_that_obey(self, places: list[int], rows: list[list[int]]) -> tuple[Integers, Masks]:
+    def _satisfying_only(self, places: list[int], rows: list[list[int]]) -> tuple[Integers, Masks]:
         of, networks, known = np.array(places, dtype=np.int64), np.array(rows, dtype=np.uint64), self.source.compiled
         if known is None:
             return of, networks
-        obey = known.admit(networks)
+        satisfying = known.admit(networks)
         if self.source.max_parents is not None:
-            obey &= (np.bitwise_count(networks) <= self.source.max_parents).all(axis=1)
-        return of[obey], networks[obey]
+            satisfying &= (np.bitwise_count(networks) <= self.source.max_parents).all(axis=1)
+        return of[satisfying], networks[satisfying]
 
     def _require_few(self, members: int) -> None:
-        if members > MOST_LOOKED_AT:
+        if members > MOST_MEMBERS_SEEN:
             raise TooLarge(
-                f"Which of {members:,} members of these classes obey the constraints would have to be seen one by one; "
-                f"at most {MOST_LOOKED_AT:,} are. Shorten the list, or ask for networks: networks_within lists just "
-                "those that obey."
+                f"Which of {members:,} members of these classes satisfy the constraints would have to be seen one by "
+                f"one; at most {MOST_MEMBERS_SEEN:,} are. Shorten the list, or ask for networks: networks_within lists "
+                "just those that satisfy them."
             )
 
     @property
@@ -223,12 +223,12 @@ class ClassList(BestList[EquivalenceClass]):
 
     @property
     def n_networks(self) -> int:
-        """How many networks the list covers; under constraints those that obey."""
+        """How many networks the list covers; under constraints those that satisfy them."""
         return sum(self.satisfying)
 
     def _weights(self) -> Floats:
         """All networks equally likely before: a class counts for each of its members, under constraints for each that
-        obeys."""
+        satisfies them."""
         return np.asarray(super()._weights() * np.array([float(size) for size in self.satisfying]))
 
 

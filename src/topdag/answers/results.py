@@ -33,7 +33,7 @@ class Status(enum.StrEnum):
 
 LIMITS = {
     Stop.INTERRUPT: "Ctrl-C",
-    Stop.NOTHING_FOUND: "no network that obeys was met",
+    Stop.NOTHING_FOUND: "no network that satisfies the constraints was found",
     Stop.WEAK_RELAXATION: "the relaxation is weak",
     Stop.FAR_BEHIND_BEST: f"{LARGEST_REACH:g} nats behind the best",
     Stop.TOO_FAR: f"{FURTHEST:g} nats behind the best network without constraints",

@@ -17,7 +17,7 @@ from topdag.answers.compare import NamedEdge, edge_text, shown_name, wrapped
 from topdag.answers.lists import BestList, ClassList
 
 WIDEST_PAIR = 50
-MOST_SHOWN = 20
+MOST_LINKS_SHOWN = 20
 ALMOST_ALL = math.nextafter(1.0, 0.0)
 ITEMS_AT_ONCE = 2048
 """Items of a list whose edges are unpacked at the same time."""
@@ -89,8 +89,8 @@ class ListSummary:
             (edge_text(link.pair, "--"), percent(link.share), str(link)) for link in (*self.turning, *self.varying)
         ]
         rows = [*always, *links]
-        notes = [*more(len(rows) - MOST_SHOWN), *(self._head() if self.n_items else [str(self)])]
-        return html_table(("edge", "share", "which way"), rows[:MOST_SHOWN], "How different are they?", notes)
+        notes = [*more(len(rows) - MOST_LINKS_SHOWN), *(self._head() if self.n_items else [str(self)])]
+        return html_table(("edge", "share", "which way"), rows[:MOST_LINKS_SHOWN], "How different are they?", notes)
 
     def _head(self) -> list[str]:
         if self.n_items == 1:
@@ -214,7 +214,7 @@ def _group(title: str, count: int, lines: Iterable[str]) -> list[str]:
 
 def _link_lines(links: Sequence[Link]) -> list[str]:
     """One line each, with the whole share where that says something."""
-    shown, left = links[:MOST_SHOWN], links[MOST_SHOWN:]
+    shown, left = links[:MOST_LINKS_SHOWN], links[MOST_LINKS_SHOWN:]
     names = [f"{shown_name(link.pair[0])} - {shown_name(link.pair[1])}" for link in shown]
     width = min(WIDEST_PAIR, max(map(len, names), default=0))
     totals = [f"  {percent(link.share):>4}" if link.share < 1 else "" for link in shown]

@@ -15,13 +15,13 @@ NETWORKS = (".json", *FITTED, ".dot", ".svg", ".png", ".pdf")
 ABOUT_NETWORKS = ".dot (Graphviz), .svg, .png or .pdf (a picture), .bif, .xml, .net or .xdsl (with probabilities)"
 
 
-class Options(Protocol):
+class OptionHolder(Protocol):
     """A parser, or a group of its options."""
 
     def add_argument(self, *names: str, **settings: Any) -> Any: ...
 
 
-def add_output(parser: Options, what: str, *, several: bool = False, required: bool = False) -> None:
+def add_output(parser: OptionHolder, what: str, *, several: bool = False, required: bool = False) -> None:
     """``-o OUT``; ``what``: which endings there are, and what each holds."""
     again = "; may be repeated" if several else ""
     parser.add_argument(
@@ -34,7 +34,7 @@ def add_output(parser: Options, what: str, *, several: bool = False, required: b
     )
 
 
-def add_json(parser: Options) -> None:
+def add_json(parser: OptionHolder) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of the text")
 
 

@@ -23,9 +23,8 @@ from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
 from topdag.knowledge.normal_form import Literal, ParentAmong, ParentCount, folded
 from topdag.search.costs import Families
-from topdag.search.linear_program import Ancestor
+from topdag.search.linear_program import LEAST_VIOLATION, Ancestor
 
-LEAST_BROKEN = 1e-4
 LEAST_OPEN = 0.2
 MOST_CLAUSES = 256
 """A rule that comes to more is read only where a network breaks it."""
@@ -112,7 +111,7 @@ class Clauses:
         return found or self._broken_by_network(families, weights)
 
     def _is_broken(self, clause: Clause, families: Families, weights: Floats) -> bool:
-        return float(weights[clause.marks(families)].sum()) < 1.0 - LEAST_BROKEN
+        return float(weights[clause.marks(families)].sum()) < 1.0 - LEAST_VIOLATION
 
     def first_of(self, members: int) -> Clause | None:
         """The first of these in the order has none of them as a parent, and none of them must come before it.
@@ -135,7 +134,7 @@ class Clauses:
         """A path leaves every set that holds its beginning and not its end."""
         support, found = Support.of(families, weights), []
         for (begin, end), between in self._ways.items():
-            inside = least_way_out(support, begin, end, between, 1.0 - LEAST_BROKEN)
+            inside = least_way_out(support, begin, end, between, 1.0 - LEAST_VIOLATION)
             if inside is not None:
                 found.append(Clause(tuple(ParentAmong(v, inside) for v in bits(between & ~inside))))
         return found
@@ -150,7 +149,7 @@ class Clauses:
         walks = shortest_walks(absent)
         found = []
         for begin, end in self._no_paths:
-            walk = walks.between(begin, end, 1.0 - LEAST_BROKEN)
+            walk = walks.between(begin, end, 1.0 - LEAST_VIOLATION)
             if walk is not None:
                 found.append(Clause(tuple(ParentAmong(v, _mask(walk[:i]), True) for i, v in enumerate(walk) if i)))
         for b, early in enumerate(self.before):
@@ -158,7 +157,7 @@ class Clauses:
                 absent[a, b] = 0.0
         walks = shortest_walks(absent) if any(self.before) else walks
         for b, early in enumerate(self.before):
-            circles = [walks.between(b, a, 1.0 - LEAST_BROKEN) for a in bits(early)]
+            circles = [walks.between(b, a, 1.0 - LEAST_VIOLATION) for a in bits(early)]
             found += [own for circle in circles if circle and (own := self.first_of(_mask(circle))) is not None]
         return found
 

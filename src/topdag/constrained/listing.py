@@ -197,9 +197,8 @@ class _ClauseListing:
         listed = Listed(store, self.run, kind, self.most, most, self.scores.compiled.rest.allows)
         best = max(self.found.networks, key=lambda masks: self.found.networks[masks])
         start = Incumbent(best, listed.best_score - self.value)
-        is_done, search = list_by_partition(
-            store, self.run, listed, start, rows=self.best.clauses, first=self.best.root
-        )
+        search = list_by_partition(store, self.run, listed, start, rows=self.best.clauses, first=self.best.root)
+        is_done = search.limit is None
         self.found.parts, self.found.cuts = self.found.parts + search.parts, self.found.cuts + search.cuts
         self.limit = search.limit
         self._take(listed, is_done=is_done)

@@ -31,7 +31,7 @@ MOST_RANKED = 10**8
 
 
 @dataclass(frozen=True)
-class Listed:
+class PartList:
     """Networks of one part, best first; ``is_whole``: there are no others that reach what was asked for."""
 
     values: Sequence[float]
@@ -39,7 +39,7 @@ class Listed:
     is_whole: bool
 
 
-List = Callable[[Scores, int, float], Listed | None]
+List = Callable[[Scores, int, float], PartList | None]
 """Without such constraints, the best so many networks that score at least so much; None when the time is up."""
 
 
@@ -147,7 +147,7 @@ class ConstrainedSearch:
             self.lowest = max(self.lowest, listed.values[0] - self.cutoff)
         return None if listed is None else self._taken(part, size, listed, scores)
 
-    def _taken(self, part: Part, size: int, listed: Listed, scores: Scores) -> list[tuple[float, Part, int]] | None:
+    def _taken(self, part: Part, size: int, listed: PartList, scores: Scores) -> list[tuple[float, Part, int]] | None:
         """Keeps what is allowed; what may be left comes back as smaller parts. None when the time is up."""
         broken: ParentMasks | None = None
         left = -math.inf  # what is not listed, or not yet taken, scores no more

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from topdag._util.arrays import Floats, Integers
-from topdag.data.table import Table
+
+if TYPE_CHECKING:
+    from topdag.data.table import Table
 
 
 def numbers_of(table: Table, columns: Sequence[int]) -> Floats:

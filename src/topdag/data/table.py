@@ -18,7 +18,7 @@ from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
 from topdag.errors import ScoreError, TableError
 
-MOST_SHOWN = 30
+MOST_VARIABLES_SHOWN = 30
 """Variables in a notebook."""
 
 
@@ -213,7 +213,7 @@ class Table:
         """For notebooks: a row for each variable."""
         from topdag._util.html import html_table, more
 
-        shown = list(zip(self.names, self.states, strict=True))[:MOST_SHOWN]
+        shown = list(zip(self.names, self.states, strict=True))[:MOST_VARIABLES_SHOWN]
         rows = [(name, len(of) or "numbers", listing(of, 5) if of else self._range_of(name)) for name, of in shown]
         notes = [*more(self.n_variables - len(rows)), *self.notes]
         return html_table(("variable", "states", ""), rows, repr(self).strip("<>"), notes)

@@ -15,7 +15,7 @@ from topdag.errors import TableError
 
 MANY_ROWS = 20
 """From so many rows on, a state for each of them is no accident."""
-MUCH = 0.1
+MUCH_LOST = 0.1
 """The share of rows lost from which columns that cost most are named."""
 MOST_NAMED = 3
 SETTLED = "All settled at once:"
@@ -79,11 +79,11 @@ def note_on_dropped(dropped: int, n_rows: int, why: str, advice: str = "") -> tu
 def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> str:
     """Where dropping loses much: the columns that cost most, and what leaving them out would save."""
     kept = rows_without([])
-    if n_rows - kept < MUCH * n_rows:
+    if n_rows - kept < MUCH_LOST * n_rows:
         return ""
     named = most_costly(n_gaps, n_columns, n_rows, rows_without)
     saved = rows_without(named) - kept
-    if saved < MUCH * (n_rows - kept):
+    if saved < MUCH_LOST * (n_rows - kept):
         return ""
     cost = ", ".join(f"{name!r} ({plural(n_gaps[name], 'row')})" for name in named)
     return f" Most are missing in {cost}: leave_out={named} keeps {kept + saved:,} rows instead of {kept:,}."
@@ -92,7 +92,7 @@ def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_
 def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> list[str]:
     """The columns with most gaps, as few as make dropping cheap; two columns are left at least."""
     by_cost = sorted(n_gaps, key=lambda name: -n_gaps[name])[: min(MOST_NAMED, n_columns - 2)]
-    enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < MUCH * n_rows)
+    enough = (m for m in range(1, len(by_cost)) if n_rows - rows_without(by_cost[:m]) < MUCH_LOST * n_rows)
     return by_cost[: next(enough, len(by_cost))]
 
 

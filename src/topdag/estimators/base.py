@@ -30,8 +30,8 @@ from topdag.data.troubles import check_usable
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
-from topdag.networks.fit import family_counts
 from topdag.networks.network import Network
+from topdag.networks.probability_tables import family_counts
 from topdag.questions.best import best_network
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.score import score

@@ -27,7 +27,8 @@ from topdag.estimators.base import (
     only_rows,
 )
 from topdag.knowledge.classifiers import k_dependence
-from topdag.networks.fit import expected_probabilities, family_counts, fit_network
+from topdag.networks.fit import fit_network
+from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.scoring.kinds.discrete import BDeu, ScoreKind, as_kind
 
 

@@ -1,23 +1,30 @@
-"""Probabilities from a table: a network becomes a fitted one."""
+"""Probabilities from a table: a network becomes a fitted one, of states or of numbers."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from topdag._util.arrays import Floats
 from topdag._util.messages import plural
 from topdag.data.convert import Reading, as_table
-from topdag.data.table import Table
-from topdag.errors import NetworkError
 from topdag.networks.checks import check_ess, require_known
-from topdag.networks.fitted import MOST_CELLS, FittedNetwork
-from topdag.networks.network import Network
+from topdag.networks.fitted import FittedNetwork
+from topdag.networks.fitted_regressions import FittedRegressions, fit_regressions
+from topdag.networks.probability_tables import expected_probabilities, family_counts
+
+if TYPE_CHECKING:
+    from topdag.networks.network import Network
 
 NUMBERS_INSTEAD = "fit numbers with network.fit(table) in Python"
+
+Fitted: TypeAlias = FittedNetwork | FittedRegressions
+
+
+def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
+    """See ``Network.fit``."""
+    table = as_table(source, None if "discretize" in reading else "auto", reading)  # floats stay numbers, or are cut
+    is_of_states = not set(network.names) & set(table.continuous)
+    return fit_network(network, table, ess) if is_of_states else fit_regressions(network, table, ess)
 
 
 def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Reading | None = None) -> FittedNetwork:
@@ -35,23 +42,6 @@ def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Readin
         notes += _note_on_unseen(name, counts, ess)
     states = {name: table.states[table.index(name)] for name in network.names}
     return FittedNetwork(network, states, tables, notes)
-
-
-def family_counts(table: Table, x: int, parents: Sequence[int]) -> Floats:
-    """How many rows have each combination of states: an axis for each parent, in order, then one for the variable."""
-    family = [*parents, x]
-    shape = tuple(int(table.arities[v]) for v in family)
-    if (cells := math.prod(shape)) > MOST_CELLS:
-        raise NetworkError(f"The table of {table.names[x]!r} would have {cells:,} cells; at most {MOST_CELLS:,} fit.")
-    places = np.ravel_multi_index([table.codes[v].astype(np.intp) for v in family], shape)
-    return np.bincount(places, table.weights.astype(np.float64), cells).astype(np.float64).reshape(shape)
-
-
-def expected_probabilities(counts: Floats, ess: float) -> Floats:
-    """The posterior mean when ``ess`` imaginary rows are spread evenly; frequencies for 0. Unseen rows are uniform."""
-    raised = counts + ess / counts.size
-    totals = raised.sum(axis=-1, keepdims=True)
-    return np.where(totals > 0, raised / np.where(totals > 0, totals, 1.0), 1.0 / counts.shape[-1])
 
 
 def _note_on_unseen(name: str, counts: Floats, ess: float) -> list[str]:

@@ -16,33 +16,20 @@ from topdag._util.arrays import Floats
 from topdag.errors import NetworkError
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
+from topdag.networks.probability_tables import MOST_CELLS, Codes, drawn_states, require_rows, seeded
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
 
 FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
-MOST_CELLS = 2**26
 MOST_STATES_FITTED = 2**16
 SUM_TOLERANCE = 1e-9
 
-Codes = npt.NDArray[np.uint16]
 Value = TypeVar("Value")
 
 
 MOST_TABLES, MOST_ROWS, MOST_COLUMNS, MOST_LOOKED_AT = 12, 16, 8, 10_000
 """Of what a notebook shows."""
-
-
-def require_rows(rows: object) -> None:
-    if not isinstance(rows, int | np.integer) or rows < 1:
-        raise ValueError(f"rows should be a whole number from 1 on, not {rows!r}.")
-
-
-def seeded(seed: object) -> np.random.Generator:
-    """Draws that are the same for the same seed."""
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-        raise ValueError(f"seed should be a whole number from 0 on, not {seed!r}.")
-    return np.random.Generator(np.random.PCG64(int(seed)))
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -314,19 +301,6 @@ def _check_rows(table: Floats, axes: Mapping[str, tuple[Hashable, ...]]) -> None
         f"The probabilities of {name!r}{given} are {table[case].tolist()} with sum {sums[case]}; "
         "they should be finite, not negative and sum to 1."
     )
-
-
-def drawn_states(table: Floats, parent_codes: list[Codes], uniforms: Floats) -> Codes:
-    """One state per uniform number in [0, 1). States of probability 0 are never drawn, however sums round."""
-    heights = table.reshape(-1, table.shape[-1]).cumsum(axis=1)
-    heights /= heights[:, -1:]
-    case = np.zeros(len(uniforms), dtype=np.intp)
-    for codes, arity in zip(parent_codes, table.shape[:-1], strict=True):
-        case = case * arity + codes
-    drawn = np.zeros(len(uniforms), dtype=np.uint16)
-    for height in np.ascontiguousarray(heights.T[:-1]):
-        drawn += uniforms >= height[case]
-    return drawn
 
 
 def _code_of(name: str, state: Hashable, states: tuple[Hashable, ...]) -> int:

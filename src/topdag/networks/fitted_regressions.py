@@ -5,22 +5,28 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.messages import place_in_frame
 from topdag.data.columns import Column
-from topdag.data.convert import Reading, as_table
 from topdag.data.encode import columns_of_rows, known_codes
 from topdag.data.table import Table
 from topdag.errors import NetworkError, TableError
 from topdag.networks.checks import check_ess, require_known
-from topdag.networks.fit import expected_probabilities, family_counts, fit_network
-from topdag.networks.fitted import FittedNetwork, drawn_states, require_rows, seeded
-from topdag.networks.network import Network
+from topdag.networks.probability_tables import (
+    drawn_states,
+    expected_probabilities,
+    family_counts,
+    require_rows,
+    seeded,
+)
 from topdag.networks.regressions import Regression, pooled, regressions_in
+
+if TYPE_CHECKING:
+    from topdag.networks.network import Network
 
 LEAST_VARIANCE = 1e-300
 Cells: TypeAlias = Mapping[str, Any]
@@ -33,6 +39,7 @@ class FittedRegressions:
     ones. ``states`` and ``tables`` are those of the discrete variables, as in ``FittedNetwork``; ``others``: the
     regression of each variable for states of its parents that did not occur, over all rows.
 
+    >>> from topdag import Network
     >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, continuous="all")
     >>> fitted = Network(("a", "b"), {"b": ["a"]}).fit(table)
     >>> print(fitted)
@@ -138,16 +145,6 @@ class FittedRegressions:
     def __repr__(self) -> str:
         size = f"{len(self.names)} variables, {self.network.n_edges} edges"
         return f"FittedRegressions({size}, {len(self.regressions)} continuous)"
-
-
-Fitted: TypeAlias = FittedNetwork | FittedRegressions
-
-
-def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
-    """See ``Network.fit``."""
-    table = as_table(source, None if "discretize" in reading else "auto", reading)  # floats stay numbers, or are cut
-    is_of_states = not set(network.names) & set(table.continuous)
-    return fit_network(network, table, ess) if is_of_states else fit_regressions(network, table, ess)
 
 
 def fit_regressions(network: Network, table: Table, ess: float) -> FittedRegressions:

@@ -32,7 +32,7 @@ from topdag.networks.class_graph import class_graph
 if TYPE_CHECKING:
     from topdag.data.convert import Reading
     from topdag.networks.drawing.svg import GraphToDraw
-    from topdag.networks.fitted_regressions import Fitted
+    from topdag.networks.fit import Fitted
 
 FORMAT, VERSION = "topdag-network", 1
 CONTENT = {"variables": list, "edges": list, "local_scores": dict | None, "score": float | int | None}
@@ -249,7 +249,7 @@ class Network:
         >>> Network(["rain", "wet"], {"wet": ["rain"]}).fit(table, ess=0).table("wet")
         {('no',): {'no': 0.5, 'yes': 0.5}, ('yes',): {'no': 0.0, 'yes': 1.0}}
         """
-        from topdag.networks.fitted_regressions import fit
+        from topdag.networks.fit import fit
 
         return fit(self, table, ess, reading)
 

@@ -9,8 +9,9 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag.errors import NetworkError, is_finite
-from topdag.networks.fitted import MOST_CELLS, FittedNetwork, seeded
+from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
+from topdag.networks.probability_tables import MOST_CELLS, seeded
 
 ARCS_PER_VARIABLE = 1.5  # between alarm (1.24) and insurance (1.93)
 MOST_RANDOM_VARIABLES = 5000  # arcs are drawn from a list of all pairs

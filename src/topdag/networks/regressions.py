@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from topdag.data.convert import Reading, as_table
 from topdag.data.groups import numbers_of, rows_by_state
 from topdag.data.table import Table
 from topdag.errors import ScoreError
-from topdag.networks.network import Network
+
+if TYPE_CHECKING:
+    from topdag.networks.network import Network
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,7 @@ def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> di
 
     ``source``: a table, or a frame or the path of a file, whose columns of floats are then continuous.
 
+    >>> from topdag import Network
     >>> table = Table({"a": [0.0, 1.0, 2.0], "b": [1.0, 3.0, 5.5]}, continuous="all")
     >>> print(*regressions(Network(("a", "b"), {"b": ["a"]}), table)["b"])
     b = 0.9167 +2.25 a, sd 0.1179

@@ -31,7 +31,6 @@ from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.search.engines import ON_LISTS, Engine, OrderBound, named_bound, named_engine, plan_lattice, require_takes
-from topdag.search.greedy import climb
 from topdag.search.lattice import best_on_all_sets, plan_block_lattice
 
 MANY_FAMILIES = 10_000
@@ -176,7 +175,7 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
     """The best network under constraints on several variables at once."""
     from topdag.constrained.cycle_rules import search_by_cycles
     from topdag.constrained.dispatch import search_constrained
-    from topdag.constrained.splitting import Listed
+    from topdag.constrained.splitting import PartList
     from topdag.search.best import best_of_store
 
     wanted = trail.request.engine
@@ -191,15 +190,15 @@ def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
 
     engines: list[str] = []
 
-    def best_of_part(part: Scores, _: int, __: float) -> Listed | None:
+    def best_of_part(part: Scores, _: int, __: float) -> PartList | None:
         # The whole tells only how far lists must reach: whatever is quickest will do.
         is_part_of_lists = part.store.is_listed and part.store is not scores.store
         engine = wanted if is_part_of_lists else None
         best = best_of_store(part.store, run, before=part.before, slack=part.slack, wanted=engine)
         engines.append(best.engine)
         if best.masks is None:
-            return Listed((), (), is_whole=True) if best.is_finished else None
-        return Listed((part.store.value_of(best.masks),), (best.masks,), is_whole=False)
+            return PartList((), (), is_whole=True) if best.is_finished else None
+        return PartList((part.store.value_of(best.masks),), (best.masks,), is_whole=False)
 
     by_cycles = search_by_cycles if wanted is Engine.CYCLES else None
     found = search_constrained(scores, best_of_part, run, most=1, on_lists=by_cycles)
@@ -321,6 +320,9 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
 
 def _quick_network(trail: Trail) -> Network | None:
     """Found in a last look; None where there is one from the data."""
+    from topdag.questions.first_network import FirstNetwork
+    from topdag.search.greedy import climb
+
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     scores, table, kind = trail.scores, trail.request.table, trail.request.kind
     if scores is None and kind is not None and can_climb(kind):

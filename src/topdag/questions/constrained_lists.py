@@ -1,7 +1,7 @@
 """Lists under constraints that no family tells by itself, and lists of classes under any constraints.
 
-A class counts when some member obeys. Members of a class score the same but need not obey alike, so classes are read
-off lists of networks that do.
+A class counts when some member satisfies them. Members of a class score the same but need not satisfy the same
+constraints, so classes are read off lists of networks that do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
 from topdag.answers.results import Proof, Stats, Status, limit_text
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
-from topdag.constrained.splitting import Listed
+from topdag.constrained.splitting import PartList
 from topdag.questions.decide import needs_splitting
 from topdag.questions.list_sources import Lattices, Wanted, within_memory
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -35,7 +35,7 @@ MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
 
 
 def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
-    """The best networks that obey; when the run is over, those known by then."""
+    """The best networks that satisfy the constraints; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
         scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
@@ -47,17 +47,17 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
     return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
 
 
-def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None:
+def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
     source = Lattices(part, Wanted("A list", most=size), run)
     n_found = 0
     while True:
         prepared = source.next(n_found)
         if prepared is None:
-            return Listed((), (), is_whole=True) if source.is_infeasible else None
+            return PartList((), (), is_whole=True) if source.is_infeasible else None
         best = prepared.lattice.best_score
         if best < lowest or best == -math.inf:
-            return Listed((), (), is_whole=True)
+            return PartList((), (), is_whole=True)
         with within_memory():
             found = _core.list_best(
                 prepared.lattice,
@@ -71,13 +71,13 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> Listed | None
         n_found = len(found.scores)
         if n_found == size or best - prepared.reach <= lowest:
             masks = [tuple(own) for own in found.parents.tolist()]
-            return Listed(found.scores.tolist(), masks, is_whole=n_found < size)
+            return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
 
 
 def list_classes(
     scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run, stats: MakeStats
 ) -> ClassList:
-    """The best classes of which some member obeys; each stands with such a member."""
+    """The best classes of which some member satisfies the constraints; each stands with such a member."""
     epsilon = _epsilon(wanted, scores)
     found = None
     if needs_splitting(scores):

@@ -36,8 +36,8 @@ FIRST_PIECES = 10
 MOST_PIECES = 1_000
 SECONDS_BEFORE = 0.25
 """Scoring that is over by then is left alone."""
-SHARE_OF_TIME = 1 / 10
-SHARE_OF_MEMORY = 1 / 8
+SHARE_FOR_CLIMBING = 1 / 10
+SHARE_FOR_COUNTS = 1 / 8
 """More is not taken for counting; then only the edges that gain most are added."""
 
 
@@ -61,7 +61,7 @@ class FirstNetwork:
         if begin < self._next or self.n_pieces >= MOST_PIECES:
             return
         self.go_on()
-        self._next = begin + (self._run.seconds - begin) / SHARE_OF_TIME
+        self._next = begin + (self._run.seconds - begin) / SHARE_FOR_CLIMBING
 
     def complete(self, run: Run) -> None:
         """Up to the first network, unless that takes too long; a piece at least."""
@@ -89,7 +89,7 @@ class FirstNetwork:
         limit = self._request.max_parents if known is None else known.limit_on_parents(self._request.max_parents)
         task = ScoringTask(self.table, self.columns, kind, limit)
         view = coded(self.table, self.columns)
-        if _core.climb_bytes(view) > SHARE_OF_MEMORY * self._run.allowed_memory:
+        if _core.climb_bytes(view) > SHARE_FOR_COUNTS * self._run.allowed_memory:
             return None
         families = free_rules(task.names) if known is None else known.families
         rules = [_parent_rules(own, task.most_parents) for own in families]

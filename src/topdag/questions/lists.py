@@ -273,7 +273,7 @@ class _Reading(Generic[AnyList]):
         return _from_partition(found, self.make, self.wanted, self.run, self.trail)
 
     def _constrained(self, scores: Scores) -> AnyList:
-        """Of classes, those of networks that obey."""
+        """Of classes, those of networks that satisfy the constraints."""
         from topdag.questions.constrained_lists import list_classes, list_constrained
 
         require_narrow(len(scores.columns), "a list of networks")

@@ -31,7 +31,7 @@ from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
 from topdag.search.relaxation import Incumbent
 from topdag.search.stores import ListStore
 
-MOST_LOOKED_AT = 100
+MOST_MEMBERS_TRIED = 100
 """Members of a class, for the first that is allowed."""
 
 
@@ -76,7 +76,7 @@ class Partitioned:
         if self.kind is Kind.NETWORKS:
             return self.networks[key]
         walk, known = _core.Members(graph_of(key)), self.scores.compiled
-        members = list(islice(iter(walk.next, None), 1 if known is None else MOST_LOOKED_AT))
+        members = list(islice(iter(walk.next, None), 1 if known is None else MOST_MEMBERS_TRIED))
         allowed = np.flatnonzero(True if known is None else known.admit(np.array(members, dtype=np.uint64)))
         return tuple(members[allowed[0]]) if len(allowed) else self.networks[key]
 
@@ -175,16 +175,15 @@ class PartitionLists:
         began = self.run.seconds
         listed.offer(best.cost, best.masks)
         offer_nearby(listed, Families.of_store(store), best.masks, self.wanted.most)
-        is_done, search = list_by_partition(store, self.run, listed, best)
+        search = list_by_partition(store, self.run, listed, best)
         self.run.timed("listing", began)
         for what, number in {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}.items():
             self._work[what] = self._work.get(what, 0) + number
         found = tuple((listed.best_score - cost, key) for cost, key in listed.in_order())
         lowest = found[0][0] - epsilon
-        floor = lowest if is_done else max(lowest, listed.best_score - listed.bound)
+        floor = lowest if search.limit is None else max(lowest, listed.best_score - listed.bound)
         inside = tuple(own for own in found if own[0] >= lowest)
-        limit = None if is_done else search.limit
-        return Partitioned(wide, self.kind, inside, listed.networks, floor, found[0][0], limit, dict(self._work))
+        return Partitioned(wide, self.kind, inside, listed.networks, floor, found[0][0], search.limit, dict(self._work))
 
     def _whole(self, found: Partitioned, reach: float) -> Partitioned:
         """As it is told: where it ends before as many as wanted are there, what it was that ended it."""

@@ -180,7 +180,7 @@ def space_of(trail: Trail) -> str:
     asked = trail.request
     assert asked.table is not None
     limit = "any number of parents" if asked.max_parents is None else f"at most {asked.max_parents} parents each"
-    known = "" if not asked.constraints else f", that obey: {asked.constraints.summary}"
+    known = "" if not asked.constraints else f", that satisfy: {asked.constraints.summary}"
     return f"all networks on {asked.table.n_variables} variables with {limit}{known}"
 
 

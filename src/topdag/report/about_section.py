@@ -28,7 +28,7 @@ def assumptions_section(found: Gathered) -> Html:
     known = [paragraph("No constraints were given: every network was possible.")]
     if found.constraints:
         lines = str(found.constraints).splitlines()
-        known = [paragraph("Only networks that obey these constraints count, everywhere on this page:")]
+        known = [paragraph("Only networks that satisfy these constraints count, everywhere on this page:")]
         known.append(tag("ul", *(tag("li", line) for line in lines), class_="notes"))
     return section("assumed", "What was assumed", rows(*facts), *known, *_odds(found.prior))
 

@@ -51,7 +51,7 @@ def best_section(found: Gathered, drawing: Drawing | None) -> Html:
 def _proof_in_words(answer: Answer, found: Gathered) -> list[Html]:
     proof = answer.proof
     if proof.status is Status.INFEASIBLE:
-        return [paragraph(tag("strong", "No network is possible."), " Nothing obeys all that was asked for.")]
+        return [paragraph(tag("strong", "No network is possible."), " Nothing satisfies all that was asked for.")]
     if proof.status is Status.STOPPED:
         return [_stopped(proof)]
     text = (
@@ -75,7 +75,7 @@ def _how_many(found: Gathered) -> list[str]:
     total = networks_on(n)
     many = [f"all {total:,}"] if total < 10**15 else ["about 10", tag("sup", f"{math.log10(total):.0f}")]
     limits = [f"with at most {count(found.max_parents, 'parent')} each"] if found.max_parents is not None else []
-    limits += ["that obey the constraints"] if found.constraints else []
+    limits += ["that satisfy the constraints"] if found.constraints else []
     only = f", and of them those {' and '.join(limits)}" if limits else ""
     return [*many, f" networks on {count(n, 'variable')}{only}"]
 

@@ -175,7 +175,7 @@ def _facts(
 
 def _allowed_words(found: Gathered) -> str:
     constrained = isinstance(found.listed, ClassList) and found.listed.source.compiled is not None
-    return "that obey" if constrained else f"with at most {found.max_parents} parents each"
+    return "that satisfy the constraints" if constrained else f"with at most {found.max_parents} parents each"
 
 
 def _told(best: Graph, own: Graph) -> list[Html]:

@@ -43,7 +43,8 @@ def weights_of(found: Gathered) -> Weights:
 
 
 def _allowed(listed: BestList[Any], max_parents: int | None) -> tuple[int, ...]:
-    """Per class the members within the limit on parents that obey; nothing when that would take long to count."""
+    """Per class the members within the limit on parents that satisfy the constraints; nothing when that would
+    take long to count."""
     if isinstance(listed, ClassList) and listed.source.compiled is not None:
         return () if np.isnan(listed.shares_if_known).any() else listed.satisfying
     counts = [_members_within(own, max_parents) for own in listed]

@@ -139,7 +139,7 @@ def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> No
 
 
 @dataclass(frozen=True)
-class _Scored:
+class _ScoredStore:
     store: Store
     grid: int
     report: PrunedScores | None = None
@@ -147,7 +147,7 @@ class _Scored:
     notes: tuple[str, ...] = ()
 
 
-def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _Scored | None:
+def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     task = replace(task, keep=pruning_for(keep))
     if known is None and not task.losses:
         pruned = score_worth_keeping(task, run)
@@ -157,12 +157,12 @@ def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | Non
         pruned = score_allowed(replace(task, rules=free_rules(task.names)), run)
     else:
         pruned = score_allowed(task.under(known), run)
-    return None if pruned is None else _Scored(pruned.store, pruned.grid, pruned)
+    return None if pruned is None else _ScoredStore(pruned.store, pruned.grid, pruned)
 
 
-def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _Scored | None:
+def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     if not task.n:
-        return _Scored(SetStore(0, np.zeros(1), ()), 40)
+        return _ScoredStore(SetStore(0, np.zeros(1), ()), 40)
     task = replace(task, max_parents=min(task.most_parents, task.n))
     if known is not None:
         task = task.under(known)
@@ -188,7 +188,7 @@ def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | 
             return None
         allowed, grid = lessened
     store = allowed if keep == "all" else _pruned(allowed, task, keep, grid, run)
-    return None if store is None else _Scored(store, grid, left_out=left_out, notes=notes)
+    return None if store is None else _ScoredStore(store, grid, left_out=left_out, notes=notes)
 
 
 def scored_again(

@@ -303,9 +303,9 @@ class Scores:
         most = math.ldexp(4 * n, -self.grid)  # two scores by a step for each variable, and parents that are dropped
         cut = "" if self.cutoff == math.inf else f", but for some that score {self.cutoff:g} nats less than the best"
         prior = "" if self.prior is None else f", by data and {in_words(self.prior)}"
-        known = "" if self.constraints is None else f", that obey: {self.constraints.summary}"
+        known = "" if self.constraints is None else f", that satisfy: {self.constraints.summary}"
         if self.kind is not None and self.kind.unconstrained is not self.kind:
-            known += ", with probabilities that obey the parameter constraints (log likelihoods of parts to 1e-7)"
+            known += ", with probabilities that satisfy the parameter constraints (log likelihoods of parts to 1e-7)"
         return (
             f"all networks on {n} variable{'s' * (n != 1)} with {limit}{constant}{known}{cut}{prior}; "
             f"local scores rounded to 2^{-self.grid}, what is proved best at most {most:.1e} behind"

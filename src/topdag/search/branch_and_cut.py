@@ -19,11 +19,10 @@ from topdag._util.bitsets import masks_in, members_of
 from topdag._util.run import Run, available_memory
 from topdag.search.costs import Families
 from topdag.search.engines import Outcome
-from topdag.search.linear_program import Decisions, Joined, Program, Rows, Solution
+from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Program, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
 from topdag.search.relaxation import (
     CUTS_A_ROUND,
-    LEAST_VIOLATION,
     MOST_K,
     Incumbent,
     Known,
@@ -84,7 +83,7 @@ def prove_best(
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
 
 
-class OutOfTime(Exception):
+class TimeIsUp(Exception):
     """The clock ran out."""
 
 
@@ -148,7 +147,7 @@ class PartSearch:
                 )
                 if on_split is not None:
                     on_split(self.standing)
-        except OutOfTime:
+        except TimeIsUp:
             return False
         return True
 
@@ -294,7 +293,7 @@ class PartSearch:
         self.program.allow(allowed)
         solution = self.program.solve(self.limits)
         if solution is None or self.limits.is_over:
-            raise OutOfTime
+            raise TimeIsUp
         self.rounds += 1
         return solution
 

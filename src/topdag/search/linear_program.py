@@ -17,6 +17,7 @@ from topdag._util.bitsets import set_array
 from topdag._util.run import Run
 from topdag.search.costs import Cuts, Families
 
+LEAST_VIOLATION = 1e-4  # a row that is broken by less is left out
 HALVES_A_ROUND = 50
 LEAST_HALF_VIOLATION = 0.05  # of a half at most
 LOCAL_MEMBERS = 10

@@ -21,7 +21,7 @@ from topdag._util.bitsets import NARROW, masks_in
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.search.costs import SEED, Families, candidates_of, costs_of, network_near
-from topdag.search.linear_program import Program, Row, Rows, Solution, cuts_of
+from topdag.search.linear_program import LEAST_VIOLATION, Program, Row, Rows, Solution, cuts_of
 from topdag.search.stores import ListStore, common_step
 
 CLIMBS = 1_000
@@ -31,7 +31,6 @@ CLIMBING_WORK = 100_000_000  # climbs times families, at most: some seconds, so 
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 MOST_K = 3
 CUTS_A_ROUND = 200
-LEAST_VIOLATION = 1e-4
 SEARCH_STEPS = 20_000
 PATIENCE = 15  # the root ends when in so many rounds the bound has gained less than this share of the gap
 PATIENCE_GAIN = 0.01

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 from random_inputs import families_with_cycles, rounded_families
-from stop_cases import STOP_KINDS
+from stop_cases import STOP_KINDS, forced
 from stop_cases.counted import CLOSE, all_ranked, answer_at, check_list, counted_clock, readings_of
 from stop_cases.forced import without_luck
 from stop_cases.truths import best_of_families, scores_of
@@ -35,6 +35,15 @@ def test_what_is_said_at_a_stop_holds(kind: str, seed: int) -> None:
     check(**make(np.random.default_rng(seed)))
 
 
+@pytest.mark.parametrize("kind", [kind for kind in STOP_KINDS if kind.endswith("partition")])
+@pytest.mark.parametrize("seed", [4, 6])
+def test_no_place_to_stop_is_taken_for_the_end(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Time that runs out between two questions about it is the same to both: each of the first places is tried."""
+    monkeypatch.setattr(forced, "stops_among", lambda readings, *_: range(min(readings, 80)))
+    make, check = STOP_KINDS[kind]
+    check(**make(np.random.default_rng(seed)))
+
+
 @pytest.mark.parametrize("kind", ["BIC()", "BDeu(1.0)"])
 @pytest.mark.parametrize("keep_constant", [True, False])
 @pytest.mark.parametrize("states", [[1, 1], [3, 3], [3, 2, 3]])
@@ -42,7 +51,7 @@ def test_a_floor_holds_where_columns_are_constant(states: list[int], keep_consta
     """What the likelihood allows is then what networks score: rounding and priors have nothing left to hide in."""
     rng = np.random.default_rng(len(states))
     made = {"codes": [[0]] * len(states), "arities": states, "weights": [4096], "keep_constant": keep_constant}
-    for name in ("classes", EDGES):
+    for name in ("classes, dense", "classes, sparse", EDGES):
         make, check = STOP_KINDS[f"stops: {name}"]
         check(**make(rng) | {"table": made, "kind": kind})
 

@@ -155,26 +155,26 @@ def _what_was_kept(path: str, scores: Scores) -> str:
 
 
 @dataclass(frozen=True)
-class _Scored:
+class _ScoredGraph:
     parents: dict[str, list[str]]
     local_scores: dict[str, float]
     score: float
     text: str
 
 
-def _of_family(table: Table, kind: ScoreKind, family: Sequence[str]) -> _Scored:
+def _of_family(table: Table, kind: ScoreKind, family: Sequence[str]) -> _ScoredGraph:
     value, (child, *parents) = _local(table, kind, *family), family
-    return _Scored({child: parents}, {child: value}, value, f"{family_text(child, parents)}  {value:.6f}")
+    return _ScoredGraph({child: parents}, {child: value}, value, f"{family_text(child, parents)}  {value:.6f}")
 
 
-def _of_network(table: Table, kind: ScoreKind, network: Network) -> _Scored:
+def _of_network(table: Table, kind: ScoreKind, network: Network) -> _ScoredGraph:
     if set(network.names) != set(table.names):
         different = sorted(set(network.names) ^ set(table.names))
         raise FileError(f"The network and the table have different variables: {', '.join(different)}.")
     values = {name: _local(table, kind, name, *network.parents[name]) for name in network.names}
     total = math.fsum(values.values())
     text = "\n".join([network_text(Network(network.names, network.parents, values)), *score_lines(total, kind)])
-    return _Scored({name: list(network.parents[name]) for name in network.names}, values, total, text)
+    return _ScoredGraph({name: list(network.parents[name]) for name in network.names}, values, total, text)
 
 
 def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float:

@@ -17,8 +17,9 @@ from topdag._util.arrays import Floats
 from topdag.errors import FileError
 from topdag.io.formats.parts import ReadVariable, Variables, by_name, configurations, declared, shape_of
 from topdag.io.formats.scanner import QUOTED, TextScanner, joined_numbers, numbers_in, quoted, unquoted
-from topdag.networks.fitted import MOST_CELLS, FittedNetwork
+from topdag.networks.fitted import FittedNetwork
 from topdag.networks.plain_names import KEYWORDS_OF_BIF
+from topdag.networks.probability_tables import MOST_CELLS
 from topdag.networks.state_words import kinds_of, words_of
 
 PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*|-[0-9]+")

@@ -15,7 +15,7 @@ from topdag.data.groups import numbers_of
 if TYPE_CHECKING:
     from topdag.data.table import Table
 
-MOST_TRIED = 22
+MOST_COLUMNS_TRIED = 22
 """Of more columns, not every set of few is tried beforehand."""
 
 
@@ -41,7 +41,7 @@ def dependent_columns(
         return []
     if most >= n:
         return [columns[i] for i in _fewest(scatter, n)]
-    if n > MOST_TRIED:
+    if n > MOST_COLUMNS_TRIED:
         return []  # scoring finds those that matter
     formula = MinorFormula([0.0] * (n + 1), [1.0] * (n + 1))
     for v in columns:

@@ -20,15 +20,14 @@ from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import is_acyclic, masks_in, members_of, set_array
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
-from topdag.search.branch_and_cut import OutOfTime, PartSearch, Relaxed
+from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp
 from topdag.search.costs import network_near
-from topdag.search.linear_program import Decisions, Joined, Rows, Solution
+from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
 from topdag.search.stores import ListStore, candidates_from
 
-LEAST_BROKEN = 1e-4
-MUCH = 100.0
+REWARD_OF_AN_EDGE = 100.0
 """For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
 BYTES_HELD = 2_000
 """For each part that waits besides its families, and each network found."""
@@ -42,17 +41,16 @@ def list_by_partition(
     *,
     rows: Rows | None = None,
     first: Relaxation | None = None,
-) -> tuple[bool, PartitionSearch]:
-    """Whether ``listed`` now holds all that is asked for, from the best network on; False when the time is up first.
+) -> PartitionSearch:
+    """Until ``listed`` holds all that is asked for, from the best network on, or ``limit`` says what came first.
 
     ``rows``: as for ``solve_root``; ``first``: where to take the first cuts from.
     """
     listed.offer(best.cost, best.masks)
     root = solve_root(store, run, known=listed, rows=rows, first_cuts=first)
     search = PartitionSearch(store, run, root, listed, rows)
-    if run.is_over:
-        search.limit = run.limit
-    return not run.is_over and search.go(), search
+    search.go()
+    return search
 
 
 @dataclass(frozen=True, order=True)
@@ -88,11 +86,14 @@ class PartitionSearch(PartSearch):
         self._n_parts = 0
         self._most_held = _most_held(run, self.families.size)
 
-    def go(self) -> bool:
-        """Whether nothing that is asked for is missing; ``limit`` says what came first."""
+    def go(self) -> None:
+        """Until nothing that is asked for is missing, or ``limit`` says what came first."""
+        if self.limits.is_over:  # the root may not be cut to its end
+            self.limit = self.limits.limit
+            return
         if self.root.bound > self.known.cutoff or (np.diff(self.families.offsets) == 0).any():
             self.listed.bound = math.inf
-            return True
+            return
         self._begin()
         self._wait(self.root.bound, np.ones(self.families.size, dtype=np.bool_), ())
         try:
@@ -100,13 +101,12 @@ class PartitionSearch(PartSearch):
                 self.listed.bound = max(self.listed.bound, self._waiting[0].bound)
                 if len(self._waiting) + len(self.listed.costs) > self._most_held:
                     self.limit = Stop.MEMORY_LIMIT
-                    return False
+                    return
                 self._look_at(heapq.heappop(self._waiting))
-        except OutOfTime:
+        except TimeIsUp:
             self.limit = self.limits.limit
-            return False
+            return
         self.listed.bound = math.inf
-        return True
 
     def _wait(self, bound: float, allowed: Marks, decisions: Decisions) -> None:
         if bound <= self.known.cutoff:
@@ -168,7 +168,7 @@ class PartitionSearch(PartSearch):
         own = self.families.only(relaxed.allowed)
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
-            prices[self._joining(*edge)] -= MUCH
+            prices[self._joining(*edge)] -= REWARD_OF_AN_EDGE
         candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         return () if cost == math.inf else tuple(masks)
@@ -258,7 +258,7 @@ class PartitionSearch(PartSearch):
         n_before = self.cuts
         for edge in self._edges:
             marks = self._joining(*edge)
-            if solution.weights[marks].sum() < 1.0 - LEAST_BROKEN:
+            if solution.weights[marks].sum() < 1.0 - LEAST_VIOLATION:
                 self.program.add_decided(edge, marks)
                 self.cuts += 1
         return super()._cut(solution, own, is_narrower=is_narrower) or self.cuts > n_before

@@ -13,7 +13,7 @@ from topdag.search.costs import Families
 from topdag.search.partition.listed import Listed, Network
 
 MOST_SINGLE = 2_000
-MOST_TRIED = 20
+CHANGES_TRIED = 20
 """For each network that is wanted, so many changes are tried."""
 
 
@@ -24,7 +24,7 @@ def offer_nearby(listed: Listed, families: Families, best: Network, wanted: int)
     own = [int(place) for place in np.flatnonzero(families.places(best))]
     base = float(families.costs[own].sum())
     masks_of = masks_in(families.parents)
-    for cost, places in islice(tried, MOST_TRIED * min(wanted, MOST_SINGLE)):
+    for cost, places in islice(tried, CHANGES_TRIED * min(wanted, MOST_SINGLE)):
         if listed.is_full or base + cost > listed.most:
             return
         changed = list(best)

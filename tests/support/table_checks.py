@@ -1,4 +1,9 @@
-"""Columns of numbers of every kind, and which of them a rule for all columns cuts."""
+"""What tests of tables share: columns of numbers of every kind, and how an error is asked for and its message read."""
+
+import pytest
+
+from topdag.data.table import Table
+from topdag.errors import TableError
 
 CUT, LEFT = ["float", "whole", "whole_floats", "above_it"], ["at_the_limit", "codes"]
 
@@ -18,3 +23,11 @@ def numbers_of_all_kinds(n: int = 60) -> dict[str, list[object]]:
         "word": [f"w{i % 30}" for i in mixed],
         "flag": [i % 2 > 0 for i in mixed],
     }
+
+
+def refused(source, *parts, **options):
+    """Checks that no table can be made of the source, for reasons in which every part occurs."""
+    with pytest.raises(TableError) as caught:
+        Table(source, **options)
+    for part in parts:
+        assert part in str(caught.value), str(caught.value)
