@@ -46,6 +46,7 @@ BEGINNINGS = {
     ".xml": b"<?xml",
     ".net": b"net",
     ".xdsl": b"<?xml",
+    ".uai": b"BAYES",
 }
 
 
@@ -151,3 +152,9 @@ def test_sizes_by_a_letter(size: str, n_bytes: float) -> None:
     from topdag._util.memory import parse_bytes
 
     assert parse_bytes(size) == n_bytes
+
+
+@pytest.mark.parametrize("command", ["fit", "list", "edges", "report"])
+def test_one_file_is_named_once(topdag: Topdag, places: dict[str, Path], tmp_path: Path, command: str) -> None:
+    ran = topdag(*words_for(command, places), "-o", tmp_path / "a.json", "-o", tmp_path / "b.json")
+    assert ran.code == Exit.WRONG_USE and "argument -o: one file is written here; give it once" in ran.err

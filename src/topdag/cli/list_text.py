@@ -138,6 +138,8 @@ def _stopped_in_words(found: NetworkList | ClassList, wanted: ListRequest) -> st
     floor = rounded_up(found.floor)
     if not len(found):
         return f"{stopped} before anything was listed; no {wanted.noun} scores above {floor}"
+    if found.floor > found.scores[0]:
+        return f"{stopped}: the list begins with the best found, which is not proved; others may score up to {floor}"
     behind = factor_text(math.exp(min(700.0, found.scores[0] - found.floor)))
     return (
         f"{stopped}: the list is complete above the floor {floor}, a factor of {behind} behind the best; "

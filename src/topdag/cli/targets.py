@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from argparse import Action, ArgumentError
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -9,10 +10,19 @@ from typing import Any, Protocol
 from topdag.cli.command import UsageError
 from topdag.cli.options import writable
 
-FITTED = (".bif", ".xml", ".xmlbif", ".bifxml", ".net", ".xdsl")
+FITTED = (".bif", ".xml", ".xmlbif", ".bifxml", ".net", ".xdsl", ".uai")
 """Files of networks that are written with probabilities."""
 NETWORKS = (".json", *FITTED, ".dot", ".svg", ".png", ".pdf")
-ABOUT_NETWORKS = ".dot (Graphviz), .svg, .png or .pdf (a picture), .bif, .xml, .net or .xdsl (with probabilities)"
+ABOUT_NETWORKS = ".dot (Graphviz), .svg, .png or .pdf (a picture), .bif, .xml, .net, .xdsl or .uai (with probabilities)"
+
+
+class Once(Action):
+    """A second name would be written in place of the first."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        if getattr(namespace, self.dest) != self.default:
+            raise ArgumentError(self, "one file is written here; give it once")
+        setattr(namespace, self.dest, values)
 
 
 class OptionHolder(Protocol):
@@ -28,7 +38,7 @@ def add_output(parser: OptionHolder, what: str, *, several: bool = False, requir
         "-o",
         dest="output",
         metavar="OUT",
-        action="append" if several else "store",
+        action="append" if several else Once,
         required=required,
         help=f"a file to write; its ending says what: {what}{again}",
     )

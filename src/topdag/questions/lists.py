@@ -195,6 +195,8 @@ def list_of(make: Callable[..., AnyList], request: Request, wanted: Wanted, run:
 
 
 def in_words(found: BestList[Any]) -> str:
+    if len(found) and found.floor > found.scores[0]:
+        return f"{len(found):,} found, none of them proved; others may score up to {found.floor}"
     return f"{len(found):,} found, complete above {found.floor}"
 
 

@@ -64,7 +64,7 @@ class Partitioned:
         for place, (value, key) in enumerate(self.found):
             if place and value < self.floor:
                 return
-            if self.kind is Kind.MEMBERS:
+            if self.kind is Kind.MEMBERS and value >= self.floor:
                 walk = _core.Members(graph_of(key))
                 while (masks := walk.next()) is not None:
                     yield value, tuple(masks)

@@ -21,7 +21,7 @@ from topdag.cli.options import (
 )
 from topdag.cli.output import about_table, labelled, progress_line
 from topdag.cli.streams import mention, say
-from topdag.cli.targets import target
+from topdag.cli.targets import Once, target
 from topdag.cli.values import seconds, whole
 from topdag.cli.wording import in_options
 from topdag.report.gathered import Gathered, Missing
@@ -69,7 +69,12 @@ LEFT_OUT = {
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
     parser.add_argument(
-        "-o", dest="output", default=DEFAULT_PAGE, metavar="OUT", help=f"the page to write; default {DEFAULT_PAGE}"
+        "-o",
+        dest="output",
+        action=Once,
+        default=DEFAULT_PAGE,
+        metavar="OUT",
+        help=f"the page to write; default {DEFAULT_PAGE}",
     )
     parser.add_argument(
         "-k", type=whole(1, LARGEST_K), default=DEFAULT_K, metavar="K", help=f"how many to list; default {DEFAULT_K}"

@@ -30,7 +30,7 @@ What is proved: nothing is searched here; the proof is the one that the file hol
 
 
 def add_options(parser: ArgumentParser) -> None:
-    parser.add_argument("file", metavar="NET", help="an answer, or the network: .json, .bif, .xml, .net or .xdsl")
+    parser.add_argument("file", metavar="NET", help="an answer, or the network: .json, .bif, .xml, .net, .xdsl, .uai")
     add_output(parser, f".json, {ABOUT_NETWORKS}", several=True)
     add_json(parser)
 
