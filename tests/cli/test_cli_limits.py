@@ -63,7 +63,7 @@ def test_ctrl_c_prints_what_is_known(start: Start, large: Path, tmp_path: Path) 
     seen = ""
     while "counting" not in seen:
         seen += os.read(ours, 1024).decode()
-    assert re.search(r"counting \d+%, \d+ s, [0-9.]+ MB", seen)
+    assert re.search(r"counting \d+%( \(about .* left\))?, \d+ s, [0-9.]+ MB", seen)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=TIMEOUT)
     os.close(ours)
