@@ -42,4 +42,4 @@ def test_a_status_equals_its_name(status: Status) -> None:
     assert [other for other in Status if other == status] == [status]
     assert status not in ("unknown", 1, None)
     assert pickle.loads(pickle.dumps(status)) is status
-    assert f"{status}" == status.value
+    assert str(status) == f"{status}" == f"Status.{status.name}"

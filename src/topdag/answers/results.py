@@ -29,6 +29,7 @@ class Status(enum.StrEnum):
         return isinstance(other, str) and other.lower() == self.value
 
     __hash__ = str.__hash__
+    __str__ = enum.Enum.__str__  # Status.PROVED, as it is written in a program
 
 
 LIMITS = {
