@@ -19,7 +19,7 @@ PATH="$(CURDIR)/$(BIN):$$PATH" cmake -S . -B build/sanitize-$(1) -DTOPDAG_SANITI
 	build/sanitize-$(1)/core_check
 endef
 
-.PHONY: demo test test-fast lint fuzz sanitize site notebooks sdist wheels bench stub clean
+.PHONY: demo test test-fast lint fuzz sanitize site notebooks sdist wheels test-oldest bench stub clean
 
 demo: .venv/built
 	$(BIN)/topdag demo
@@ -66,6 +66,10 @@ sdist: .venv/bin/python
 # Wheels that need no compiler, in build/wheels, each tried in an empty environment.
 wheels: .venv/bin/python
 	.ci/wheels $(CURDIR)/$(BIN)/python
+
+# The tests on the oldest versions that pyproject.toml allows.
+test-oldest:
+	.ci/test_oldest $(PYTHON)
 
 bench: .venv/built
 	$(BIN)/python -m bench

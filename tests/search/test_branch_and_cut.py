@@ -88,7 +88,7 @@ def test_it_branches_to_the_same_end(seed: int) -> None:
 def test_few_open_parts_lead_to_the_same_end(monkeypatch: pytest.MonkeyPatch) -> None:
     store = list_store(strategies.sampled_table(10, 200, 0), td.BDeu(10))
     best = prove_best(store, Run())
-    monkeypatch.setattr(branch_and_cut, "_most_open", lambda run, n: 1)
+    monkeypatch.setattr(branch_and_cut, "most_held", lambda run, n: 1)
     frugal = prove_best(store, Run())
     assert frugal.finished and best.work["parts"] > 3
     assert frugal.cost == best.cost

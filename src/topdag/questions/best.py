@@ -320,7 +320,6 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
 
 def _quick_network(trail: Trail) -> Network | None:
     """Found in a last look; None where there is one from the data."""
-    from topdag.questions.first_network import FirstNetwork
     from topdag.search.greedy import climb
 
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)

@@ -120,10 +120,7 @@ class Lattices:
 
     @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best; infinite when not all families that are allowed have been scored."""
-        if self.scores.automatic and self.scores.max_parents != 0:
-            return math.inf
-        return self.scores.store.listed.largest_shortfall
+        return spread_of(self.scores)
 
     def _sparse_lattice(self) -> Prepared | None:
         wide = self._wide_enough()
@@ -148,6 +145,13 @@ class Lattices:
             )
         every = scored_again(scores, self.run, "all")
         return None if every is None else lattice_of_all_sets(every, self.run)
+
+
+def spread_of(scores: Scores) -> float:
+    """No network is further behind the best; infinite when not all families that are allowed have been scored."""
+    if scores.automatic and scores.max_parents != 0:
+        return math.inf
+    return scores.store.listed.largest_shortfall
 
 
 def _placed(scores: Scores) -> PlacedLists | None:

@@ -18,7 +18,7 @@ from topdag import _core
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
-from topdag.questions.list_sources import Wanted, wide_enough
+from topdag.questions.list_sources import Wanted, spread_of, wide_enough
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.scores import Scores
@@ -141,10 +141,7 @@ class PartitionLists:
 
     @cached_property
     def _spread(self) -> float:
-        """No network is further behind the best; infinite when not all families that are allowed have been scored."""
-        if self.scores.automatic and self.scores.max_parents != 0:
-            return math.inf
-        return self.scores.store.listed.largest_shortfall
+        return spread_of(self.scores)
 
     def _first_reach(self) -> float:
         """As far as as many as wanted are known, unless that is far: then what is as far as they may be."""

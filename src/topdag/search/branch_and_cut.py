@@ -127,7 +127,7 @@ class PartSearch:
         self._is_resumed = resumed is not None
         self._newest: list[Node] = []  # a stack, used when the heap is full
         self.dives = False
-        self._most_open = _most_open(run, self.families.size)
+        self._most_open = most_held(run, self.families.size)
         self._has_parent = members_of(self.families.parents, self.families.n)
         self._no_cuts = self.families.no_cuts()
 
@@ -345,6 +345,7 @@ class PartSearch:
         return least
 
 
-def _most_open(run: Run, n_families: int) -> int:
+def most_held(run: Run, n_families: int, besides: int = PART_BYTES) -> int:
+    """Parts with a mark for each family, and so many bytes each besides."""
     allowance = available_memory() // 2 if run.memory_limit is None else run.memory_limit
-    return max(1_000, allowance // (PART_BYTES + n_families // 8))
+    return max(1_000, allowance // (besides + n_families // 8))

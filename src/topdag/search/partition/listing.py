@@ -18,9 +18,9 @@ import numpy as np
 
 from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import is_acyclic, masks_in, members_of, set_array
-from topdag._util.run import Run, available_memory
+from topdag._util.run import Run
 from topdag._util.stop import Stop
-from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp
+from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp, most_held
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
@@ -84,7 +84,7 @@ class PartitionSearch(PartSearch):
         self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
         self._waiting: list[Part] = []
         self._n_parts = 0
-        self._most_held = _most_held(run, self.families.size)
+        self._most_held = most_held(run, self.families.size, BYTES_HELD)
 
     def go(self) -> None:
         """Until nothing that is asked for is missing, or ``limit`` says what came first."""
@@ -262,11 +262,6 @@ class PartitionSearch(PartSearch):
                 self.program.add_decided(edge, marks)
                 self.cuts += 1
         return super()._cut(solution, own, is_narrower=is_narrower) or self.cuts > n_before
-
-
-def _most_held(run: Run, n_families: int) -> int:
-    allowance = available_memory() // 2 if run.memory_limit is None else run.memory_limit
-    return max(1_000, allowance // (BYTES_HELD + n_families // 8))
 
 
 def _edges(decisions: Decisions) -> tuple[Joined, ...]:
