@@ -13,6 +13,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
+from topdag._util.options import question
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList
@@ -433,8 +434,8 @@ def require_score_equivalent(scores: Scores, asked_by: str) -> None:
     if not scores.score_equivalent:
         name = "scores from a file that does not say what they are" if scores.kind is None else f"{scores.kind}"
         raise ScoreError(
-            f"{asked_by} needs a score-equivalent score, one that gives all networks of a class the same value, "
-            f"such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
+            f"{question(asked_by)} needs a score-equivalent score, one that gives all networks of a class the same "
+            f"value, such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
         )
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from topdag._util.memory import available_memory
+from topdag._util.options import option
 from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.lists import BestList, ClassList, NetworkList
@@ -77,10 +78,11 @@ class _Gathering:
         own = DEFAULT_BUDGET if self.is_default else budget
         if own is not None and (left is None or own < left):
             self.clock = Run(time_limit=own)
-            self.found.more_time = f"budget= gives the list and the probabilities more than {own:g} seconds"
+            self.found.more_time = f"{option('budget')} gives the list and the probabilities more than {own:g} seconds"
         if self.memory_limit is None:
             self.memory_limit = available_memory() // 2
-            self.found.more_memory = "without memory_limit= a report takes at most half of the free memory for this"
+            limit = option("memory_limit")
+            self.found.more_memory = f"without {limit} a report takes at most half of the free memory for this"
 
     @property
     def most_to_sum(self) -> int:
@@ -119,8 +121,7 @@ class _Gathering:
                 _joined("the time limit came first, and exact sums have no partial answer", self.found.more_time)
             )
         except TooLarge as error:
-            is_of_memory = "allowed by memory_limit" in str(error)
-            return Missing(_joined(_as_reason(error), self.found.more_memory if is_of_memory else ""))
+            return Missing(_joined(_as_reason(error), self.found.more_memory if error.by_limit else ""))
         except (ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
         except BaseException as error:
@@ -162,8 +163,8 @@ class _Gathering:
             most = MOST_ORDER_PATHS
         if n > most:
             raise TooLarge(
-                f"sums over all networks of {n} variables take long; budget= (in seconds) has them tried, or use at "
-                f"most {most} variables"
+                f"sums over all networks of {n} variables take long; {option('budget')} (in seconds) has them "
+                f"tried, or use at most {most} variables"
             )
         return network_posteriors(
             self._scores(run),

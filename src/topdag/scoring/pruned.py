@@ -13,6 +13,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import MOST_VARIABLES, Sets, bits, set_array
+from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
@@ -95,8 +96,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        less = "max_parents" if task.keep == Pruning() else "max_parents, a smaller factor"
-        advice = f"Give {less} or fewer columns."
+        or_less = "" if task.keep == Pruning() else ", a smaller factor"
+        advice = f"Give {option('max_parents')}{or_less} or fewer columns."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
@@ -145,8 +146,8 @@ def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
         discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"
         raise ScoreError(
-            f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
-            f"such as max_parents=3, or use {'GaussianBIC' if isinstance(kind, GaussianScore) else discrete}."
+            f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give "
+            f"{option('max_parents')}, or use {'GaussianBIC' if isinstance(kind, GaussianScore) else discrete}."
         )
 
 

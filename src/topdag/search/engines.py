@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topdag import _core
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.errors import ScoreError, TooLarge
@@ -144,7 +145,7 @@ NAMED = (Engine.DENSE, Engine.BLOCKS, *ON_LISTS)
 def require_takes(engine: Engine, n: int) -> None:
     """Raises TooLarge where an engine that was asked for takes fewer variables."""
     if engine not in (Engine.SEARCH, Engine.CUTS):
-        require_narrow(n, f"engine={engine.value!r}")
+        require_narrow(n, option("engine", engine.value))
 
 
 def named_engine(name: str) -> Engine:
@@ -201,7 +202,9 @@ def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),
         f"The lattice on {n} variables",
-        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})." if fits else "Raise memory_limit.",
+        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})."
+        if fits
+        else f"Raise {option('memory_limit')}.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables"
