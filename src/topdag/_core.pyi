@@ -2,7 +2,7 @@
 The compiled core of topdag: arrays in, arrays out. Not a public interface.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import enum
 from typing import Annotated, overload
 
@@ -1039,7 +1039,11 @@ class ParentRules:
 class DataClimb:
     """A good network from the data, better the longer it goes on."""
 
+    @overload
     def __init__(self, table: object, question: PruningQuestion, rules: Sequence[ParentRules], before: Sequence[int], seed: int) -> None: ...
+
+    @overload
+    def __init__(self, local: Callable[[int, int], float], work: float, rules: Sequence[ParentRules], before: Sequence[int], seed: int) -> None: ...
 
     def go_on(self, work: float) -> None: ...
 

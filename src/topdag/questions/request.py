@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from topdag import _core
 from topdag._util.run import Run, peak_memory
+from topdag._util.stop import Stop
 from topdag.answers.results import Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
@@ -116,7 +117,7 @@ class Trail:
 
     ``most``: no network scores more, on the grid; ``counted``: what was counted on the way; ``placed``: what
     ``standing`` speaks of, where some variables always come before others; ``first``: a network found from the data,
-    where one was looked for.
+    where one was looked for; ``too_large``: what scoring says that needed more memory than there is.
     """
 
     request: Request
@@ -129,6 +130,7 @@ class Trail:
     most: float = math.inf
     placed: PlacedLists | None = None
     first: FirstNetwork | None = None
+    too_large: str = ""
 
     def __post_init__(self) -> None:
         self.scores = self.scores or self.request.scores
@@ -137,7 +139,14 @@ class Trail:
     def notes(self) -> tuple[str, ...]:
         """What was done to the table, and what to know of it."""
         known = self.scores or self.request.table
-        return () if known is None else known.notes
+        notes = () if known is None else known.notes
+        return (*notes, self.too_large) if self.too_large else notes
+
+    def limit(self, run: Run) -> Stop:
+        """What stopped a question before its answer."""
+        if self.too_large:
+            return Stop.MEMORY_LIMIT
+        return run.limit if self.standing is None else self.standing.limit or run.limit
 
     @property
     def reading(self) -> Mapping[str, Any]:
