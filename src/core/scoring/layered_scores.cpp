@@ -109,11 +109,10 @@ public:
         units_in_one_ = std::ldexp(1.0, unit_bits);
         scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
         epsilon_ = std::max(0.0, question.epsilon);
-        for (int x = 0; x < n_; ++x) {
-            least_arity_ = std::min(least_arity_, rows_.arity(x));
-            most_arity_ = std::max(most_arity_, rows_.arity(x));
-        }
-        for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
+        std::vector<int> arities = table.arities;
+        std::sort(arities.begin(), arities.end());
+        least_cells_.push_back(1.0);
+        for (int arity : arities) least_cells_.push_back(least_cells_.back() * arity);
         result_.grid = grid_.exponent();
         result_.words = n_ <= 64 ? 1 : 2;
         if (!must.empty()) place_must(must);
@@ -523,9 +522,7 @@ private:
     std::vector<CellCaps> caps_;
     double most_as_child_ = infinite;
     double most_in_child_ = infinite;
-    int least_arity_ = 1 << 16;
     std::vector<double> least_cells_;  // of sets by size
-    int most_arity_ = 1;
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
     double epsilon_ = 0.0;
