@@ -56,9 +56,6 @@ struct CellCaps {
     double in_parents; // of the parent set it belongs to
 };
 
-// A family that may be worth keeping.
-using Hopeful = KeptFamily<WideSet>;
-
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
     double most_as_child = 0.0;
@@ -97,8 +94,12 @@ struct Prefix {
 // The scores of all sets of one size, in units, by their rank; one array for each function of the parents.
 using Layer = std::vector<std::vector<std::int32_t>>;
 
+template <class WideSet>
 class LayeredScorer {
 public:
+    // A family that may be worth keeping.
+    using Hopeful = KeptFamily<WideSet>;
+
     LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
         : question_(question), limits_(limits), n_(table.n_variables()),
           order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
@@ -113,7 +114,7 @@ public:
         }
         for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
         result_.grid = grid_.exponent();
-        result_.words = n_ <= 64 ? 1 : 2;
+        result_.words = words_for(n_);
         if (!must.empty()) place_must(must);
     }
 
@@ -553,9 +554,13 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
                             Limits& limits) {
-    return LayeredScorer(table, question, must, limits).run();
+    return LayeredScorer<Set>(table, question, must, limits).run();
 }
+
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<WideSet>&, Limits&);
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<VastSet>&, Limits&);
 
 }  // namespace topdag
