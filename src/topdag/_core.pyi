@@ -72,8 +72,10 @@ def score_set(table: CodedTable, formula: SetFormula, variables: Sequence[int]) 
 
 def scoring_bytes(table: CodedTable, formula: SetFormula, threads: int) -> float: ...
 
-def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
-    """Scores of all sets, indexed by their bits; None when stopped."""
+def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits, masked: int = 32) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """
+    Scores of all sets, indexed by their bits; None when stopped. masked: how many variables a mask holds.
+    """
 
 def score_all_sets_bde(table: CodedTable, ess: float, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
 
@@ -349,7 +351,7 @@ class BlockLattice:
 def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int) -> float:
     """Bytes beside the scores and the lists of parent sets."""
 
-def build_block_lattice(scores: LocalScores, backward: bool, limits: Limits, block_bits: int | None = None) -> BlockLattice:
+def build_block_lattice(scores: LocalScores, backward: bool, limits: Limits, block_bits: int | None = None, narrow_bits: int = 32) -> BlockLattice:
     """None when stopped. Lists need the backward table."""
 
 def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, limits: Limits) -> tuple[float, list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None]:

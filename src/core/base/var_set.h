@@ -171,6 +171,12 @@ constexpr int last_of(const Set& set) {
 }
 
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }
+// The same for sizes in bytes, which are asked for also where no memory holds so many.
+constexpr double many_sets(int n) {
+    return static_cast<double>(n_sets(n / 2)) * static_cast<double>(n_sets(n - n / 2));
+}
+// Tables over all sets have at most so many variables: their bytes could not be counted otherwise, let alone held.
+constexpr int most_in_tables = 56;
 
 // A number from a set in which every bit depends on many of its members, for tables of sets.
 constexpr std::uint64_t scrambled(VarSet set) {
