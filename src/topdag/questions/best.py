@@ -236,7 +236,7 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
 
         placed = trail.placed = placed_lists(store, scores.order)
         store, starts = placed.store, [placed.within(start) for start in starts if scores.rest.allows(start)]
-    standing = trail.standing = begin(store, run, starts)
+    standing = trail.standing = begin(store, run, starts, trail.clusters)
     bound = request.bound or OrderBound.CLUSTER
     finished = search_best(standing, run, checkpoint=request.checkpoint, engine=engine, bound=bound)
     trail.engine = f"{trail.engine}: {standing.method}"

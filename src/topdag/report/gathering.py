@@ -19,9 +19,9 @@ from topdag.questions.best import best_of
 from topdag.questions.decide import require_summable
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Request, Trail, scores_of
+from topdag.questions.request import Request, Trail, lists_classes, scores_of
 from topdag.questions.sums import network_posteriors
-from topdag.report.gathered import AveragedMatrix, Gathered, Missing, lists_classes
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT

@@ -43,9 +43,21 @@ class Component:
         """Places in the part as columns of the whole."""
         return [self.variables[place] for place in places]
 
+    def has(self, columns: int) -> bool:
+        """Whether all of these, a mask over all variables, are in the part."""
+        return columns & ~self.columns_of((1 << len(self.variables)) - 1) == 0
+
+    def places(self, columns: int) -> int:
+        """A mask over all variables as one over the part."""
+        return sum(1 << place for place, v in enumerate(self.variables) if columns >> v & 1)
+
+    def columns_of(self, places: int) -> int:
+        """A mask over the part as one over all variables."""
+        return sum(1 << v for place, v in enumerate(self.variables) if places >> place & 1)
+
     def allowed_parents(self, mask: int) -> int:
         """Parents in the part, and all that come before, as a mask over all variables."""
-        return self.before | sum(1 << v for place, v in enumerate(self.variables) if mask >> place & 1)
+        return self.before | self.columns_of(mask)
 
 
 def parts_of(candidates: Candidates) -> list[Component]:
