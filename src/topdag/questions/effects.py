@@ -12,6 +12,7 @@ import numpy as np
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import plural
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.averages import parent_set_shares, path_matrix
 from topdag.answers.effects import CausalEffects, Effect
@@ -91,7 +92,7 @@ def _check(share: object, draws: object, level: object, seed: object) -> None:
     if not is_whole(draws, 0, MOST_DRAWS):
         raise ScoreError(f"draws= is a whole number from 0 to {MOST_DRAWS:,}, not {draws!r}.")
     if not is_whole(seed, 0, MOST_SEEDS - 1):
-        raise ScoreError(f"seed= is a whole number from 0 on, below 2**64, not {seed!r}.")
+        raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {seed!r}.")
 
 
 def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
