@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Iterator
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,82 +20,74 @@ from topdag.cli.main import option_for, options_of
 from topdag.data.convert import Reading
 
 PACKAGE = Path(td.__file__).parent
-OF_COMMANDS = {name for command in SUMMARIES for name in options_of(command)}
 
 
-def arguments() -> Iterator[str]:
-    """Of all that is public: functions, classes and their methods."""
+@cache
+def of_commands() -> set[str]:
+    return {name for command in SUMMARIES for name in options_of(command)}
+
+
+@cache
+def of_functions() -> set[str]:
+    """The arguments of all that is public: functions, classes and their methods."""
+    found = set(Reading.__annotations__)
     for module in [td, td.io, td.rules, td.features, td.probabilities, td.types, td.estimators]:
         for thing in [getattr(module, name) for name in dir(module) if not name.startswith("_")]:
             members = [getattr(thing, name) for name in dir(thing) if not name.startswith("_")]
             for each in (thing, *(members if inspect.isclass(thing) else [])):
                 with suppress(TypeError, ValueError):  # it takes no arguments, or does not say
-                    yield from inspect.signature(each).parameters
+                    found |= set(inspect.signature(each).parameters)
+    return found
 
 
-OF_FUNCTIONS = {*arguments(), *Reading.__annotations__}
-IN_BOTH = sorted(name for name in OF_FUNCTIONS if {f"--{name.replace('_', '-')}", f"--no-{name}"} & OF_COMMANDS)
-SOURCES = [path for path in PACKAGE.rglob("*.py") if "cli" not in path.parts and path.name != "options.py"]
+@cache
+def sources() -> dict[Path, ast.Module]:
+    paths = [path for path in PACKAGE.rglob("*.py") if "cli" not in path.parts and path.name != "options.py"]
+    return {path.relative_to(PACKAGE): ast.parse(path.read_text()) for path in paths}
 
 
-def calls(name: str) -> Iterator[ast.Call]:
-    for path in SOURCES:
-        for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
-                yield node
+def calls(tree: ast.Module, *names: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            yield node
 
 
-def texts(node: ast.AST) -> str:
+def texts(node: ast.AST) -> list[ast.Constant]:
     """All constant text in it."""
-    found = [part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    return " ".join(found)
+    return [part for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
 
 
-NAMED = sorted({ast.literal_eval(call.args[0]) for call in calls("option")})
+def test_an_option_in_a_message_is_one() -> None:
+    for name in {ast.literal_eval(call.args[0]) for tree in sources().values() for call in calls(tree, "option")}:
+        assert name in of_functions() or name == "plain_names"  # a method
+        assert {f"--{name.replace('_', '-')}", f"--no-{name}"} & of_commands(), name
 
 
-@pytest.mark.parametrize("name", NAMED)
-def test_an_option_in_a_message_is_one(name: str) -> None:
-    written = "--" + name.replace("_", "-")
-    assert name in OF_FUNCTIONS or name == "plain_names"  # a method
-    assert written in OF_COMMANDS or f"--no-{name}" in OF_COMMANDS
-
-
-@pytest.mark.parametrize("call", list(calls("worded")), ids=ast.unparse)
-def test_both_writings_name_what_there_is(call: ast.Call) -> None:
-    python, shell = map(texts, call.args)
-    assert set(re.findall(r"(\w+)=", python)) <= OF_FUNCTIONS
-    assert set(re.findall(r"--[-a-z]+", shell)) <= OF_COMMANDS
-    assert "--" not in python and not re.search(r"\w=|\w\(\)", shell)
+def test_both_writings_name_what_there_is() -> None:
+    for call in [call for tree in sources().values() for call in calls(tree, "worded")]:
+        python, shell = (" ".join(str(text.value) for text in texts(argument)) for argument in call.args)
+        assert set(re.findall(r"(\w+)=", python)) <= of_functions()
+        assert set(re.findall(r"--[-a-z]+", shell)) <= of_commands()
+        assert "--" not in python and not re.search(r"\w=|\w\(\)", shell)
 
 
 def test_no_message_names_an_option_by_itself() -> None:
     """Outside of `option` and `worded`: what is written for one reader only."""
-    as_argument = "|".join(IN_BOTH)
-    one_word = "|".join(name for name in IN_BOTH if "_" in name)
-    named = re.compile(rf"(?<![\w-])(?:(?:{as_argument})=(?!=)|(?:{one_word})(?=[ .,;)])|--[a-z]{{2}})")
+    both = [name for name in of_functions() if {f"--{name.replace('_', '-')}", f"--no-{name}"} & of_commands()]
+    one_word = "|".join(name for name in both if "_" in name)
+    named = re.compile(rf"(?<![\w-])(?:(?:{'|'.join(both)})=(?!=)|(?:{one_word})(?=[ .,;)])|--[a-z]{{2}})")
     found = []
-    for path in SOURCES:
-        tree = ast.parse(path.read_text())
-        apart = {
-            id(part)
-            for node in ast.walk(tree)
-            if (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
-            or (isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("option", "worded"))
-            for part in ast.walk(node)
-        }
-        found += [
-            f"{path.relative_to(PACKAGE)}:{node.lineno}: {node.value}"
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in apart
-            if named.search(node.value) and not re.search("<| title=", node.value)  # markup
-        ]
+    for path, tree in sources().items():
+        docs = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+        apart = {id(text) for node in (*docs, *calls(tree, "option", "worded")) for text in texts(node)}
+        alone = [text for text in texts(tree) if id(text) not in apart and not re.search("<| title=", text.value)]
+        found += [f"{path}:{text.lineno}: {text.value}" for text in alone if named.search(text.value)]
     assert found == []
 
 
 @pytest.mark.parametrize("command", SUMMARIES)
 def test_a_command_is_told_of_its_own_options(command: str) -> None:
-    for written in OF_COMMANDS:
+    for written in of_commands():
         *other, last = option_for(command, written).split()
         assert last == written
         assert written in options_of(other[1] if other else command)
