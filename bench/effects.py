@@ -30,7 +30,8 @@ def measure(n: int, n_rows: int, draws: int) -> dict[str, Any]:
 
 def main() -> None:
     print(f"\nEffects of all pairs, BDeu, share 0.9999, 1,000 draws. {date.today()}. {machine()}")
-    print(f"{'n':>3} {'rows':>6} {'parent sets':>11} {'summing s':>9} {'effects s':>9} {'processor s':>11} {'peak MB':>8}")
+    print(f"{'n':>3} {'rows':>6} {'parent sets':>11} {'summing s':>9} {'effects s':>9}", end=" ")
+    print(f"{'processor s':>11} {'peak MB':>8}")
     for n, n_rows in TABLES:
         r = in_fresh_process("bench.effects", n=n, n_rows=n_rows, draws=1000)
         print(
