@@ -20,12 +20,14 @@ from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import scored_columns
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
     from topdag.questions.first_network import FirstNetwork
     from topdag.search.precedence_lists import PlacedLists
@@ -95,6 +97,15 @@ class Request:
         known = self.table if self.scores is None else self.scores
         assert known is not None
         return known.names
+
+    @property
+    def compiled(self) -> CompiledConstraints | None:
+        """What is known, over the scored variables; None when nothing is."""
+        if self.scores is not None:
+            return self.scores.compiled
+        assert self.table is not None and self.kind is not None
+        constraints = together(self.kind, self.constraints)[1]
+        return compiled_for(self.table, scored_columns(self.table), constraints)
 
     @property
     def scored_names(self) -> tuple[str, ...]:
