@@ -69,10 +69,11 @@ std::uint32_t refine(std::vector<std::uint32_t>& label, std::uint32_t n_labels, 
 
 }  // namespace
 
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores) {
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
+                    int masked) {
     const SetLimits wanted{max_size, most_cells_with_hope(table, formula)};
     limits.begin(Phase::counting, n_sets(table.n_variables()));
-    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores))
+    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked))
         return false;
     if (formula.penalty != Penalty::none) subtract_penalties(table, formula, limits, scores);
     return !limits.stop.load();

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from topdag._util.brief import brief
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
@@ -221,7 +222,9 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     from topdag.search.best import begin, search_best
 
     if not scores.store.is_listed:
-        raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
+        raise ScoreError(
+            f"{option('engine', engine.value)} works on listed families: score with {option('keep', 'best')}."
+        )
     request = trail.request
     if request.bound is not None and request.checkpoint is not None:
         raise ScoreError(
@@ -234,7 +237,7 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
 
         placed = trail.placed = placed_lists(store, scores.order)
         store, starts = placed.store, [placed.within(start) for start in starts if scores.rest.allows(start)]
-    standing = trail.standing = begin(store, run, starts)
+    standing = trail.standing = begin(store, run, starts, trail.clusters)
     bound = request.bound or OrderBound.CLUSTER
     finished = search_best(standing, run, checkpoint=request.checkpoint, engine=engine, bound=bound)
     trail.engine = f"{trail.engine}: {standing.method}"

@@ -56,7 +56,7 @@ def scores_meanwhile(trail: Trail, decision: Decision, run: Run) -> Scores | Non
     try:
         return scores_of(request, run, decision.keep, decision.form)
     except TooLarge as error:
-        trail.too_large = str(error)
+        trail.too_large = error
         return None
     finally:
         run.meanwhile = None

@@ -13,6 +13,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
+from topdag._util.options import question
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList
@@ -450,16 +451,18 @@ def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
     trail = Trail(request)
     scores = _scored(trail, decide(request, Question.LIST), run)
-    if trail.too_large:
-        raise TooLarge(trail.too_large)
+    if trail.too_large is not None:
+        raise trail.too_large
     if scores is None:
-        raise out_of_time(wanted, run)
+        network = _best_found(trail)
+        raise out_of_time(wanted, run, best=None if network is None else trail.score_of(network))
     wanted.require_kept(scores)
     return scores
 
 
-def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> BaseException:
-    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else "nothing is known yet", found)
+def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None = None) -> BaseException:
+    known = f"the best network found by then scores {best:.6f}" if best is not None else "nothing is known yet"
+    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else known, found)
 
 
 def require_score_equivalent(request: Request, asked_by: str) -> None:
@@ -467,8 +470,8 @@ def require_score_equivalent(request: Request, asked_by: str) -> None:
     if kind is None or not kind.score_equivalent:
         name = "scores from a file that does not say what they are" if kind is None else f"{kind}"
         raise ScoreError(
-            f"{asked_by} needs a score-equivalent score, one that gives all networks of a class the same value, "
-            f"such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
+            f"{question(asked_by)} needs a score-equivalent score, one that gives all networks of a class the same "
+            f"value, such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
         )
 
 

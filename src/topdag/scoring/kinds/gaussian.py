@@ -16,6 +16,7 @@ import numpy as np
 from topdag._core import CellKind, MinorFormula, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
+from topdag._util.options import worded
 from topdag.data.groups import numbers_of, rows_by_state
 from topdag.errors import NotAllowed, ScoreError
 from topdag.scoring.kinds.base import ScoreKind, coded
@@ -54,10 +55,11 @@ class GaussianScore(ScoreKind):
     def require_columns(self, table: Table) -> None:
         discrete = [name for name in table.names if name not in table.continuous]
         if discrete:
+            mixed, read = worded("MixedBIC()", "--score mixed-bic"), worded(' with continuous="all"', "")
             raise ScoreError(
                 f"{self!r} is for continuous variables, but {listing(discrete)} "
-                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use MixedBIC(); "
-                'columns of numbers are read as continuous with continuous="all".'
+                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use {mixed}; "
+                f"columns of numbers are read as continuous{read}."
             )
 
     def scored_by(self, table: Table, columns: Sequence[int]) -> MinorScore:
