@@ -22,7 +22,7 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
-from topdag.questions.order_prior import list_by_orders, require_few
+from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -308,7 +308,7 @@ def _scored_table(request: Request, decision: Decision, run: Run) -> Scores | No
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     plan_lists(n, decision.form.engine, run)
     return scores_of(request, run, decision.keep, decision.form)
 
