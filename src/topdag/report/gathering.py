@@ -17,17 +17,17 @@ from topdag.answers.results import Answer, Status
 from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
-from topdag.questions.decide import require_summable
 from topdag.questions.effects import Wanted as WantedEffects
 from topdag.questions.effects import effects_of_list, effects_of_sums
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
+from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, lists_classes
 from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
+from topdag.search.engines import SEARCH_LIMIT, most_that_fit
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 """Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:
@@ -95,7 +95,8 @@ class _Gathering:
     def most_to_sum(self) -> int:
         """Variables up to which sums over all networks are tried."""
         if not self.is_default:
-            return LATTICE_LIMIT
+            memory = available_memory() if self.memory_limit is None else self.memory_limit
+            return most_that_fit(lambda n: bytes_for_all_sets(n, "edges", self.run.threads), memory)
         return MOST_TO_SUM_ORDERS if isinstance(self.request.prior, OrderModular) else MOST_TO_SUM
 
     @property
@@ -165,10 +166,9 @@ class _Gathering:
 
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
         n, most = self.n_variables, self.most_to_sum
-        require_summable(n)
-        if self.is_default and paths and isinstance(self.request.prior, OrderModular):
+        if paths and isinstance(self.request.prior, OrderModular):
             most = MOST_ORDER_PATHS
-        if n > most:
+        if self.is_default and n > most:
             raise TooLarge(
                 f"sums over all networks of {n} variables take long; {option('budget')} (in seconds) has them "
                 f"tried, or use at most {most} variables"
