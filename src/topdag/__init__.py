@@ -45,11 +45,8 @@ if TYPE_CHECKING:
     from topdag.networks.random import random_network
     from topdag.questions.alternatives import edge_alternatives
     from topdag.questions.best import best_network
-<<<<<<< HEAD
     from topdag.questions.bootstrap import bootstrap
-=======
     from topdag.questions.effects import causal_effects
->>>>>>> 355b216b51b80ed0e3d9042aa9d54b89ff93fe22
     from topdag.questions.lists import (
         classes_within,
         count_classes_within,
@@ -100,11 +97,8 @@ _PLACES = {
     "networks.random": "random_network",
     "questions.alternatives": "edge_alternatives",
     "questions.best": "best_network",
-<<<<<<< HEAD
     "questions.bootstrap": "bootstrap",
-=======
     "questions.effects": "causal_effects",
->>>>>>> 355b216b51b80ed0e3d9042aa9d54b89ff93fe22
     "questions.lists": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "questions.network_search": "search_networks",
@@ -163,11 +157,8 @@ __all__ = [
     "all_of",
     "any_of",
     "best_network",
-<<<<<<< HEAD
     "bootstrap",
-=======
     "causal_effects",
->>>>>>> 355b216b51b80ed0e3d9042aa9d54b89ff93fe22
     "classes_within",
     "compare",
     "count_classes_within",
