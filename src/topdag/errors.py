@@ -78,6 +78,10 @@ class OutOfTime(TimeoutError):
         self.answer = answer
 
 
+class LostWorker(RuntimeError):
+    """A worker of an executor was lost with a task that was not tried again; there is no answer."""
+
+
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C during a long computation. ``answer`` carries what was known by then, or None."""
 

@@ -265,6 +265,13 @@ def same_table(table: Table, names: Sequence[str] | None, options: Options) -> T
     return Table._made(*parts, is_kept, {**reading, "keep_constant": True} if is_kept else reading)
 
 
+def with_rows(table: Table, kept: NDArray[np.bool_], weights: NDArray[np.uint32]) -> Table:
+    """The same variables and states with some of the distinct rows, which occur so often."""
+    names, states, codes, numbers, _, *rest = table._parts()
+    rows = (np.ascontiguousarray(values[:, kept]) for values in (codes, numbers))
+    return Table._made(names, states, *rows, weights, *rest)
+
+
 def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:
     """The table that columns of equal length make."""
     return Table._made(*build(columns, options, place, notes))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topdag import _core
+from topdag._util.bitsets import MOST_VARIABLES
 from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
@@ -23,8 +24,10 @@ SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
-WIDE_LIMIT = 128
+WIDE_LIMIT = MOST_VARIABLES
 """The best network of listed families is searched for among up to so many."""
+WIDTHS = (64, 128, 512, WIDE_LIMIT)
+"""The core has sets of so many variables."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,8 @@ class Sizes:
     blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
-    sparse lattice lists tens of thousands in the time that partition takes for a hundred.
+    sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``width``: sets that are held
+    in words hold at least so many variables.
     """
 
     small: int = 20
@@ -68,6 +72,7 @@ class Sizes:
     ideals_of_many: int = 32
     split: int = 23
     partition: int = 30
+    width: int = 1
 
 
 _sizes = Sizes()
@@ -86,6 +91,11 @@ def sizes_given(**changed: int) -> Iterator[None]:
         yield
     finally:
         _sizes = before
+
+
+def width_for(n: int) -> int:
+    """The narrowest sets of the core that hold n variables."""
+    return next(width for width in WIDTHS if width >= max(n, sizes().width))
 
 
 Named = TypeVar("Named", bound=enum.Enum)

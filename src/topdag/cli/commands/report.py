@@ -36,7 +36,7 @@ phone too, print it, or send it to a colleague.
 It shows the data at a glance; the best network with its proof in plain words; the K best classes, to go
 through one by one, each with its score, its share of the posterior, its size and what differs from the
 best, drawn and told; how probable each edge and path is, as a heat map and as a graph behind a slider;
-what was assumed; what it cost; and how to cite it.
+what would follow if a variable were set; what was assumed; what it cost; and how to cite it.
 
 FILE is a table or a file of scores, as for topdag best. Under a --prior, or with a score that is not the
 same for all networks of a class, the list is one of networks."""
@@ -62,6 +62,7 @@ LEFT_OUT = {
     "listed": "the list",
     "edges": "probabilities of edges",
     "paths": "those of paths",
+    "effects": "effects",
 }
 
 

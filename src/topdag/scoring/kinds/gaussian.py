@@ -36,6 +36,16 @@ class MinorScore:
 
     parts: tuple[tuple[Scatter, MinorFormula], ...]
 
+    def local(self, x: int, parents: Sequence[int]) -> float:
+        """The local score of a family, by places among the columns; not a number where its matrix is degenerate."""
+        return self._of(sorted([*parents, x])) - self._of(sorted(parents))
+
+    def _of(self, places: Sequence[int]) -> float:
+        return math.fsum(
+            formula.constants[len(places)] + formula.factors[len(places)] * scatter.log_determinant(list(places))
+            for scatter, formula in self.parts
+        )
+
 
 class GaussianScore(ScoreKind):
     """A score of tables whose columns all are continuous, as a function of sets."""
@@ -77,11 +87,11 @@ class GaussianScore(ScoreKind):
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         self.require_columns(table)
         columns = sorted([*parents, x])
-        score = self.scored_by(table, columns)
-        above = _set_score(score, range(len(columns)))
-        if math.isnan(above):
+        place = columns.index(x)
+        value = self.scored_by(table, columns).local(place, [i for i in range(len(columns)) if i != place])
+        if math.isnan(value):
             raise self.degenerate(table, columns)
-        return above - _set_score(score, [i for i, v in enumerate(columns) if v != x])
+        return value
 
     def bounds_alone(self, table: Table) -> list[float]:
         """Per variable: the log likelihood given all others, which no local score exceeds: those here are averages of
@@ -304,14 +314,6 @@ class GaussianPart(GaussianBIC):
 
     def __repr__(self) -> str:
         return repr(MixedBIC())
-
-
-def _set_score(score: MinorScore, places: Sequence[int]) -> float:
-    """Not a number where the matrix is degenerate."""
-    return math.fsum(
-        formula.constants[len(places)] + formula.factors[len(places)] * scatter.log_determinant(list(places))
-        for scatter, formula in score.parts
-    )
 
 
 def _log_likelihood(log_det: float, size: int, n_rows: int) -> float:
