@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from topdag._util.options import option
 from topdag._util.run import MOST_THREADS, Run, is_whole, usable_cores
 from topdag.errors import LostWorker
 
@@ -23,10 +24,6 @@ Work = Callable[[Any, Any, Run], Any]
 """From what all tasks need, a task and its run to a result. Other processes find it by its name."""
 SECONDS_A_LOOK = 0.1
 PROCESSES = "processes"
-LOST = (
-    "A worker of {engine} was lost with a task, and the task was not tried again ({why}). Nothing is half done: ask "
-    "again. A worker that runs out of memory ends so; memory_limit= has topdag refuse such work before."
-)
 
 
 class _Over(Exception):
@@ -107,7 +104,11 @@ class _Afar(Crew):
             raise
 
     def _lost(self, error: BaseException) -> LostWorker:
-        return LostWorker(LOST.format(engine=self._engine, why=str(error).strip() or type(error).__name__))
+        return LostWorker(
+            f"A worker of {self._engine} was lost with a task, and the task was not tried again "
+            f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out of "
+            f"memory ends so; {option('memory_limit')} has topdag refuse such work before."
+        )
 
 
 class _TaskLimits(NamedTuple):
