@@ -58,9 +58,6 @@ struct CellCaps {
     double in_parents; // of the parent set it belongs to
 };
 
-// A family that may be worth keeping.
-using Hopeful = KeptFamily<WideSet>;
-
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
     double most_as_child = 0.0;
@@ -99,8 +96,12 @@ struct Prefix {
 // The scores of all sets of one size, in units, by their rank; one array for each function of the parents.
 using Layer = std::vector<std::vector<std::int32_t>>;
 
+template <class WideSet>
 class LayeredScorer {
 public:
+    // A family that may be worth keeping.
+    using Hopeful = KeptFamily<WideSet>;
+
     LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
         : question_(question), limits_(limits), n_(table.n_variables()), scorer_(table, question), rows_(scorer_.rows()),
           grid_(scorer_.grid()), ranks_(n_), kept_(n_), better_(n_), must_(n_, 0), alone_(n_, -not_counted / 2),
@@ -114,7 +115,7 @@ public:
         least_cells_.push_back(1.0);
         for (int arity : arities) least_cells_.push_back(least_cells_.back() * arity);
         result_.grid = grid_.exponent();
-        result_.words = n_ <= 64 ? 1 : 2;
+        result_.words = words_for(n_);
         if (!must.empty()) place_must(must);
     }
 
@@ -557,9 +558,13 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
                             Limits& limits) {
-    return LayeredScorer(table, question, must, limits).run();
+    return LayeredScorer<Set>(table, question, must, limits).run();
 }
+
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<WideSet>&, Limits&);
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<VastSet>&, Limits&);
 
 }  // namespace topdag

@@ -619,5 +619,7 @@ template std::vector<double> grid_scores(const Table&, const PruningQuestion&, c
                                          const std::vector<VarSet>&, int*);
 template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
                                          const std::vector<WideSet>&, int*);
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<VastSet>&, int*);
 
 }  // namespace topdag
