@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from topdag.networks.random import random_network
     from topdag.questions.alternatives import edge_alternatives
     from topdag.questions.best import best_network
+    from topdag.questions.effects import causal_effects
     from topdag.questions.lists import (
         classes_within,
         count_classes_within,
@@ -93,6 +94,7 @@ _PLACES = {
     "networks.random": "random_network",
     "questions.alternatives": "edge_alternatives",
     "questions.best": "best_network",
+    "questions.effects": "causal_effects",
     "questions.lists": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "questions.network_search": "search_networks",
@@ -150,6 +152,7 @@ __all__ = [
     "all_of",
     "any_of",
     "best_network",
+    "causal_effects",
     "classes_within",
     "compare",
     "count_classes_within",

@@ -10,9 +10,8 @@
 #include "base/parallel.h"
 #include "base/set_index.h"
 #include "base/simd.h"
-#include "counting/sparse_counts.h"
 #include "scoring/bdeu_bounds.h"
-#include "scoring/score_grid.h"
+#include "scoring/set_scorer.h"
 
 namespace topdag {
 
@@ -24,49 +23,6 @@ constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
 constexpr double most_counted = 2e9;   // sets of the largest size
-
-// Scores of listed sets, on one grid.
-class SetScorer {
-public:
-    SetScorer(const Table& table, const PruningQuestion& question)
-        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows) {}
-
-    const CountingRows& rows() const { return rows_; }
-    int variable(int place) const { return order_[place]; }
-    int grid() const { return grid_.exponent(); }
-    double step() const { return grid_.step(); }
-
-    template <class Set>
-    double cells(Set set) const {
-        double cells = 1.0;
-        for (; set != 0; set &= set - 1) cells *= rows_.arity(first_of(set));
-        return cells;
-    }
-
-    // Sets ascending; false when a limit stopped it.
-    template <class Set>
-    bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<double>& scores) {
-        const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
-        if (!sum_over_listed(rows_, function, sets, limits, sums_)) return false;
-        scores.resize(sets.size());
-        for (std::size_t i = 0; i < sets.size(); ++i)
-            scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
-        return true;
-    }
-
-    VarSet variables_of(VarSet places_set) const {
-        VarSet variables = 0;
-        for (; places_set != 0; places_set &= places_set - 1) variables |= only(order_[first_of(places_set)]);
-        return variables;
-    }
-
-private:
-    std::vector<int> order_;
-    CountingRows rows_;
-    ScoreGrid grid_;
-    Penalties penalties_;
-    std::vector<std::int64_t> sums_;
-};
 
 // Parent sets of one size that are open for some variable.
 struct Level {
@@ -180,9 +136,9 @@ public:
     Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits)
         : question_(question), stop_when_dense_(stop_when_dense), limits_(limits), scorer_(table, question),
           n_(table.n_variables()) {
-        result_.grid = scorer_.grid();
+        result_.grid = scorer_.grid().exponent();
         weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
-        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
+        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.grid().step() : 0.0;
         epsilon_ = std::max(0.0, question.epsilon);
         if (is_bdeu() && may_use(CutRule::atoms)) {
             atoms_ = std::make_unique<Atoms>(scorer_.rows());
@@ -249,21 +205,10 @@ private:
     VarSet everyone() const { return n_ == 64 ? ~VarSet{0} : only(n_) - 1; }
     int below_of(int x) const { return question_.below.empty() ? 0 : question_.below_of[scorer_.variable(x)]; }
 
-    // The log likelihood of each variable given all others: none is larger.
+    // Of each variable, where the penalty rule needs it.
     bool find_most_likely() {
         most_likely_.assign(n_, 0.0);
-        if (question_.joint.penalty != Penalty::per_cell) return true;
-        std::vector<VarSet> sets{everyone()};
-        for (int x = 0; x < n_; ++x) sets.push_back(everyone() & ~only(x));
-        std::sort(sets.begin(), sets.end());
-        std::vector<double> scores;
-        const SetFormula likelihood{CellKind::n_log_n, 0.0, false, Penalty::none, 0.0};
-        if (!scorer_.score(likelihood, sets, limits_, scores)) return false;
-        for (int x = 0; x < n_; ++x) {
-            const auto without = std::lower_bound(sets.begin(), sets.end(), everyone() & ~only(x)) - sets.begin();
-            most_likely_[x] = std::min(0.0, scores.back() - scores[without]);
-        }
-        return true;
+        return question_.joint.penalty != Penalty::per_cell || scorer_.most_likely<VarSet>(limits_, most_likely_);
     }
 
     // The families without parents.
@@ -621,7 +566,7 @@ std::vector<double> grid_scores(const Table& table, const PruningQuestion& quest
     scorer.score(formula, listed, limits, found);
     std::vector<double> scores(sets.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) scores[sorted[i].second] = found[i];
-    *grid = scorer.grid();
+    *grid = scorer.grid().exponent();
     return scores;
 }
 

@@ -134,17 +134,38 @@ def edge_matrix(averaged: ToAverage, *, weights: str = "networks") -> Floats:
     return np.minimum(everywhere, 1.0)
 
 
-def path_matrix(averaged: BestList[Any]) -> Floats:
-    """How probable each path is, by a list: at [i, j] that ``names[i]`` is an ancestor of ``names[j]``."""
-    shares = _shares(averaged, "networks")
+def path_matrix(averaged: BestList[Any] | HeldAsMasks) -> Floats:
+    """How probable each path is, by a list or by networks drawn: at [i, j] that ``names[i]`` is an ancestor of
+    ``names[j]``."""
     found = np.zeros((len(averaged.names),) * 2)
-    for weights, masks in _weighted_members(averaged, shares):
-        columns = _all_columns(averaged, masks)
+    for weights, columns in _weighted_columns(averaged):
         close_under_paths(columns)
         for child, ancestors in enumerate(columns):
             for ancestor in range(len(columns)):
                 found[ancestor, child] += weights[(ancestors >> ancestor & 1) == 1].sum()
     return np.minimum(found, 1.0)
+
+
+def parent_set_shares(averaged: BestList[Any] | HeldAsMasks) -> list[dict[int, float]]:
+    """Of each variable the parent sets that occur, as bits over all variables, with their share of the weight."""
+    found: list[dict[int, float]] = [{} for _ in averaged.names]
+    for weights, columns in _weighted_columns(averaged):
+        for shares, column in zip(found, columns, strict=True):
+            masks, which = np.unique(column, return_inverse=True)
+            for mask, weight in zip(masks.tolist(), np.bincount(which.ravel(), weights).tolist(), strict=True):
+                shares[mask] = shares.get(mask, 0.0) + weight
+    return found
+
+
+def _weighted_columns(averaged: BestList[Any] | HeldAsMasks) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
+    """Networks, many at a time: the share of each, and per variable its parents in each, as bits over all variables.
+    Those drawn count alike."""
+    if isinstance(averaged, BestList):
+        for weights, masks in _weighted_members(averaged, _shares(averaged, "networks")):
+            yield weights, _all_columns(averaged, masks)
+    else:
+        n_drawn = len(averaged.parents)
+        yield np.full(n_drawn, 1 / max(1, n_drawn)), _all_columns(averaged, averaged.parents)
 
 
 def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, Masks]]:
