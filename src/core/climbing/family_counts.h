@@ -16,6 +16,7 @@
 
 namespace topdag {
 
+template <class Set>
 class FamilyCounts {
 public:
     // Worse than any score, yet sums of such numbers stay useful; also of families with too many cells to be counted.
@@ -25,9 +26,9 @@ public:
 
     int n_variables() const { return table_.n_variables(); }
     // The local score of x with these parents.
-    double score(int x, WideSet parents);
+    double score(int x, Set parents);
     // That of x with these parents and one more, for each of `more`.
-    void scores_with_one_more(int x, WideSet parents, WideSet more, std::vector<double>& scores);
+    void scores_with_one_more(int x, Set parents, Set more, std::vector<double>& scores);
     // What was done so far, in additions of about 32 numbers at once.
     double work() const { return work_; }
 
@@ -45,13 +46,13 @@ private:
 
     const SetFormula& below(int x) const;
     const Values& values(const SetFormula& formula, double cells);
-    double cells_of(WideSet set) const;
+    double cells_of(Set set) const;
     // Gives rows the same label where they have the same states of a set; how many labels there are, 0: too many.
-    std::uint32_t label_rows(WideSet set);
+    std::uint32_t label_rows(Set set);
     std::uint32_t close_up(std::uint32_t n_labels);
     double sum_over_labels(std::uint32_t n_labels, const Values& f);
     template <class Count>
-    void score_all(int x, WideSet parents, WideSet more, std::vector<Count>& counts, std::vector<double>& scores);
+    void score_all(int x, Set parents, Set more, std::vector<Count>& counts, std::vector<double>& scores);
 
     const Table& table_;
     const PruningQuestion question_;
