@@ -213,9 +213,9 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
     store = ListStore(n, lists, lists.scores.copy())
-    grid = round_store(store, 1)
-    columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
+    grid = round_store(store, 1, only_best=options["keep"] == "best")
+    columns = tuple(range(n))
     return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
 
 
