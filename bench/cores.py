@@ -119,7 +119,7 @@ def table_of_cores(names: list[str]) -> None:
         asked = jobs()[name][0]
         try:
             found = [in_fresh_process("bench.cores", job=name, threads=count) for count in threads]
-        except Exception as error:  # noqa: BLE001 - a table that is not there, say: the others are still measured
+        except Exception as error:  # a table that is not there, say: the others are still measured
             print(f"| {asked} | left out: {getattr(error, 'stderr', error)!s:.200} |", flush=True)
             continue
         first = found[0]["seconds"]

@@ -212,7 +212,7 @@ def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.types.S
     assert td.plan(fits, kind).memory > 8 * 20 * 2**19
     planned = td.plan(too_many, kind, max_parents=2, memory_limit="2GB")
     assert not planned.fits and planned.advice.startswith("leave out")
-    with pytest.raises(td.TooLarge, match="27 variables needs .* Each variable left out halves it"):
+    with pytest.raises(td.TooLarge, match=r"27 variables needs .* Each variable left out halves it"):
         td.score(too_many, kind, max_parents=2, memory_limit="1GB")
 
 
