@@ -186,7 +186,9 @@ void bind_scores(nb::module_& m) {
         "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a, "before"_a = std::vector<std::uint64_t>());
 
     bind_candidates<VarSet>(m, "Candidates");
-    bind_candidates<WideSet>(m, "WideCandidates");
+    bind_candidates<WideSet>(m, "Candidates128");
+    bind_candidates<BroadSet>(m, "Candidates512");
+    bind_candidates<VastSet>(m, "Candidates2048");
 }
 
 }  // namespace topdag

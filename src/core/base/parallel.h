@@ -43,6 +43,15 @@ void parallel_for(std::size_t steps, Limits& limits, Step&& step) {
     parallel_for(steps, limits.threads, limits, step);
 }
 
+// Fills an array that may be as large as memory, which takes seconds; false when a limit is reached before.
+inline bool fill_in_parallel(double* array, std::size_t size, double value, Limits& limits) {
+    constexpr std::size_t piece = std::size_t{1} << 20;
+    parallel_for((size + piece - 1) / piece, limits, [&](std::size_t i, int) {
+        std::fill(array + i * piece, array + std::min(size, (i + 1) * piece), value);
+    });
+    return !limits.stop.load();
+}
+
 // Calls step(set, worker) for all sets of n variables, smaller ones first, or last. Those of one size do not need each
 // other and take equally long, so threads share them; where they are many, some at once: steps may be short.
 template <class Step>

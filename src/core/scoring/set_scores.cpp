@@ -139,7 +139,7 @@ bool score_families_bds(const Table& table, double ess, int max_parents, Limits&
     std::vector<double> occurring(n_sets(n));  // cells of each set that occur
     limits.begin(Phase::counting, 2 * n_sets(n));
     if (!sum_over_cells(table, CellKind::one, 0.0, false, wanted, limits, occurring.data())) return false;
-    std::fill(families, families + n * n_sets(n - 1), -std::numeric_limits<double>::infinity());
+    if (!fill_in_parallel(families, n * n_sets(n - 1), minus_infinity, limits)) return false;
     const auto sum = [](const std::vector<Tally>& tallies, double a) {
         double total = 0.0;
         for (const Tally& tally : tallies) total += static_cast<double>(tally.cells) * log_rising(a, tally.rows);

@@ -10,6 +10,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
@@ -202,8 +203,9 @@ def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run) -> None:
 
 def _otherwise(kind: ScoreKind) -> str:
     if isinstance(kind, MixedBIC):
-        return "cut the numbers into states with discretize= and use BIC"
-    return "limit the parents with max_parents" if isinstance(kind, SetScore | GaussianScore) else "use BDeu or BIC"
+        return f"cut the numbers into states with {option('discretize')} and use BIC"
+    is_set_function = isinstance(kind, SetScore | GaussianScore)
+    return f"limit the parents with {option('max_parents')}" if is_set_function else "use BDeu or BIC"
 
 
 def _require_finite(store: DenseStore, table: Table, columns: tuple[int, ...], threads: int) -> None:

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topdag import _core
+from topdag._util.bitsets import MOST_VARIABLES
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.errors import ScoreError, TooLarge
@@ -18,8 +20,10 @@ SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
-WIDE_LIMIT = 128
+WIDE_LIMIT = MOST_VARIABLES
 """The best network of listed families is searched for among up to so many."""
+WIDTHS = (64, 128, 512, WIDE_LIMIT)
+"""The core has sets of so many variables."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +58,7 @@ class Sizes:
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
     sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``held``: up to so many
     variables, where all sets are needed, a machine whose memory does not hold them says what is lacking; beyond,
-    families are searched as lists there.
+    families are searched as lists there. ``width``: sets that are held in words hold at least so many variables.
     """
 
     small: int = 20
@@ -66,6 +70,7 @@ class Sizes:
     split: int = 23
     partition: int = 30
     held: int = 30
+    width: int = 1
 
 
 _sizes = Sizes()
@@ -84,6 +89,11 @@ def sizes_given(**changed: int) -> Iterator[None]:
         yield
     finally:
         _sizes = before
+
+
+def width_for(n: int) -> int:
+    """The narrowest sets of the core that hold n variables."""
+    return next(width for width in WIDTHS if width >= max(n, sizes().width))
 
 
 Named = TypeVar("Named", bound=enum.Enum)
@@ -143,7 +153,7 @@ NAMED = (Engine.DENSE, Engine.BLOCKS, *ON_LISTS)
 def require_takes(engine: Engine, n: int) -> None:
     """Raises TooLarge where an engine that was asked for takes fewer variables."""
     if engine not in (Engine.SEARCH, Engine.CUTS):
-        require_narrow(n, f"engine={engine.value!r}")
+        require_narrow(n, option("engine", engine.value))
 
 
 def named_engine(name: str) -> Engine:
@@ -205,7 +215,9 @@ def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),
         f"The lattice on {n} variables",
-        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})." if fits else "Raise memory_limit.",
+        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})."
+        if fits
+        else f"Raise {option('memory_limit')}.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables"
