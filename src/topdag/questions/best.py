@@ -17,7 +17,7 @@ from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_prior
 from topdag.questions.request import (
     About,
     Request,
@@ -159,6 +159,7 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
+    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile

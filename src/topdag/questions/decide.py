@@ -17,10 +17,12 @@ from topdag.scoring.keep import Keep
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
+from topdag.scoring.with_prior import require_room_for
 from topdag.search.engines import ON_LISTS, Choice, Engine, require_narrow, sizes
 from topdag.search.lattice import engine_for_best, lattice_for
 
 if TYPE_CHECKING:
+    from topdag._util.run import Run
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.questions.request import Request
 
@@ -117,6 +119,17 @@ def decide(request: Request, question: Question) -> Decision:
     reason = form.reason if is_search else chosen.reason
     climbs = by_lists and question in (Question.BEST, Question.LIST, Question.CLASSES)
     return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
+
+
+def plan_prior(request: Request, decision: Decision, run: Run) -> None:
+    """Makes sure that memory holds a prior of families beside the scores, so that what cannot be weighed is not scored
+    either. What constraints leave is known only then."""
+    prior = request.prior
+    weighs_families = prior is not None and (not isinstance(prior, OrderModular) or prior.parent_weight is not None)
+    if weighs_families and request.constraints is None and request.table is not None:
+        is_listed = decision.form is not None and decision.form.engine is Engine.SEARCH
+        if not is_listed:
+            require_room_for(len(scored_columns(request.table)), prior, run)
 
 
 def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:

@@ -21,7 +21,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.networks.checks import require_known
-from topdag.questions.decide import Question, decide
+from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import About, Request, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
@@ -201,8 +201,10 @@ def _scored(source: Any, kind: KindLike, about: About, prior: Prior | None, want
 
 
 def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
-    """All families of what is asked about."""
+    """All families of what is asked about. What cannot be summed is not scored either."""
     scores, prior = request.scores, request.prior
+    _require_few_for_paths(request, wanted)
+    plan_prior(request, decide(request, Question.SUM), run)
     if scores is None or (scores.automatic and request.table is not None and not scores.is_kept()):
         table, asked_kind, known = request.table, request.kind, request.constraints
         assert table is not None and asked_kind is not None
@@ -213,18 +215,17 @@ def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise TimeIsUp
-    scores.require_local("A sum over all networks", order=True)
-    _require_few_for_paths(scores, prior, wanted)
     return scores
 
 
-def _require_few_for_paths(scores: Scores, prior: Prior | None, wanted: Purpose) -> None:
-    has_order = scores.rest is not None and not isinstance(prior, OrderModular)
-    if wanted.paths and has_order and len(scores.columns) > MOST_FOR_ORDERED_PATHS:
-        assert scores.rest is not None
+def _require_few_for_paths(request: Request, wanted: Purpose) -> None:
+    known, n = request.compiled, len(request.scored_names)
+    has_order = known is not None and not known.is_local and not isinstance(request.prior, OrderModular)
+    if wanted.paths and has_order and n > MOST_FOR_ORDERED_PATHS:
+        assert known is not None
         raise TooLarge(
-            f"{len(scores.columns)} variables: where edges do not tell that "
-            f"{'; '.join(scores.rest.lines(scores.scored_names))}, paths are summed for at most "
+            f"{n} variables: where edges do not tell that "
+            f"{'; '.join(known.rest.lines(known.names))}, paths are summed for at most "
             f"{MOST_FOR_ORDERED_PATHS}. Ask for edges, sample networks, or average over a list of them."
         )
 
@@ -238,7 +239,7 @@ def score_for_sums(
     run: Run,
     constraints: Constraints | None = None,
 ) -> Scores | None:
-    """All families, None when the time is up. What cannot be summed is not scored either."""
+    """All families, None when the time is up."""
     columns = scored_columns(table)
     _require_room(table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
     return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)

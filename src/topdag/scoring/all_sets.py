@@ -204,8 +204,9 @@ def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run) -> None:
 def _otherwise(kind: ScoreKind) -> str:
     if isinstance(kind, MixedBIC):
         return f"cut the numbers into states with {option('discretize')} and use BIC"
-    is_set_function = isinstance(kind, SetScore | GaussianScore)
-    return f"limit the parents with {option('max_parents')}" if is_set_function else "use BDeu or BIC"
+    if isinstance(kind, SetScore | GaussianScore):
+        return f"limit the parents with {option('max_parents')}"
+    return "use BDeu or BIC"
 
 
 def _require_finite(store: DenseStore, table: Table, columns: tuple[int, ...], threads: int) -> None:

@@ -56,9 +56,9 @@ class Sizes:
     blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
-    sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``held``: up to so many
-    variables, where all sets are needed, a machine whose memory does not hold them says what is lacking; beyond,
-    families are searched as lists there. ``width``: sets that are held in words hold at least so many variables.
+    sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``width``: sets that are held
+    in words hold at least so many variables. ``held``: up to so many variables, where all sets are needed, a machine
+    whose memory does not hold them says what is lacking; beyond, families are searched as lists there.
     """
 
     small: int = 20
@@ -69,8 +69,8 @@ class Sizes:
     ideals_of_many: int = 32
     split: int = 23
     partition: int = 30
-    held: int = 30
     width: int = 1
+    held: int = 30
 
 
 _sizes = Sizes()

@@ -14,12 +14,15 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag._util.run import Run
+from topdag.errors import ConstraintError, ScoreError, TooLarge
+from topdag.questions import request, sums
 from topdag.questions.best import best_of
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sampling import sample_of
+from topdag.scoring import score as scoring
 from topdag.scoring.choice import scores_by_lists
 from topdag.search.engines import Engine, all_sets_choice, sizes_given
 
@@ -222,3 +225,35 @@ def test_scores_of_numbers_take_known_time(kind: td.types.ScoreKind) -> None:
     small, large = (td.plan({f"c{i}": rng.normal(size=60) for i in range(n)}, kind) for n in (4, 22))
     assert "about a moment" in str(small)
     assert large.scoring is not None and 0.03 < large.scoring < 30
+
+
+ACROSS = td.Constraints(ancestors=[("V0", "V1")])
+EARLIER = td.Constraints(precedence=[("V0", "V1"), ("V2", "V3")])
+WIDE, ENOUGH = sampled_table(22, 20, seed=1), "400MB"
+REFUSED_FIRST = {
+    "classes": (lambda table: td.k_best_classes(table, 2, td.K2()), ScoreError, "score-equivalent"),
+    "a count of classes": (lambda table: td.count_classes_within(table, 2, td.K2()), ScoreError, "score-equivalent"),
+    "sums": (lambda table: td.log_evidence(table, constraints=ACROSS), ConstraintError, "several variables"),
+    "paths": (lambda table: td.path_posteriors(table, constraints=EARLIER), TooLarge, "paths are summed"),
+    "samples": (lambda table: td.sample_networks(table, 3, constraints=ACROSS, seed=1), ConstraintError, "several"),
+    "search": (lambda table: td.search_networks(table, 3, constraints=ACROSS), ConstraintError, "several"),
+    "best, weighed": (lambda _: td.best_network(WIDE, prior=td.FairPrior(), memory_limit=ENOUGH), TooLarge, "Adding"),
+    "list, weighed": (
+        lambda _: td.k_best_networks(WIDE, 3, prior=td.FairPrior(), memory_limit=ENOUGH),
+        TooLarge,
+        "Adding",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_FIRST)
+def test_what_is_refused_is_not_scored(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    ask, error, words = REFUSED_FIRST[case]
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("scoring began")
+
+    for module in (scoring, request, sums):
+        monkeypatch.setattr(module, "score_within", fail)
+    with pytest.raises(error, match=words):
+        ask(sampled_table(15, 50, seed=1))
