@@ -15,6 +15,7 @@ from topdag._util.arrays import Floats
 from topdag._util.bitsets import MOST_VARIABLES, Sets, bits, set_array
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
+from topdag.scoring import elsewhere
 from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
@@ -85,11 +86,14 @@ def score_pruned(
     if by_layers:
         found = in_layers()
     else:
-        found = walked(stop_when_dense=layers is None and keep.k is None)
+        # Layers are counted here, all at once: where others count, sets are walked as long as memory allows.
+        found = walked(stop_when_dense=layers is None and keep.k is None and task.elsewhere is None)
         if found is not None and found.is_dense:
             found, by_layers = in_layers(), True
             if found is not None and found.memory_needed:
                 found, by_layers = walked(stop_when_dense=False), False
+        if found is None and task.elsewhere is not None:
+            task.elsewhere.raise_error()
     run.timed("counting", begin)
     run.tick("listing", 0, 0)
     if found is None:
@@ -127,6 +131,8 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
         task.keep.k or 0,
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
+        task.elsewhere,
+        elsewhere.LEAST_WORK,
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.workers import require_executor
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
@@ -18,6 +19,7 @@ from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
+from topdag.scoring.elsewhere import CountedElsewhere
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
@@ -43,6 +45,7 @@ def score(
     constraints: Constraints | None = None,
     max_parents: int | None = None,
     keep: Keep | None = None,
+    executor: Any = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
@@ -59,13 +62,21 @@ def score(
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
     more scores again by itself. ``constraints``: only networks that satisfy them count in any question about the
     scores; contradictions raise ConstraintError (docs/guides/constraints.md).
+
+    ``executor``: who counts where families are listed, if not this process alone: processes or a cluster, as for
+    ``bootstrap`` (docs/guides/clusters.md). The scores are the same.
     """
+    require_executor(executor)
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> Scores | None:
         scored_by = as_kind(kind)
         read = as_table(table, scored_by.numbers, reading)
-        return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
+        said: dict[str, Any] = dict(max_parents=max_parents, keep=keep, constraints=constraints)
+        if executor is None:
+            return score_within(read, scored_by, run, **said)
+        with CountedElsewhere(read, run, executor) as elsewhere:
+            return score_within(read, scored_by, run, **said, elsewhere=elsewhere)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
     assert scores is not None  # without a time limit only what is raised stops it
@@ -83,10 +94,11 @@ def score_within(
     relaxed: bool = False,
     listed: bool = False,
     form: Choice | None = None,
+    elsewhere: CountedElsewhere | None = None,
 ) -> Scores | None:
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted; ``form``: how the table is
-    scored, where that was decided already."""
+    scored, where that was decided already; ``elsewhere``: who counts, if not this process."""
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
     check_max_parents(max_parents)
@@ -104,7 +116,9 @@ def score_within(
     by_lists = form.engine is Engine.SEARCH
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
-    task = ScoringTask(table, columns, kind.unconstrained, max_parents, losses=losses_of(table, columns, kind))
+    task = ScoringTask(
+        table, columns, kind.unconstrained, max_parents, losses=losses_of(table, columns, kind), elsewhere=elsewhere
+    )
     found = score_them(task, purpose, known, run)
     if found is None:
         return None
