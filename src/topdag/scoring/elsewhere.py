@@ -16,7 +16,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Integers, Masks
 from topdag._util.run import Run
-from topdag._util.workers import Crew, crew
+from topdag._util.workers import Crew, crew, require_executor
 from topdag.data.table import Table
 from topdag.scoring.kinds.discrete import coded
 from topdag.scoring.task import scored_columns
@@ -52,7 +52,9 @@ class CountedElsewhere:
     first list that is long enough."""
 
     def __init__(self, table: Table, run: Run, executor: Any) -> None:
+        require_executor(executor)
         self._counted, self._run, self._executor = _Counted(table), run, executor
+        self.least_work = LEAST_WORK
         self._open = ExitStack()
         self._crew: Crew | None = None
         self._error: BaseException | None = None

@@ -15,7 +15,6 @@ from topdag._util.arrays import Floats
 from topdag._util.bitsets import MOST_VARIABLES, Sets, bits, set_array
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring import elsewhere
 from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
@@ -132,7 +131,7 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
         task.elsewhere,
-        elsewhere.LEAST_WORK,
+        0.0 if task.elsewhere is None else task.elsewhere.least_work,
     )
 
 

@@ -11,7 +11,6 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run, is_whole
-from topdag._util.workers import require_executor
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
 from topdag.errors import ScoreError
@@ -19,7 +18,6 @@ from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
-from topdag.scoring.elsewhere import CountedElsewhere
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
@@ -35,6 +33,7 @@ from topdag.search.stores import ListStore, MixedStore, SetStore, Store
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.elsewhere import CountedElsewhere
 
 
 @brief
@@ -66,7 +65,6 @@ def score(
     ``executor``: who counts where families are listed, if not this process alone: processes or a cluster, as for
     ``bootstrap`` (docs/guides/clusters.md). The scores are the same.
     """
-    require_executor(executor)
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> Scores | None:
@@ -75,6 +73,8 @@ def score(
         said: dict[str, Any] = dict(max_parents=max_parents, keep=keep, constraints=constraints)
         if executor is None:
             return score_within(read, scored_by, run, **said)
+        from topdag.scoring.elsewhere import CountedElsewhere
+
         with CountedElsewhere(read, run, executor) as elsewhere:
             return score_within(read, scored_by, run, **said, elsewhere=elsewhere)
 

@@ -82,8 +82,14 @@ def test_no_scheduler_there() -> None:
         td.bootstrap(td.example_table(), 2, executor="tcp://127.0.0.1:9")
 
 
-def test_a_time_limit_gives_the_first_draws(client: Any) -> None:
-    found = td.bootstrap(td.example_table(), 5_000, "bic", executor=client, time_limit=3)
-    assert found.limit == "time_limit" and 0 < len(found.draws) < 5_000
-    again = td.bootstrap(td.example_table(), len(found.draws), "bic")
-    assert np.array_equal(found.matrix, again.matrix)
+def test_what_stops_it_leaves_the_first_draws(client: Any) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.phase == "drawing" and (progress.fraction or 0.0) > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(td.Interrupted) as raised:
+        td.bootstrap(td.example_table(), 5_000, "bic", executor=client, on_progress=stop)
+    found = raised.value.answer
+    if found:  # the first draw may not be among those that were done
+        assert found.limit == "Ctrl-C" and 0 < len(found.draws) < 5_000
+        assert np.array_equal(found.matrix, td.bootstrap(td.example_table(), len(found.draws), "bic").matrix)
