@@ -430,6 +430,11 @@ def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> BaseException:
 
 
 def require_score_equivalent(scores: Scores, asked_by: str) -> None:
+    if scores.table is not None and scores.table.targets:
+        raise ScoreError(
+            f"{asked_by}: experiments tell networks of a class apart, so classes are not listed. Ask for networks "
+            "instead; EquivalenceClass(network, interventions) has those that they do not tell from one network."
+        )
     if not scores.score_equivalent:
         name = "scores from a file that does not say what they are" if scores.kind is None else f"{scores.kind}"
         raise ScoreError(

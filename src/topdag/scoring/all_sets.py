@@ -16,6 +16,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
+from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
 from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
 from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
@@ -31,7 +32,8 @@ def fill_store(
     kind.require_columns(table)
     require_storable(len(columns), kind)
     begin = run.seconds
-    store = _fill(table, columns, kind, max_parents, run)
+    fill = _fill_where_not_set if isinstance(kind, WhereNotSet) else _fill
+    store = fill(table, columns, without_interventions(kind) or kind, max_parents, run)
     if store is not None:
         _require_finite(store, table, columns)
     run.timed("counting", begin)
@@ -45,6 +47,8 @@ def require_storable(n: int, kind: ScoreKind) -> None:
     if n <= most:
         return
     advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
+    if isinstance(kind, WhereNotSet):
+        advice = "leave out the rows in which variables were set, and interventions="
     if isinstance(kind, MixedBIC):
         advice = "cut the numbers into states with discretize= and use BIC"
     raise TooLarge(
@@ -183,6 +187,28 @@ def _fill_mixed(
         run.limits,
     )
     return None if families is None else MixedStore(n, families, degenerate, hopeless)
+
+
+def _fill_where_not_set(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
+) -> MixedStore | None:
+    """Variables that were set in the same rows, or in none, share a table of scores; each keeps its own families."""
+    n = len(columns)
+    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, run)
+    families, degenerate, hopeless = np.full(n << n - 1, -math.inf), 0, 0
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for x, v in enumerate(columns):
+        alike.setdefault(tuple(mask >> v & 1 for mask in table.targets), []).append(x)
+    for group in alike.values():
+        filled = _fill(table.rows_telling_of(columns[group[0]]), columns, kind, max_parents, run)
+        if filled is None:
+            return None
+        for x in group:
+            families[x << n - 1 : (x + 1) << n - 1] = np.concatenate(list(filled.pieces_of(x)))
+        if isinstance(filled, MixedStore):
+            degenerate, hopeless = degenerate + filled.degenerate, hopeless + filled.hopeless
+        hopeless += filled.lacks_sets(max_parents)
+    return MixedStore(n, families, degenerate, hopeless)
 
 
 def note_on_degenerate(store: MixedStore) -> str:
