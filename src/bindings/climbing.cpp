@@ -3,15 +3,16 @@
 
 #include "bitset_arrays.h"
 #include "climbing/data_climb.h"
+#include "climbing/family_counts.h"
 #include "pruning_checks.h"
 
 namespace topdag {
 
 namespace {
 
-// With the table that it looks into kept alive.
+// With the table that it looks into, or who is asked, kept alive.
 struct PyClimb {
-    nb::object table;
+    nb::object asked;
     DataClimb climb;
 };
 
@@ -22,6 +23,17 @@ std::vector<WideSet> sets_of(const std::vector<nb::int_>& numbers, int n) {
         require(is_subset(sets.back(), all_of<WideSet>(n)), "no such variable");
     }
     return sets;
+}
+
+DataClimb climb_on(std::unique_ptr<ScoreSource> families, int n, const std::vector<ParentRules>& rules,
+                   const std::vector<nb::int_>& before, std::uint64_t seed) {
+    require(static_cast<int>(rules.size()) == n && static_cast<int>(before.size()) == n, "one a variable");
+    for (int x = 0; x < n; ++x) {
+        const WideSet others = all_of<WideSet>(n) & ~only<WideSet>(x);
+        require(is_subset(rules[x].must, others) && is_subset(rules[x].may, others), "no such parent");
+        for (const WideSet parents : rules[x].among) require(is_subset(parents, others), "no such parent");
+    }
+    return DataClimb(std::move(families), rules, sets_of(before, n), seed);
 }
 
 }  // namespace
@@ -42,17 +54,24 @@ void bind_climbing(nb::module_& m) {
             [](PyClimb* self, const nb::object& table, const PruningQuestion& question,
                const std::vector<ParentRules>& rules, const std::vector<nb::int_>& before, std::uint64_t seed) {
                 const Table& view = nb::cast<const PyTable&>(table).view;
-                const int n = view.n_variables();
                 check_question(view, question, 128);
-                require(static_cast<int>(rules.size()) == n && static_cast<int>(before.size()) == n, "one a variable");
-                for (int x = 0; x < n; ++x) {
-                    const WideSet others = all_of<WideSet>(n) & ~only<WideSet>(x);
-                    require(is_subset(rules[x].must, others) && is_subset(rules[x].may, others), "no such parent");
-                    for (const WideSet parents : rules[x].among) require(is_subset(parents, others), "no such parent");
-                }
-                new (self) PyClimb{table, DataClimb(view, question, rules, sets_of(before, n), seed)};
+                auto counts = std::make_unique<FamilyCounts>(view, question);
+                new (self) PyClimb{table, climb_on(std::move(counts), view.n_variables(), rules, before, seed)};
             },
             "table"_a, "question"_a, "rules"_a, "before"_a, "seed"_a)
+        .def(
+            "__init__",
+            [](PyClimb* self, const nb::typed<nb::callable, double(int, nb::int_)>& local, double work,
+               const std::vector<ParentRules>& rules, const std::vector<nb::int_>& before, std::uint64_t seed) {
+                const auto ask = [local](int x, WideSet parents) {
+                    const nb::gil_scoped_acquire held;
+                    return nb::cast<double>(local(x, SetArrays<WideSet>::number(parents)));
+                };
+                auto asked = std::make_unique<AskedScores>(ask, work);
+                const int n = static_cast<int>(rules.size());
+                new (self) PyClimb{local, climb_on(std::move(asked), n, rules, before, seed)};
+            },
+            "local"_a, "work"_a, "rules"_a, "before"_a, "seed"_a)
         .def(
             "go_on",
             [](PyClimb& self, double work) {

@@ -27,9 +27,9 @@ void sort_by(const std::vector<WideSet>& before, std::vector<int>& order) {
 
 }  // namespace
 
-DataClimb::DataClimb(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules,
+DataClimb::DataClimb(std::unique_ptr<ScoreSource> families, std::vector<ParentRules> rules,
                      std::vector<WideSet> before, std::uint64_t seed)
-    : trees_(table, question, std::move(rules)), before_(std::move(before)), draws_(seed), best_score_(minus_infinity),
+    : trees_(std::move(families), std::move(rules)), before_(std::move(before)), draws_(seed), best_score_(minus_infinity),
       above_(before_), order_(before_.size()), order_score_(minus_infinity), best_order_score_(minus_infinity) {
     std::iota(order_.begin(), order_.end(), 0);
 }

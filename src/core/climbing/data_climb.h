@@ -12,8 +12,8 @@ namespace topdag {
 class DataClimb {
 public:
     // `before`: by variable those that come before it, as must-be parents do; closed under itself.
-    DataClimb(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules,
-              std::vector<WideSet> before, std::uint64_t seed);
+    DataClimb(std::unique_ptr<ScoreSource> families, std::vector<ParentRules> rules, std::vector<WideSet> before,
+              std::uint64_t seed);
 
     // Goes on for so much work, or until many climbs have found nothing better; what is found depends on all the work
     // done, not on how it was cut into pieces.

@@ -10,26 +10,19 @@
 #include <vector>
 
 #include "base/table.h"
-#include "base/var_set.h"
+#include "climbing/score_source.h"
 #include "scoring/pruning_question.h"
 #include "scoring/score_grid.h"
 
 namespace topdag {
 
-class FamilyCounts {
+class FamilyCounts : public ScoreSource {
 public:
-    // Worse than any score, yet sums of such numbers stay useful; also of families with too many cells to be counted.
-    static constexpr double hopeless = -1e12;
-
     FamilyCounts(const Table& table, const PruningQuestion& question);
 
-    int n_variables() const { return table_.n_variables(); }
-    // The local score of x with these parents.
-    double score(int x, WideSet parents);
-    // That of x with these parents and one more, for each of `more`.
-    void scores_with_one_more(int x, WideSet parents, WideSet more, std::vector<double>& scores);
-    // What was done so far, in additions of about 32 numbers at once.
-    double work() const { return work_; }
+    // Families with too many cells to be counted are hopeless.
+    double score(int x, WideSet parents) override;
+    void scores_with_one_more(int x, WideSet parents, WideSet more, std::vector<double>& scores) override;
 
     // Bytes that the marks of a table take.
     static double bytes(const Table& table);
@@ -64,7 +57,6 @@ private:
     std::vector<std::uint64_t> totals_;
     std::vector<std::uint16_t> few_;
     std::vector<std::uint32_t> many_;
-    double work_ = 0.0;
 };
 
 }  // namespace topdag

@@ -12,8 +12,8 @@ constexpr std::int32_t none = -1;
 
 }  // namespace
 
-ParentTrees::ParentTrees(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules)
-    : counts_(table, question), rules_(std::move(rules)), roots_(rules_.size(), none), listed_(rules_.size()),
+ParentTrees::ParentTrees(std::unique_ptr<ScoreSource> families, std::vector<ParentRules> rules)
+    : families_(std::move(families)), rules_(std::move(rules)), roots_(rules_.size(), none), listed_(rules_.size()),
       scores_(rules_.size()) {}
 
 void ParentTrees::forget() {
@@ -25,7 +25,7 @@ void ParentTrees::forget() {
 std::int32_t ParentTrees::root(int x) {
     if (roots_[x] == none) {
         roots_[x] = static_cast<std::int32_t>(nodes_.size());
-        nodes_.push_back({{counts_.score(x, rules_[x].must), rules_[x].must}, {}, {}});
+        nodes_.push_back({{families_->score(x, rules_[x].must), rules_[x].must}, {}, {}});
     }
     return roots_[x];
 }
@@ -46,7 +46,7 @@ const ParentTrees::Node* ParentTrees::grown(int x, std::int32_t at) {
     const ParentRules& rules = rules_[x];
     const int size = size_of(node.own.parents);
     WideSet more = rules.among.empty() && size < rules.most ? rules.may & ~node.own.parents : 0;
-    if (more != 0) counts_.scores_with_one_more(x, node.own.parents, more, scores_);
+    if (more != 0) families_->scores_with_one_more(x, node.own.parents, more, scores_);
     for (; more != 0; more &= more - 1) {
         const int p = first_of(more);
         if (scores_[p] > node.own.score + least_gain || size < rules.least) node.branches.push_back({p, none, scores_[p]});
@@ -76,7 +76,7 @@ bool ParentTrees::shrink(int x, Node& node) {
         const WideSet from = best.parents;
         for (WideSet rest = from & ~rules_[x].must; rest != 0; rest &= rest - 1) {
             const WideSet fewer = from & ~only<WideSet>(first_of(rest));
-            const double score = counts_.score(x, fewer);
+            const double score = families_->score(x, fewer);
             if (score <= best.score + least_gain) continue;
             best = {score, fewer};
             is_better = true;
@@ -111,7 +111,7 @@ std::optional<ScoredParents> ParentTrees::listed_within(int x, WideSet within) {
     while (listed.size() < among.size()) {
         if (is_exhausted()) return std::nullopt;
         const WideSet parents = among[listed.size()];
-        listed.push_back({counts_.score(x, parents), parents});
+        listed.push_back({families_->score(x, parents), parents});
         if (listed.size() == among.size())
             std::stable_sort(listed.begin(), listed.end(),
                              [](const ScoredParents& a, const ScoredParents& b) { return a.score > b.score; });

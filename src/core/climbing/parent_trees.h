@@ -7,10 +7,11 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "climbing/family_counts.h"
+#include "climbing/score_source.h"
 
 namespace topdag {
 
@@ -30,9 +31,9 @@ struct ScoredParents {
 
 class ParentTrees {
 public:
-    static constexpr double hopeless = FamilyCounts::hopeless;
+    static constexpr double hopeless = ScoreSource::hopeless;
 
-    ParentTrees(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules);
+    ParentTrees(std::unique_ptr<ScoreSource> families, std::vector<ParentRules> rules);
 
     int n_variables() const { return static_cast<int>(rules_.size()); }
     const ParentRules& rules(int x) const { return rules_[x]; }
@@ -40,7 +41,7 @@ public:
     // So much work, beside what is done: growing and shrinking, and what is charged for going through what is known.
     void allow(double work) { allowed_ = this->work() + work; }
     void charge(double work) { charged_ += work; }
-    double work() const { return counts_.work() + charged_; }
+    double work() const { return families_->work() + charged_; }
     bool is_exhausted() const { return work() >= allowed_; }
 
     // Parents of x within a set; none when the work allowed is done.
@@ -67,7 +68,7 @@ private:
     std::optional<ScoredParents> listed_within(int x, WideSet within);
     void forget();
 
-    FamilyCounts counts_;
+    std::unique_ptr<ScoreSource> families_;
     std::vector<ParentRules> rules_;
     std::vector<Node> nodes_;
     std::vector<std::int32_t> roots_;

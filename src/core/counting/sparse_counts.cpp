@@ -92,6 +92,8 @@ template bool sum_over_listed(const CountingRows&, const FixedFunction&, const s
                               std::vector<std::int64_t>&);
 template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<WideSet>&, Limits&,
                               std::vector<std::int64_t>&);
+template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<VastSet>&, Limits&,
+                              std::vector<std::int64_t>&);
 
 bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, Limits& limits,
                      std::vector<std::int64_t>& cells) {

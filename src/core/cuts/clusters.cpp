@@ -158,7 +158,7 @@ template <class Set>
 class ClusterSearch {
 public:
     ClusterSearch(const SupportOf<Set>& support, int k, const SeparationOptions& options, Limits& limits)
-        : support_(support), k_(k), options_(options), limits_(limits) {}
+        : support_(support), k_(k), options_(options), limits_(limits), takes_(support.size()) {}
 
     SearchedClustersOf<Set> run() {
         for (const Set circle : circles_of(support_))
@@ -183,9 +183,10 @@ private:
         int next = -1;
     };
 
-    Outlook outlook(Set members, Set undecided) const {
+    Outlook outlook(const Set& members, const Set& undecided) {
         Outlook seen;
-        double takes[8 * sizeof(Set)] = {};
+        std::vector<double>& takes = takes_;
+        std::fill(takes.begin(), takes.end(), 0.0);
         for (Set rest = members; rest; rest &= rest - 1)
             for (const WeightedFamilyOf<Set>& family : support_[first_of(rest)]) {
                 const int inside = size_of(family.parents & members);
@@ -228,6 +229,7 @@ private:
     const SeparationOptions& options_;
     Limits& limits_;
     std::size_t steps_ = 0;
+    std::vector<double> takes_;  // by undecided variable: the weight that its joining would take away
     std::vector<ClusterOf<Set>> found_;
 };
 
@@ -354,5 +356,19 @@ template std::vector<ClusterOf<WideSet>> grow_clusters(const SupportOf<WideSet>&
 template SearchedClustersOf<WideSet> search_clusters(const SupportOf<WideSet>&, int, const SeparationOptions&, Limits&);
 template double cluster_weight(const ClusterOf<WideSet>&, const SupportOf<WideSet>&);
 template bool propagate_orders(const FamilyViewOf<WideSet>&, std::span<std::uint8_t>);
+
+template SupportOf<BroadSet> support_of(const FamilyViewOf<BroadSet>&, std::span<const double>);
+template std::vector<BroadSet> circles_of(const SupportOf<BroadSet>&);
+template std::vector<ClusterOf<BroadSet>> grow_clusters(const SupportOf<BroadSet>&, const SeparationOptions&);
+template SearchedClustersOf<BroadSet> search_clusters(const SupportOf<BroadSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<BroadSet>&, const SupportOf<BroadSet>&);
+template bool propagate_orders(const FamilyViewOf<BroadSet>&, std::span<std::uint8_t>);
+
+template SupportOf<VastSet> support_of(const FamilyViewOf<VastSet>&, std::span<const double>);
+template std::vector<VastSet> circles_of(const SupportOf<VastSet>&);
+template std::vector<ClusterOf<VastSet>> grow_clusters(const SupportOf<VastSet>&, const SeparationOptions&);
+template SearchedClustersOf<VastSet> search_clusters(const SupportOf<VastSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<VastSet>&, const SupportOf<VastSet>&);
+template bool propagate_orders(const FamilyViewOf<VastSet>&, std::span<std::uint8_t>);
 
 }  // namespace topdag

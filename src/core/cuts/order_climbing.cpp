@@ -206,4 +206,18 @@ template OrderedNetworkOf<WideSet> climb_orders(const CandidatesOf<WideSet>&, st
 template OrderedNetworkOf<WideSet> sample_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
 template std::vector<int> order_of_weights(const CandidatesOf<WideSet>&, const SupportOf<WideSet>&);
 
+template CandidatesOf<BroadSet> undominated(const CandidatesOf<BroadSet>&);
+template OrderedNetworkOf<BroadSet> network_of_order(const CandidatesOf<BroadSet>&, std::vector<int>);
+template OrderedNetworkOf<BroadSet> climb_from(const CandidatesOf<BroadSet>&, std::vector<int>, Limits&);
+template OrderedNetworkOf<BroadSet> climb_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
+template OrderedNetworkOf<BroadSet> sample_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
+template std::vector<int> order_of_weights(const CandidatesOf<BroadSet>&, const SupportOf<BroadSet>&);
+
+template CandidatesOf<VastSet> undominated(const CandidatesOf<VastSet>&);
+template OrderedNetworkOf<VastSet> network_of_order(const CandidatesOf<VastSet>&, std::vector<int>);
+template OrderedNetworkOf<VastSet> climb_from(const CandidatesOf<VastSet>&, std::vector<int>, Limits&);
+template OrderedNetworkOf<VastSet> climb_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
+template OrderedNetworkOf<VastSet> sample_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
+template std::vector<int> order_of_weights(const CandidatesOf<VastSet>&, const SupportOf<VastSet>&);
+
 }  // namespace topdag

@@ -29,7 +29,7 @@ constexpr double close = 2.0;                   // to the best: a network from w
 constexpr double share_left_out = 1e-8;
 
 // Beyond so many sets the sums over all of them are faster.
-std::size_t most_sets_of(int n) { return std::max<std::size_t>(64, n_sets(n) / 8); }
+std::size_t most_sets_of(int n) { return std::max<std::size_t>(64, n_sets(std::min(n, 63)) / 8); }
 
 // Lists of families that parts are cut from, and the bytes of all that are held.
 struct Whole {

@@ -41,9 +41,9 @@ public:
     // Bounds of the families last tabulated.
     void bound(AllowedFamilies& families, const SparseSums& sparse, Limits& limits);
 
-    static double bytes(int n, int threads) { return 8.0 * 1.5 * threads * static_cast<double>(n_sets(n)); }
+    static double bytes(int n, int threads) { return 8.0 * 1.5 * threads * many_sets(n); }
     // Of the tables for sparse sums, at their largest.
-    static double table_bytes(int n) { return 8.0 * 2.0 * tables_of_sets * static_cast<double>(n_sets(n)); }
+    static double table_bytes(int n) { return 8.0 * 2.0 * tables_of_sets * many_sets(n); }
 
 private:
     // For sparse sums as much memory as this many tables over all sets is taken, and again for shares.

@@ -29,7 +29,7 @@ public:
     std::size_t n_steps() const { return steps_.size(); }
 
     static double bytes(int n, std::size_t most_sets) {
-        return 24.0 * static_cast<double>(n_sets(n)) + (24.0 + 28.0 * n / 2) * static_cast<double>(most_sets);
+        return 24.0 * many_sets(n) + (24.0 + 28.0 * n / 2) * static_cast<double>(most_sets);
     }
 
 private:

@@ -58,9 +58,6 @@ struct CellCaps {
     double in_parents; // of the parent set it belongs to
 };
 
-// A family that may be worth keeping.
-using Hopeful = KeptFamily<WideSet>;
-
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
     double most_as_child = 0.0;
@@ -99,8 +96,12 @@ struct Prefix {
 // The scores of all sets of one size, in units, by their rank; one array for each function of the parents.
 using Layer = std::vector<std::vector<std::int32_t>>;
 
+template <class WideSet>
 class LayeredScorer {
 public:
+    // A family that may be worth keeping.
+    using Hopeful = KeptFamily<WideSet>;
+
     LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
         : question_(question), limits_(limits), n_(table.n_variables()), scorer_(table, question), rows_(scorer_.rows()),
           grid_(scorer_.grid()), ranks_(n_), kept_(n_), better_(n_), must_(n_, 0), alone_(n_, -not_counted / 2),
@@ -109,13 +110,12 @@ public:
         units_in_one_ = std::ldexp(1.0, unit_bits);
         scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
         epsilon_ = std::max(0.0, question.epsilon);
-        for (int x = 0; x < n_; ++x) {
-            least_arity_ = std::min(least_arity_, rows_.arity(x));
-            most_arity_ = std::max(most_arity_, rows_.arity(x));
-        }
-        for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
+        std::vector<int> arities = table.arities;
+        std::sort(arities.begin(), arities.end());
+        least_cells_.push_back(1.0);
+        for (int arity : arities) least_cells_.push_back(least_cells_.back() * arity);
         result_.grid = grid_.exponent();
-        result_.words = n_ <= 64 ? 1 : 2;
+        result_.words = words_for(n_);
         if (!must.empty()) place_must(must);
     }
 
@@ -523,9 +523,7 @@ private:
     std::vector<CellCaps> caps_;
     double most_as_child_ = infinite;
     double most_in_child_ = infinite;
-    int least_arity_ = 1 << 16;
     std::vector<double> least_cells_;  // of sets by size
-    int most_arity_ = 1;
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
     double epsilon_ = 0.0;
@@ -537,9 +535,13 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
                             Limits& limits) {
-    return LayeredScorer(table, question, must, limits).run();
+    return LayeredScorer<Set>(table, question, must, limits).run();
 }
+
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<WideSet>&, Limits&);
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<VastSet>&, Limits&);
 
 }  // namespace topdag

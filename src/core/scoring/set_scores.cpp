@@ -69,10 +69,11 @@ std::uint32_t refine(std::vector<std::uint32_t>& label, std::uint32_t n_labels, 
 
 }  // namespace
 
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores) {
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
+                    int masked) {
     const SetLimits wanted{max_size, most_cells_with_hope(table, formula)};
     limits.begin(Phase::counting, n_sets(table.n_variables()));
-    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores))
+    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked))
         return false;
     if (formula.penalty != Penalty::none) subtract_penalties(table, formula, limits, scores);
     return !limits.stop.load();
@@ -120,7 +121,7 @@ bool score_families_bds(const Table& table, double ess, int max_parents, Limits&
     std::vector<double> occurring(n_sets(n));  // cells of each set that occur
     limits.begin(Phase::counting, 2 * n_sets(n));
     if (!sum_over_cells(table, CellKind::one, 0.0, false, wanted, limits, occurring.data())) return false;
-    std::fill(families, families + n * n_sets(n - 1), -std::numeric_limits<double>::infinity());
+    if (!fill_in_parallel(families, n * n_sets(n - 1), minus_infinity, limits)) return false;
     const auto sum = [](const std::vector<Tally>& tallies, double a) {
         double total = 0.0;
         for (const Tally& tally : tallies) total += static_cast<double>(tally.cells) * log_rising(a, tally.rows);

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/var_set.h"
 #include "counting/cell_function.h"
+#include "counting/count_plan.h"
 
 namespace topdag {
 
@@ -28,8 +29,9 @@ struct SetFormula {
 };
 
 // Scores of all sets of at most `max_size` variables; minus infinity for the others and for hopeless ones.
-// False when a limit stopped it.
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores);
+// False when a limit stopped it. `masked`: as in count_plan.h.
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
+                    int masked = mask_bits);
 
 // A set is hopeless when its penalty alone puts every family on it, (x, U) with U + x the set, further below
 // (x, {}) than 1000 nats and all that data can explain. Leaving such sets out keeps the grid fine.

@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+from topdag._util.options import option
 from topdag.errors import TooLarge
 
 UNITS = {
@@ -33,7 +34,7 @@ def parse_bytes(size: int | str) -> int:
     unit = None if match is None or isinstance(size, bool) else UNITS.get(match[2].upper())
     found = math.inf if match is None or unit is None else float(match[1]) * unit
     if found == math.inf:
-        raise ValueError(f'memory_limit must be a number of bytes or a text such as "8GB", not {size!r}.')
+        raise ValueError(f'{option("memory_limit")} must be a number of bytes or a text such as "8GB", not {size!r}.')
     return int(found)
 
 
@@ -57,9 +58,9 @@ def out_of_memory(phase: str, asked: int) -> TooLarge:
     The core calls it."""
     more, free = f"{shown_bytes(asked)} more" if asked else "more memory", shown_bytes(available_memory())
     return TooLarge(
-        f"The system did not give {more} while {phase}; now that this is over, {free} are free. "
-        "Leave out variables, set max_parents, or close other programs; a memory_limit of what is free refuses at once "
-        "what does not fit, and says what would."
+        f"The system did not give {more} while {phase}; now that this is over, {free} are free. Leave out "
+        f"variables, set {option('max_parents')}, or close other programs; a {option('memory_limit')} of what is free "
+        "refuses at once what does not fit, and says what would."
     )
 
 

@@ -125,7 +125,7 @@ def _scores(args: Namespace, wanted: Purpose, run: Run) -> Scores:
     assert table is not None and kind is not None
     scored = score_for_sums(table, kind, request.max_parents, request.prior, wanted, run, known)
     if scored is None:
-        raise OutOfTime("time_limit came before the table was scored.")
+        raise OutOfTime("--time-limit came before the table was scored.")
     return scored
 
 

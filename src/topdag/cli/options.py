@@ -15,7 +15,6 @@ from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
 from topdag.cli.values import (
     PRIORS,
-    RULES_HERE,
     keep,
     number,
     prior_name,
@@ -27,10 +26,11 @@ from topdag.cli.values import (
     whole,
 )
 from topdag.data.convert import Reading, as_table
-from topdag.data.discretize import MANY_VALUES, STAY_NUMBERS
+from topdag.data.discretize import MANY_VALUES, RULES_IN_SHELL
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
+from topdag.scoring.keep import how_to_keep_all
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.scoring.scores import Scores
 
@@ -73,7 +73,7 @@ def add_reading(parser: ArgumentParser) -> None:
         action="append",
         metavar="RULE",
         help=f"how columns of floats, and of whole numbers with more than {MANY_VALUES} values, are cut into states: "
-        f'{RULES_HERE}; "price=quantile(3)" is for one column, and "price=none" leaves it; may be repeated',
+        f'{RULES_IN_SHELL}; "price=quantile(3)" is for one column, and "price=none" leaves it; may be repeated',
     )
     group.add_argument(
         "--continuous",
@@ -186,7 +186,7 @@ def _is_network_file(path: str) -> bool:
 
 
 def table_from(
-    args: Namespace, kind: ScoreKind | None = None, or_else: str = STAY_NUMBERS, said: Mapping[str, Any] | None = None
+    args: Namespace, kind: ScoreKind | None = None, or_else: str | None = None, said: Mapping[str, Any] | None = None
 ) -> Table:
     """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say; and as
     was ``said`` for an answer about it, where the options say nothing else."""
@@ -287,10 +287,7 @@ def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
 
 def require_all_families(scores: Scores, path: str, what: str) -> None:
     if not scores.is_kept():
-        raise ScoreError(
-            f"{path}: {what} need all families, but these scores were pruned. Score again with topdag score "
-            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
-        )
+        raise ScoreError(f"{path}: {what} need all families, but these scores were pruned. {how_to_keep_all()}")
 
 
 def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:

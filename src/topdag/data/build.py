@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress, count
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from topdag._util.bitsets import MOST_VARIABLES
 from topdag._util.messages import Place, check_known, listing, plural
+from topdag._util.options import option
 from topdag.data.columns import (
     MISSING,
     MOST_STATES,
@@ -32,13 +33,13 @@ from topdag.data.delimited import TextFormat
 from topdag.data.discretize import (
     MANY_VALUES,
     OTHERS,
-    STAY_NUMBERS,
     Discretize,
     cut_columns,
     holds_numbers,
     rule_in_words,
     rules_apart,
     rules_by_column,
+    stay_numbers,
     whole_as_integers,
 )
 from topdag.data.interventions import Interventions, interventions_apart, masks_set
@@ -77,7 +78,7 @@ class Options:
     continuous: Continuous = None
     leave_out: Collection[str] = ()
     interventions: Interventions = None
-    or_else: str = STAY_NUMBERS
+    or_else: str = field(default_factory=stay_numbers)
     """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
     """Of a file."""
@@ -85,9 +86,9 @@ class Options:
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
         if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
-            raise TableError(f"leave_out= lists names of columns, such as ['id'], not {self.leave_out!r}")
+            raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
         if self.missing not in ("error", "drop", "state"):
-            raise TableError(f'missing= is "error", "drop" or "state", not {self.missing!r}')
+            raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
@@ -179,9 +180,8 @@ def check_names(names: Sequence[str]) -> None:
         )
     for position, name in enumerate(names):
         if not name.strip():
-            advice = 'name it, or leave it out with leave_out=[""]' + (
-                ": row numbers tell rows apart and nothing else" if not position else ""
-            )
+            row_numbers = ": row numbers tell rows apart and nothing else" if not position else ""
+            advice = f"name it, or leave it out with {option('leave_out', [''])}{row_numbers}"
             raise TableError(f"column {position} (counted from 0) has no name; {advice}")
         if name in names[:position]:
             raise TableError(
@@ -197,7 +197,7 @@ def weights_apart(
     if weights is None:
         return columns, np.ones(n_rows, np.int64)
     if isinstance(weights, str):
-        check_known(weights, [column.name for column in columns], "weights=")
+        check_known(weights, [column.name for column in columns], option("weights"))
         found = next(column for column in columns if column.name == weights)
         return [column for column in columns if column is not found], whole_weights(found, place)
     return columns, whole_weights(weights_column(weights, n_rows), place)
@@ -206,7 +206,7 @@ def weights_apart(
 def weights_column(weights: ArrayLike, n_rows: int) -> Column:
     array = as_array(weights)
     if array.shape != (n_rows,):
-        raise TableError(f"weights= has shape {array.shape}, but there are {plural(n_rows, 'row')}")
+        raise TableError(f"{option('weights')} has shape {array.shape}, but there are {plural(n_rows, 'row')}")
     return column_of_array("weights", array)
 
 
@@ -317,7 +317,7 @@ def notes_on_interventions(
         name = names[int((counts == total).argmax())]
         raise TableError(
             f"{name!r} was set in every row, so that nothing tells of its causes; leave it out with "
-            f"leave_out=[{name!r}], or add rows in which it was not set"
+            f"{option('leave_out', [name])}, or add rows in which it was not set"
         )
     said = [f"{name!r} ({plural(int(n), 'row')})" for name, n in zip(names, counts, strict=True) if n]
     return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of its causes.",) if said else ()
@@ -332,13 +332,13 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    sentences = [
-        f"Column {name!r} has a state for each row: it only tells rows apart; leave_out={[name]} leaves it out."
-        for name in apart
-    ]
+    each = "has a state for each row: it only tells rows apart"
+    sentences = [f"Column {name!r} {each}; {option('leave_out', [name])} leaves it out." for name in apart]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
-        sentences.append(f'{few}: {", ".join(numbers)}. These are numbers: discretize="quantile(3)" cuts them.')
+        sentences.append(
+            f"{few}: {', '.join(numbers)}. These are numbers: {option('discretize', 'quantile(3)')} cuts them."
+        )
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
     return tuple(sentences)

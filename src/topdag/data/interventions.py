@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from topdag._util.messages import Place, check_known, closest
+from topdag._util.options import option
 from topdag.data.columns import MISSING, Column
 from topdag.errors import TableError
 
@@ -23,7 +24,7 @@ def interventions_apart(columns: Sequence[Column], given: Interventions) -> tupl
     if given is None:
         return columns, None
     if isinstance(given, str):
-        check_known(given, [column.name for column in columns], "interventions=")
+        check_known(given, [column.name for column in columns], option("interventions"))
         found = next(column for column in columns if column.name == given)
         return [column for column in columns if column is not found], found
     return columns, _by_row(given, len(columns[0].codes) if columns else 0)
@@ -31,10 +32,10 @@ def interventions_apart(columns: Sequence[Column], given: Interventions) -> tupl
 
 def _by_row(given: Any, n_rows: int) -> Column:
     if not isinstance(given, Iterable):
-        raise TableError(f"interventions= names a column, or gives the variables set in each row, not {given!r}")
+        raise TableError(f"{option('interventions')} names a column, or gives what was set in each row, not {given!r}")
     rows = [_plain(row) for row in given]
     if len(rows) != n_rows:
-        raise TableError(f"interventions= has {len(rows):,} entries, but there are {n_rows:,} rows")
+        raise TableError(f"{option('interventions')} has {len(rows):,} entries, but there are {n_rows:,} rows")
     values = list(dict.fromkeys(row for row in rows if row))
     places = {row: place for place, row in enumerate(values)} | {(): MISSING}
     return Column("interventions", tuple(values), np.array([places[row] for row in rows], dtype=np.int64))
@@ -44,7 +45,7 @@ def _plain(row: Any) -> Any:
     if row is None or isinstance(row, str):
         return (row,) if row else ()
     if not isinstance(row, Iterable):
-        raise TableError(f"interventions= gives a name, several or none for each row, not {row!r}")
+        raise TableError(f"{option('interventions')} gives a name, several or none for each row, not {row!r}")
     return tuple(sorted(map(str, row)))
 
 
@@ -57,7 +58,7 @@ def masks_set(column: Column, names: Sequence[str], place: Place) -> list[int]:
             if name not in names:
                 row = int((column.codes == code).argmax())
                 raise TableError(
-                    f"interventions= says that {name!r} was set in {place(row)}, but there is no such variable; "
+                    f"{option('interventions')} says that {name!r} was set in {place(row)}, which is no variable; "
                     f"{closest(name, names)}. Several names go with ; between them, none with an empty cell"
                 )
         masks.append(sum(1 << names.index(name) for name in set(wanted)))

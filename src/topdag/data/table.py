@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from topdag._util.brief import brief
 from topdag._util.messages import Place, closest, listing, place_in_frame, plural
+from topdag._util.options import option
 from topdag.data.build import Options, build
 from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
 from topdag.data.continuous import Continuous
@@ -200,7 +201,7 @@ class Table:
         """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
         if not self.continuous:
             return
-        hints = ["cut such columns with discretize= when making the table"]
+        hints = [f"cut such columns with {option('discretize')} when making the table"]
         if or_else:
             hints.append(or_else)
         raise ScoreError(
@@ -298,10 +299,17 @@ def is_frame(source: Any) -> bool:
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
     given = (names, options.discretize, options.weights, options.states, options.continuous, options.interventions)
     if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
-        raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
+        raise TableError(f"a Table is coded already: of the options only {option('keep_constant')} can be given again")
     *parts, keep_constant, reading = table._parts()
     is_kept = keep_constant or options.keep_constant
     return Table._made(*parts, is_kept, {**reading, "keep_constant": True} if is_kept else reading)
+
+
+def with_rows(table: Table, kept: NDArray[np.bool_], weights: NDArray[np.uint32]) -> Table:
+    """The same variables and states with some of the distinct rows, which occur so often."""
+    names, states, codes, numbers, _, *rest = table._parts()
+    rows = (np.ascontiguousarray(values[:, kept]) for values in (codes, numbers))
+    return Table._made(names, states, *rows, weights, *rest)
 
 
 def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:

@@ -11,6 +11,7 @@ import numpy as np
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import bits
 from topdag._util.messages import listing
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.effects.numbers import AmongNumbers
@@ -71,7 +72,7 @@ def adjustment_of(table: Table, kind: ScoreKind) -> tuple[Adjustment, str]:
         raise ScoreError(
             "Effects are estimated where all columns have states, or all are numbers. Here these are numbers: "
             f"{listing(table.continuous)}; these have states: {listing(with_states)}. Cut the numbers with "
-            "discretize=, or leave columns out."
+            f"{option('discretize')}, or leave columns out."
         )
     if isinstance(kind, BGe):
         return AmongNumbers.by_prior(table, kind), f"regressions under the prior of {kind!r}"

@@ -15,7 +15,6 @@ from topdag.knowledge.priors import OrderModular
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import ScoreKind, SetScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
@@ -117,13 +116,8 @@ def decide(request: Request, question: Question) -> Decision:
     chosen = _engine(request, question, known)
     is_search = chosen.engine is Engine.SEARCH and request.engine is None
     reason = form.reason if is_search else chosen.reason
-    climbs = by_lists and question is Question.BEST and can_climb(kind)
+    climbs = by_lists and question in (Question.BEST, Question.LIST, Question.CLASSES)
     return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
-
-
-def can_climb(kind: ScoreKind) -> bool:
-    """Whether the core can look for a network in the data: it counts for such scores."""
-    return isinstance(kind.unconstrained, SetScore)
 
 
 def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:

@@ -12,6 +12,7 @@ import numpy as np
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import plural
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.averages import parent_set_shares, path_matrix
 from topdag.answers.effects import CausalEffects, Effect
@@ -104,7 +105,7 @@ class Wanted:
         if not is_whole(self.draws, 0, MOST_DRAWS):
             raise ScoreError(f"draws= is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
         if not is_whole(self.seed, 0, MOST_SEEDS - 1):
-            raise ScoreError(f"seed= is a whole number from 0 on, below 2**64, not {self.seed!r}.")
+            raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
 
 
 def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:

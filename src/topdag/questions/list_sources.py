@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from topdag import _core
+from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.answers.lists import grid_epsilon
 from topdag.errors import TooLarge
@@ -202,7 +203,7 @@ def within_memory() -> Iterator[None]:
     except MemoryError as error:
         raise TooLarge(
             "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
-            "networks, set max_parents, or leave out variables."
+            f"networks, set {option('max_parents')}, or leave out variables."
         ) from error
 
 

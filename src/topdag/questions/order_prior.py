@@ -12,6 +12,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
@@ -105,7 +106,7 @@ def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
         f"The {prior} on {n} variables",
         f"{fits} variables would fit ({shown_bytes(order_prior_bytes(fits, prior, run.threads))} beside the scores)."
         if fits
-        else "Raise memory_limit.",
+        else f"Raise {option('memory_limit')}.",
         held=held,
     )
 

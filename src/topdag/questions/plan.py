@@ -11,6 +11,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.html import html_table
+from topdag._util.options import option
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
@@ -148,7 +149,7 @@ class Plan:
             parts = f" (scoring {_duration(self.scoring)}, then {_duration(self.search)})" if self.seconds >= 1 else ""
             return f"about {_duration(self.seconds)}{parts}"
         if self.scoring is None:
-            return "depends on the data, and may be long; give a time_limit"
+            return f"depends on the data, and may be long; give a {option('time_limit')}"
         return f"scoring {self._about}{_duration(self.scoring)}; the search depends on the data, mostly seconds"
 
 
@@ -324,7 +325,8 @@ def _advice(n: int, kind: ScoreKind, question: str) -> str:
         if n > LATTICE_LIMIT:
             return f"average over a list of networks, or {_leaving_out(n - LATTICE_LIMIT)}"
         limit = MOST_FOR_ORDER_PATHS if question == "paths" else LATTICE_LIMIT
-        by_orders = "take prior=OrderModular(), whose sums go over 2^n sets, or " if n <= limit else ""
+        prior = option("prior", OrderModular(), shell="order-modular")
+        by_orders = f"take {prior}, whose sums go over 2^n sets, or " if n <= limit else ""
         return f"{by_orders}average over a list of networks"
     if question in LISTS and n > SEARCH_LIMIT:
         return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
@@ -332,7 +334,7 @@ def _advice(n: int, kind: ScoreKind, question: str) -> str:
         return _leaving_out(n - LATTICE_LIMIT if n > LATTICE_LIMIT else 1)
     if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
-    ways = ["limit the parents (max_parents), which leaves few sets"]
+    ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
     if not isinstance(kind.unconstrained, BIC | AIC | GaussianScore):
         ways.append("use BIC, whose penalty does the same")
     return ", or ".join(ways) + (f"; or {_leaving_out(n - BLOCK_LIMIT)}" if n > BLOCK_LIMIT else "")

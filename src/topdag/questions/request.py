@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from topdag import _core
 from topdag._util.run import Run, peak_memory
+from topdag._util.stop import Stop
 from topdag.answers.results import Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
     from topdag.questions.first_network import FirstNetwork
     from topdag.search.precedence_lists import PlacedLists
-    from topdag.search.relaxation import Known
+    from topdag.search.relaxation import Cluster, Known
 
 SECONDS_FOR_A_LAST_LOOK = 0.25
 """How long a stopped search may still take to find a network to show, and again for a bound."""
@@ -104,6 +105,11 @@ class Request:
         return tuple(self.table.names[v] for v in scored_columns(self.table))
 
 
+def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
+    """Whether all networks of a class count and weigh the same, so that a class can stand for them."""
+    return prior is None and kind is not None and kind.score_equivalent and not constraints
+
+
 def scores_of(request: Request, run: Run, keep: Keep | None = None, form: Choice | None = None) -> Scores | None:
     """The table scored, within a longer run; None when its time is up. ``form``: how, where that was decided."""
     table, kind, known = request.table, request.kind, request.constraints
@@ -117,7 +123,8 @@ class Trail:
 
     ``most``: no network scores more, on the grid; ``counted``: what was counted on the way; ``placed``: what
     ``standing`` speaks of, where some variables always come before others; ``first``: a network found from the data,
-    where one was looked for.
+    where one was looked for; ``too_large``: what scoring says that needed more memory than there is; ``clusters``: cuts
+    to begin with, from a search on much the same scores.
     """
 
     request: Request
@@ -130,6 +137,8 @@ class Trail:
     most: float = math.inf
     placed: PlacedLists | None = None
     first: FirstNetwork | None = None
+    too_large: str = ""
+    clusters: Sequence[Cluster] = ()
 
     def __post_init__(self) -> None:
         self.scores = self.scores or self.request.scores
@@ -138,7 +147,14 @@ class Trail:
     def notes(self) -> tuple[str, ...]:
         """What was done to the table, and what to know of it."""
         known = self.scores or self.request.table
-        return () if known is None else known.notes
+        notes = () if known is None else known.notes
+        return (*notes, self.too_large) if self.too_large else notes
+
+    def limit(self, run: Run) -> Stop:
+        """What stopped a question before its answer."""
+        if self.too_large:
+            return Stop.MEMORY_LIMIT
+        return run.limit if self.standing is None else self.standing.limit or run.limit
 
     @property
     def reading(self) -> Mapping[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Result, Run
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
@@ -267,7 +268,7 @@ def _require_room(
         return _sum_bytes(m, over_orders, wanted, kept & (1 << m) - 1, run) + (held + scored) / 2.0 ** (n - m)
 
     fits = max((m for m in range(1, n) if needed(m) <= run.allowed_memory), default=0)
-    advice = f"{fits} variables would fit" if fits else "Raise memory_limit"
+    advice = f"{fits} variables would fit" if fits else f"Raise {option('memory_limit')}"
     run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
 
 

@@ -12,6 +12,7 @@ from topdag.answers.results import Answer, Stats
 from topdag.data.table import Table
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
+from topdag.questions.request import lists_classes
 from topdag.scoring.kinds.discrete import ScoreKind
 
 
@@ -65,8 +66,3 @@ class Gathered:
         if not isinstance(self.listed, Missing):
             return "class" if isinstance(self.listed, ClassList) else "network"
         return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
-
-
-def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
-    """Whether all networks of a class count and weigh the same, so that a class can stand for them."""
-    return prior is None and kind is not None and kind.score_equivalent and not constraints

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from topdag._util.memory import available_memory
+from topdag._util.options import option
 from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.effects import CausalEffects
@@ -21,9 +22,9 @@ from topdag.questions.effects import Wanted as WantedEffects
 from topdag.questions.effects import effects_of_list, effects_of_sums
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Request, Trail
+from topdag.questions.request import Request, Trail, lists_classes
 from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
-from topdag.report.gathered import AveragedMatrix, Gathered, Missing, lists_classes
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
@@ -84,10 +85,11 @@ class _Gathering:
         own = DEFAULT_BUDGET if self.is_default else budget
         if own is not None and (left is None or own < left):
             self.clock = Run(time_limit=own)
-            self.found.more_time = f"budget= gives the list and the probabilities more than {own:g} seconds"
+            self.found.more_time = f"{option('budget')} gives the list and the probabilities more than {own:g} seconds"
         if self.memory_limit is None:
             self.memory_limit = available_memory() // 2
-            self.found.more_memory = "without memory_limit= a report takes at most half of the free memory for this"
+            limit = option("memory_limit")
+            self.found.more_memory = f"without {limit} a report takes at most half of the free memory for this"
 
     @property
     def most_to_sum(self) -> int:
@@ -126,8 +128,7 @@ class _Gathering:
                 _joined("the time limit came first, and exact sums have no partial answer", self.found.more_time)
             )
         except TooLarge as error:
-            is_of_memory = "allowed by memory_limit" in str(error)
-            return Missing(_joined(_as_reason(error), self.found.more_memory if is_of_memory else ""))
+            return Missing(_joined(_as_reason(error), self.found.more_memory if error.by_limit else ""))
         except (ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
         except BaseException as error:
@@ -169,8 +170,8 @@ class _Gathering:
             most = MOST_ORDER_PATHS
         if n > most:
             raise TooLarge(
-                f"sums over all networks of {n} variables take long; budget= (in seconds) has them tried, or use at "
-                f"most {most} variables"
+                f"sums over all networks of {n} variables take long; {option('budget')} (in seconds) has them "
+                f"tried, or use at most {most} variables"
             )
         wanted = Purpose(paths=paths, parent_sets_of=None if n <= MOST_TO_SUM else ())
         return asked("The report", run, lambda: self._summed(wanted, run))

@@ -10,6 +10,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
@@ -46,11 +47,11 @@ def require_storable(n: int, kind: ScoreKind) -> None:
     most = BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
     if n <= most:
         return
-    advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
+    advice = f"limit the parents with {option('max_parents')}" if is_set_function else "use BDeu or BIC"
     if isinstance(kind, WhereNotSet):
-        advice = "leave out the rows in which variables were set, and interventions="
+        advice = f"leave out the rows in which variables were set, and {option('interventions')}"
     if isinstance(kind, MixedBIC):
-        advice = "cut the numbers into states with discretize= and use BIC"
+        advice = f"cut the numbers into states with {option('discretize')} and use BIC"
     raise TooLarge(
         f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out "
         f"{n - most} column{'s' * (n - most > 1)}, or {advice}."

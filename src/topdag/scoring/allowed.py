@@ -17,6 +17,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Marks, Masks
 from topdag._util.bitsets import as_set, bits, is_empty
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ConstraintError
 from topdag.scoring.kinds.discrete import SetScore, coded
@@ -172,7 +173,7 @@ def score_allowed(task: ScoringTask, run: Run) -> PrunedScores | None:
     if task.table.continuous and not all(own.is_closed_under_removal for own in task.rules):
         raise ConstraintError(
             f"With {task.kind!r} and {task.n} variables, constraints that ask for parents are not understood; up to "
-            f"{BLOCK_LIMIT} variables without max_parents they are. Forbid edges, or leave out columns."
+            f"{BLOCK_LIMIT} variables without {option('max_parents')} they are. Forbid edges, or leave out columns."
         )
     must = [own.must if x not in task.losses and _core_can_begin(task, x) else 0 for x, own in enumerate(task.rules)]
     whole = score_worth_keeping(task, run, must)

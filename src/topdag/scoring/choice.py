@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import TooLarge
 from topdag.scoring.keep import Keep
@@ -68,7 +69,7 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     _require_few_numbers(n, kind)
     require_searchable(n)
     if everything or not isinstance(kind.unconstrained, SetScore):
-        require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
+        require_narrow(n, option("keep", "all") if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > at.few_with_parameters and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
     if n <= at.few or not isinstance(kind, SetScore | GaussianScore):
@@ -97,5 +98,5 @@ def _require_few_numbers(n: int, kind: ScoreKind) -> None:
         most = SEARCH_LIMIT if isinstance(kind, GaussianScore) else LATTICE_LIMIT
         raise TooLarge(
             f"{n} variables: {kind!r} takes at most {most}. Leave out {n - most} columns, or cut the numbers into "
-            f"states with discretize=; with BIC or AIC up to {WIDE_LIMIT} variables can be searched."
+            f"states with {option('discretize')}; with BIC or AIC up to {WIDE_LIMIT} variables can be searched."
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from topdag import _core
+from topdag._util.options import option
 from topdag.errors import ScoreError
 from topdag.search.stores import Store
 
@@ -71,6 +72,6 @@ def _reach(store: Store, x: int) -> float:
 def _too_large(what: str) -> ScoreError:
     return ScoreError(
         f"Local scores {what} are too large: networks could not be told apart to 1e-6 nats, so nothing could be "
-        "proved. Use a lower max_parents, fewer parents that must be, columns with fewer states, or fewer rows. To "
-        "rule out families use Constraints, or leave them out of a score file; give them no huge numbers."
+        f"proved. Use a lower {option('max_parents')}, fewer parents that must be, columns with fewer states, or fewer "
+        "rows. To rule out families use Constraints, or leave them out of a score file; give them no huge numbers."
     )

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topdag import _core
+from topdag._util.bitsets import MOST_VARIABLES
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.errors import ScoreError, TooLarge
@@ -22,8 +24,10 @@ SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
-WIDE_LIMIT = 128
+WIDE_LIMIT = MOST_VARIABLES
 """The best network of listed families is searched for among up to so many."""
+WIDTHS = (64, 128, 512, WIDE_LIMIT)
+"""The core has sets of so many variables."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,8 @@ class Sizes:
     blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
-    sparse lattice lists tens of thousands in the time that partition takes for a hundred.
+    sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``width``: sets that are held
+    in words hold at least so many variables.
     """
 
     small: int = 20
@@ -67,6 +72,7 @@ class Sizes:
     ideals_of_many: int = 32
     split: int = 23
     partition: int = 30
+    width: int = 1
 
 
 _sizes = Sizes()
@@ -85,6 +91,11 @@ def sizes_given(**changed: int) -> Iterator[None]:
         yield
     finally:
         _sizes = before
+
+
+def width_for(n: int) -> int:
+    """The narrowest sets of the core that hold n variables."""
+    return next(width for width in WIDTHS if width >= max(n, sizes().width))
 
 
 Named = TypeVar("Named", bound=enum.Enum)
@@ -144,7 +155,7 @@ NAMED = (Engine.DENSE, Engine.BLOCKS, *ON_LISTS)
 def require_takes(engine: Engine, n: int) -> None:
     """Raises TooLarge where an engine that was asked for takes fewer variables."""
     if engine not in (Engine.SEARCH, Engine.CUTS):
-        require_narrow(n, f"engine={engine.value!r}")
+        require_narrow(n, option("engine", engine.value))
 
 
 def named_engine(name: str) -> Engine:
@@ -201,7 +212,9 @@ def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),
         f"The lattice on {n} variables",
-        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})." if fits else "Raise memory_limit.",
+        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})."
+        if fits
+        else f"Raise {option('memory_limit')}.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables"

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topdag import _core
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag.errors import TooLarge
 from topdag.search.engines import (
@@ -123,7 +124,7 @@ def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> st
     run.require_memory(
         needed,
         f"The lattice on {n} variables",
-        f"Each variable left out halves it: {shown_bytes(needed / 2)}; max_parents, or BIC, leaves few of the sets.",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}; {option('max_parents')} or BIC leaves few sets.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables, block by block"
@@ -161,7 +162,7 @@ def ideal_lattice_of(
     run.require_memory(
         _core.ideal_lattice_bytes(n, n_ideals, backward) + held + more,
         f"The lattice on {n_ideals:,} sets of {n} variables",
-        "Raise memory_limit, or leave out variables.",
+        f"Raise {option('memory_limit')}, or leave out variables.",
         held=held,
     )
     begin = run.seconds

@@ -23,7 +23,6 @@ from topdag.cli.output import about_table, labelled, progress_line
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import Once, target
 from topdag.cli.values import seconds, whole
-from topdag.cli.wording import in_options
 from topdag.report.gathered import Gathered, Missing
 from topdag.report.gathering import DEFAULT_BUDGET, MOST_TO_SUM, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, PAGE_SUFFIXES, title_of, write_page
@@ -122,7 +121,7 @@ def _said(page: str, found: Gathered) -> str:
         answer = getattr(found, part)
         if isinstance(answer, Missing):
             reasons.setdefault(answer.reason, []).append(words)
-    lines += [labelled("lacks", f"{' and '.join(words)}, because {in_options(why)}") for why, words in reasons.items()]
+    lines += [labelled("lacks", f"{' and '.join(words)}, because {why}") for why, words in reasons.items()]
     return "\n".join(lines)
 
 

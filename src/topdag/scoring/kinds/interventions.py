@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from topdag._util.options import option
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.base import ScoreKind
 
@@ -48,7 +49,9 @@ def kind_for(table: Table, kind: ScoreKind) -> ScoreKind:
     if not table.targets or isinstance(kind, WhereNotSet):
         return kind
     if kind.unconstrained is not kind:
-        raise ScoreError("Constraints on probabilities do not go with interventions= yet. Leave out one of the two.")
+        raise ScoreError(
+            f"Constraints on probabilities do not go with {option('interventions')} yet. Leave out one of the two."
+        )
     return WhereNotSet(kind)
 
 
