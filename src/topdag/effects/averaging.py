@@ -22,7 +22,7 @@ from topdag.scoring.kinds.discrete import BDe
 from topdag.scoring.kinds.gaussian import BGe
 
 PHASE = "adjusting for parents"
-SETS_BETWEEN_LOOKS = 32
+SETS_BETWEEN_LOOKS = 8
 """Parent sets between two looks at the clock."""
 DEFAULT_ESS = 1.0
 
@@ -147,6 +147,8 @@ class Averaging:
                 return None
             for y, drawn in adjustment.draws(x, bits(sets.masks[place]), asked, int(counts[place])):
                 found[y].append(drawn)
+                if self.run.is_over:
+                    return None
         return {y: np.concatenate(parts) for y, parts in found.items()}
 
     def _is_over(self, done: int) -> bool:
