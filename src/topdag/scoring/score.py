@@ -21,6 +21,7 @@ from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
@@ -102,6 +103,7 @@ def score_within(
     scored, where that was decided already; ``elsewhere``: who counts, if not this process."""
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
+    kind = kind_for(table, kind)
     check_max_parents(max_parents)
     kind.require_columns(table)
     if keep is not None:

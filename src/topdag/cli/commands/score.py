@@ -35,6 +35,7 @@ from topdag.io.scores import ending_of_scores, write_scores
 from topdag.networks.network import Network
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 from topdag.search.lattice import most_held
@@ -186,7 +187,7 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
     x, *columns = (table.index(name) for name in (variable, *parents))
     if len({x, *columns}) <= len(columns):
         raise ScoreError(f"A family names each variable once, not {', '.join((variable, *parents))}.")
-    return kind.local(table, x, sorted(columns))
+    return kind_for(table, kind).local(table, x, sorted(columns))
 
 
 COMMAND = Command(
