@@ -106,8 +106,8 @@ class _Afar(Crew):
     def _lost(self, error: BaseException) -> LostWorker:
         return LostWorker(
             f"A worker of {self._engine} was lost with a task, and the task was not tried again "
-            f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out of "
-            f"memory ends so; {option('memory_limit')} has topdag refuse such work before."
+            f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out "
+            f"of memory ends so; {option('memory_limit')} has topdag refuse such work before."
         )
 
 
