@@ -286,7 +286,7 @@ CALLS = [
     ("td.read_network('none.json')", "none.json: there is no such file"),
     ("td.io.write_scores('x.npz.gz', scores)", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
     ("td.io.read_scores('x.npz.gz')", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
-    ("td.io.read_scores('none.txt')", "none.txt: the name must end in .npz, .jkl, .pss to hold scores"),
+    ("td.io.read_scores('none.txt')", "none.txt: the name must end in .jkl, .pss, .npz to hold scores"),
     ("td.io.read_list('none.json')", "none.json: the name must end in .jsonl or .jsonl.gz to hold a list"),
     (
         "td.features.feature(len, between=5)",
