@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
+from topdag.scoring.all_sets import require_storable
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
@@ -114,6 +115,8 @@ def decide(request: Request, question: Question) -> Decision:
     form = form_of_scores(table, columns, kind, request.max_parents, keep, compiled)
     by_lists = form.engine is Engine.SEARCH
     is_listed = by_lists or keep not in (None, "all") or (compiled is not None and are_few(compiled.families))
+    if not is_listed:
+        require_storable(len(columns), kind.unconstrained)
     known = _Known(len(columns), is_listed, by_lists and keep is None, compiled)
     chosen = _engine(request, question, known)
     is_search = chosen.engine is Engine.SEARCH and request.engine is None

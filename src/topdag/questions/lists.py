@@ -32,7 +32,7 @@ from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.scoring.with_prior import scores_with
+from topdag.scoring.with_prior import all_families, scores_with
 from topdag.search.engines import Engine, require_narrow
 from topdag.search.family_lists import FamilyLists
 
@@ -310,7 +310,8 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     scores = request.scores if request.scores is not None else _scored_table(trail, decision, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
-    return scores_with(scores, request.prior, run)
+    every = all_families(scores, run)
+    return None if every is None else scores_with(every, request.prior, run)
 
 
 def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:

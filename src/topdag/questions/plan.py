@@ -20,12 +20,13 @@ from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes, require_few
 from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
-from topdag.scoring.all_sets import require_storable, within_columns
+from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_parents
 from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.task import scored_columns
+from topdag.scoring.with_prior import weighed_bytes
 from topdag.search.engines import (
     BLOCK_LIMIT,
     LATTICE_LIMIT,
@@ -229,8 +230,6 @@ def _require_scorable(request: Request, decision: Decision, n: int) -> None:
         require_few(n, request.prior)
     if _is_listed(decision):
         require_rule(kind, n, request.max_parents)
-    else:
-        require_storable(n, kind.unconstrained)
 
 
 def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
@@ -244,6 +243,8 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
+    if request.prior is not None and not isinstance(request.prior, OrderModular):
+        memory += weighed_bytes(n)
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
         memory += family_bytes(n) - set_bytes(n)
     return _Cost(
