@@ -157,9 +157,9 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        from topdag.questions.order_prior import require_few
+        from topdag.questions.order_prior import require_room
 
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)

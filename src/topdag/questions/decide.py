@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.scoring.all_sets import require_storable
 from topdag.scoring.allowed import are_few
@@ -20,7 +19,7 @@ from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
 from topdag.scoring.with_prior import require_room_for
-from topdag.search.engines import LATTICE_LIMIT, ON_LISTS, Choice, Engine, require_narrow, sizes
+from topdag.search.engines import ON_LISTS, Choice, Engine, require_narrow, sizes
 from topdag.search.lattice import engine_for_best, lattice_for
 
 if TYPE_CHECKING:
@@ -166,27 +165,6 @@ def _kept_for(request: Request, question: Question) -> Keep | None:
 def _require_few(n: int, question: Question) -> None:
     if question in (Question.LIST, Question.CLASSES, Question.PARTIAL):
         require_narrow(n, "a list of networks")
-    if question is Question.SUM:
-        require_summable(n)
-    if question is Question.SAMPLE:
-        require_samplable(n)
-
-
-def require_samplable(n: int) -> None:
-    """Above, the sums over parent sets pass 30 GB."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: networks of at most {LATTICE_LIMIT} can be sampled. Leave out {n - LATTICE_LIMIT} columns."
-        )
-
-
-def require_summable(n: int) -> None:
-    """Raises TooLarge where no memory would do."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
-            "average over a list of networks."
-        )
 
 
 def _engine(request: Request, question: Question, known: _Known) -> Choice:

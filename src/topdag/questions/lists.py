@@ -23,7 +23,7 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_prior
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
-from topdag.questions.order_prior import list_by_orders, require_few
+from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -320,7 +320,7 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     plan_lists(n, decision.form.engine, run)
     plan_prior(request, decision, run)
     if not decision.climbs:

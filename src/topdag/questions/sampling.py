@@ -13,7 +13,7 @@ from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior, check_prior
-from topdag.questions.decide import Question, decide, plan_prior, require_samplable
+from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import About, Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
@@ -93,7 +93,6 @@ def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> 
 
 def _require_room(n: int, prior: Prior | None, n_samples: int, run: Run) -> None:
     """What cannot be sampled is not scored either."""
-    require_samplable(n)
     if n == 0:
         return
     tables = _core.sampling_bytes(n, isinstance(prior, OrderModular)) + (60.0 * run.threads + 8) * 2**n

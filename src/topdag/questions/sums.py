@@ -21,7 +21,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.networks.checks import require_known
-from topdag.questions.decide import Question, decide, plan_prior, require_summable
+from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import About, Request, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
@@ -29,6 +29,7 @@ from topdag.scoring.score import score_within
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
+from topdag.search.engines import most_that_fit
 from topdag.search.stores import FamilyStore
 
 UNIFORM = "all networks equally likely before"
@@ -262,13 +263,12 @@ def _require_room(
             f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
             "edges, or take another prior."
         )
-    require_summable(n)
     what = f"The sum over all {'orders' if over_orders else 'networks'} of {n} variables"
 
     def needed(m: int) -> float:
         return _sum_bytes(m, over_orders, wanted, kept & (1 << m) - 1, run) + (held + scored) / 2.0 ** (n - m)
 
-    fits = max((m for m in range(1, n) if needed(m) <= run.allowed_memory), default=0)
+    fits = most_that_fit(needed, run.allowed_memory)
     advice = f"{fits} variables would fit" if fits else f"Raise {option('memory_limit')}"
     run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
 
