@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
-from topdag.scoring.all_sets import require_storable
+from  import require_storable
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
