@@ -17,7 +17,7 @@ from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, plan_prior
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores
 from topdag.questions.request import (
     About,
     Request,
@@ -160,12 +160,12 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         from topdag.questions.order_prior import require_room
 
         require_room(n, request.prior, run)
+    plan_scores(request, decision, run)
     engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
-    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile

@@ -21,7 +21,7 @@ from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_prior
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
@@ -321,8 +321,8 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
         require_room(n, request.prior, run)
+    plan_scores(request, decision, run)
     plan_lists(n, decision.form.engine, run)
-    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile
