@@ -70,10 +70,11 @@ class TooLarge(MemoryError):
 class OutOfTime(TimeoutError):
     """``time_limit`` came before an answer that must be whole.
 
-    ``answer`` is how many were found by then: of a count, there are at least so many; of a stream, so many were given.
+    ``answer`` is how many were found by then: of a count, there are at least so many; of a stream, so many were given;
+    None of what has no partial answer.
     """
 
-    def __init__(self, message: str, answer: int = 0) -> None:
+    def __init__(self, message: str, answer: int | None = None) -> None:
         super().__init__(message)
         self.answer = answer
 

@@ -22,7 +22,7 @@ SHOWN: dict[str, Callable[[], Any]] = {
     "Plan": lambda: td.plan(TABLE),
     "NetworkList": lambda: td.k_best_networks(TABLE, 15),
     "ClassList": lambda: td.k_best_classes(TABLE, 3),
-    "empty list": lambda: td.k_best_networks(TABLE, 3, time_limit=0),
+    "a list that was stopped": lambda: td.k_best_networks(TABLE, 3, time_limit=0),
     "summary": lambda: td.summary(td.k_best_networks(TABLE, 15)),
     "summary of one": lambda: td.summary(td.k_best_classes(TABLE, 1)),
     "FittedNetwork": lambda: td.Network(TABLE.names, {"kind": [ODD]}).fit(TABLE),

@@ -237,12 +237,12 @@ def test_time_limit_zero_gives_a_floor(topdag: Topdag, asia: Path, tmp_path: Pat
     best = td.best_network(asia).score
     ran = topdag(words[0], asia, *words[1:], "--time-limit", "0", "-o", tmp_path / "stopped.jsonl")
     assert ran.code == Exit.STOPPED
-    assert "Stopped by the time limit before anything was listed; no " in ran.words
+    assert "Stopped by the time limit: the list begins with the best found, which is not proved" in ran.words
     found = td.io.read_list(tmp_path / "stopped.jsonl")
-    printed = re.search(r"scores above (-\d+\.\d+)", ran.words)
+    printed = re.search(r"may score up to (-\d+\.\d+)", ran.words)
     assert printed
     assert best <= found.floor <= float(printed[1])
-    assert (len(found), found.proof.limit) == (0, "time_limit")
+    assert (len(found), found.proof.limit) == (1, "time_limit")
     assert isinstance(found, td.types.ClassList) == ("--classes" in words)
 
 
@@ -289,13 +289,13 @@ def test_interrupted_before_anything_was_listed(
         patch.setattr(list_questions, "scores_of", interrupted)
         ran = topdag("list", asia, "--classes", "-o", tmp_path / "none.jsonl")
         assert ran.code == Exit.INTERRUPTED
-        assert "Stopped by Ctrl-C before anything was listed; no class scores above" in ran.words
+        assert "Stopped by Ctrl-C: the list begins with the best found" in ran.words
         assert td.io.read_list(tmp_path / "none.jsonl").proof.limit == "Ctrl-C"
     with monkeypatch.context() as patch:
         patch.setattr(list_questions._core, "build_lattice", interrupted)
         ran = topdag("list", asia)
         assert ran.code == Exit.INTERRUPTED
-        assert "Stopped by Ctrl-C before anything was listed; no network scores above" in ran.words
+        assert "Stopped by Ctrl-C: the list begins with the best found" in ran.words
         assert topdag("within", asia, "--count").code == Exit.INTERRUPTED
     with monkeypatch.context() as patch:
         patch.setattr(listing, "request_from", interrupted)

@@ -122,7 +122,7 @@ def test_what_cannot_be_fitted() -> None:
     table = td.Table({"rain": [0, 1], "wett": [0, 1]})
     with pytest.raises(NetworkError, match="no variable 'wet'; did you mean 'wett'"):
         network.fit(table)
-    with pytest.raises(ScoreError, match="ess must be a positive number"):
+    with pytest.raises(ScoreError, match="ess must be 0 or a positive number"):
         network.fit(table, ess=-1)
     names = [f"V{i}" for i in range(27)]
     wide = td.Table({name: [0, 1] for name in names})

@@ -115,7 +115,7 @@ def test_a_table_may_have_more_columns() -> None:
     [
         (lambda: td.Network(["s", "x"], {"s": ["x"]}).fit(mixed_frame()), "'s' is discrete, so it cannot have the con"),
         (lambda: td.Network(["x", "z"], {}).fit(mixed_frame()), "There is no variable 'z'"),
-        (lambda: MIXED.fit(mixed_frame(), ess=-1), "ess must be a positive number"),
+        (lambda: MIXED.fit(mixed_frame(), ess=-1), "ess must be 0 or a positive number"),
         (lambda: MIXED.fit(mixed_frame()).predict("z", mixed_frame()), "There is no variable 'z'"),
         (lambda: MIXED.fit(mixed_frame()).predict("y", {"t": [0, 1]}), "the rows lack the column 'x'"),
         (lambda: MIXED.fit(mixed_frame()).predict("x", {"s": ["middle"]}), "middle"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -107,7 +108,8 @@ def test_a_score_profile() -> None:
 
 
 def test_an_empty_list_has_no_profile() -> None:
-    empty = td.k_best_classes(td.example_table(), 5, time_limit=0)
+    found = td.k_best_classes(td.example_table(), 5)
+    empty = replace(found, scores=found.scores[:0], parents=found.parents[:0])
     with pytest.raises(ValueError, match="empty"):
         td.features.score_profile(empty)
 

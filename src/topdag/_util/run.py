@@ -134,8 +134,8 @@ class Run:
             raise self._stopped(known(found), found)
         return found
 
-    def cut_short(self, asked_by: str, known: str, answer: int = 0) -> BaseException:
-        """What to raise when the run is over before an answer that must be whole."""
+    def cut_short(self, asked_by: str, known: str, answer: int | None = None) -> BaseException:
+        """What to raise when the run is over before an answer that must be whole; ``answer``: how many were found."""
         if self.stopped_by is not None:
             return self._stopped(known, answer)
         return OutOfTime(

@@ -135,6 +135,8 @@ class PairMatrix:
 
     def above(self, threshold: float = 0.0) -> list[tuple[str, str, float]]:
         """Pairs more probable than this, most probable first, ties by column."""
+        if isinstance(threshold, bool) or not isinstance(threshold, Real):
+            raise ScoreError(f"A threshold is a probability, a number from 0 to 1, not {threshold!r}.")
         found = [
             (-float(self.matrix[i, j]), j, i)
             for i, j in zip(*np.nonzero(self.matrix > threshold), strict=True)

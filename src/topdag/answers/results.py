@@ -38,7 +38,7 @@ LIMITS = {
     Stop.NOTHING_FOUND: "no network that satisfies the constraints was found",
     Stop.WEAK_RELAXATION: "the relaxation is weak",
     Stop.FAR_BEHIND_BEST: f"{LARGEST_REACH:g} nats behind the best",
-    Stop.TOO_FAR: f"{FURTHEST:g} nats behind the best network without constraints",
+    Stop.TOO_FAR: f"{FURTHEST:,.0f} nats behind the best network without constraints",
     Stop.CUT_OFF: f"the cut-off at {HOPELESS_NATS:g} nats below the best",
 }
 

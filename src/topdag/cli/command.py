@@ -28,7 +28,7 @@ MEANING = {
     Exit.FINE: "proved, or fine",
     Exit.FAILED: "the check failed, or no network is allowed",
     Exit.WRONG_USE: "wrong use of the command line",
-    Exit.STOPPED: "stopped by the time limit; an answer with a bound was printed",
+    Exit.STOPPED: "stopped by a limit of time or memory; an answer with a bound was printed",
     Exit.BAD_INPUT: "a file, table, score, network or cluster cannot be used, or a file cannot be written",
     Exit.TOO_LARGE: "too large for the memory there is or that is allowed",
     Exit.FAULT: "a fault in topdag itself; please report it",

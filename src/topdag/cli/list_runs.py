@@ -115,7 +115,7 @@ def _count_and_exit(trail: Trail, wanted: ListRequest, run: Run) -> tuple[int, E
     try:
         found = count_of(what, trail, _wanted(wanted), run)
     except OutOfTime as stopped:
-        return stopped.answer, Exit.STOPPED
+        return stopped.answer or 0, Exit.STOPPED
     except KeyboardInterrupt as interrupted:
         return (interrupted.answer or 0) if isinstance(interrupted, Interrupted) else 0, Exit.INTERRUPTED
     return found, Exit.FINE if found else Exit.FAILED

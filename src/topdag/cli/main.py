@@ -48,7 +48,8 @@ def run_or_explain(argv: Sequence[str] | None) -> int:
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
     except (TableError, ScoreError, FileError, NetworkError, ConstraintError, LostWorker) as error:
-        return failed(str(error), Exit.BAD_INPUT)
+        allows_none = isinstance(error, ConstraintError) and error.conflict  # statements that contradict each other
+        return failed(str(error), Exit.FAILED if allows_none else Exit.BAD_INPUT)
     except MemoryError as error:
         return failed(what_did_not_fit(error), Exit.TOO_LARGE)
     except KeyboardInterrupt as error:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from topdag._util.brief import UnknownArgument
 from topdag._util.options import option
 from topdag.errors import ConstraintError
 from topdag.knowledge.arguments import (
@@ -104,7 +105,10 @@ class Constraints:
         rules: RulesGiven = (),
         parameters: Iterable[ParameterConstraint | str] = (),
         groups: Mapping[str, Iterable[str]] | None = None,
+        **unknown: Any,
     ) -> None:
+        for name in unknown:
+            raise UnknownArgument(name, [own.name for own in fields(self)], "Constraints(): ")
         read = Reader(groups)
         self._fill(
             required_edges=read.pairs("required_edges", required_edges),

@@ -67,10 +67,12 @@ def checked_scores(names: tuple[str, ...], scores: Mapping[str, float]) -> dict[
     return {name: float(scores[name]) for name in names}
 
 
-def check_ess(ess: object, asked_by: str) -> None:
-    """An equivalent sample size is a positive number, not so small or large that doubles run out."""
-    if isinstance(ess, bool) or not isinstance(ess, int | float) or not 1e-100 <= ess <= 1e12:
-        raise ScoreError(f"{asked_by}: ess must be a positive number (1e-100 to 1e12), not {ess!r}.")
+def check_ess(ess: object, asked_by: str, *, or_none: bool = False) -> None:
+    """An equivalent sample size is a positive number, not so small or large that doubles run out; ``or_none``: or 0."""
+    is_number = isinstance(ess, int | float) and not isinstance(ess, bool)
+    if not (is_number and (1e-100 <= ess <= 1e12 or (or_none and ess == 0))):  # type: ignore[operator]
+        zero = "0 or " * or_none
+        raise ScoreError(f"{asked_by}: ess must be {zero}a positive number (1e-100 to 1e12), not {ess!r}.")
 
 
 def is_score(given: float, score: float) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from topdag._util.arrays import Floats
 from topdag._util.messages import plural
 from topdag.data.convert import Reading, as_table
+from topdag.data.table import Table
 from topdag.networks.checks import check_ess, require_known
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.fitted_regressions import FittedRegressions, fit_regressions
@@ -22,15 +23,27 @@ Fitted: TypeAlias = FittedNetwork | FittedRegressions
 
 def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
     """See ``Network.fit``."""
-    table = as_table(source, None if "discretize" in reading else "auto", reading)  # floats stay numbers, or are cut
+    numbers = None if "discretize" in reading else "auto"  # floats stay numbers, or are cut
+    table = as_table(_own_columns(network, source, reading), numbers, reading)
     is_of_states = not set(network.names) & set(table.continuous)
     return fit_network(network, table, ess) if is_of_states else fit_regressions(network, table, ess)
 
 
+def _own_columns(network: Network, source: Any, reading: Reading) -> Any:
+    """Of a frame the columns of the network alone: what is wrong with others is nobody's concern."""
+    names_columns = set(reading) & {"leave_out", "weights", "continuous"} or isinstance(reading.get("discretize"), dict)
+    if names_columns or not hasattr(source, "columns") or isinstance(source, Table):
+        return source
+    try:
+        own = [name for name in source.columns if name in network.names]
+        return source[own] if len(own) == len(network.names) else source
+    except (TypeError, KeyError, AttributeError):  # a frame of another make
+        return source
+
+
 def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Reading | None = None) -> FittedNetwork:
     """The network with the probabilities that a table leads to; see ``Network.fit``."""
-    if ess != 0:
-        check_ess(ess, "fit")
+    check_ess(ess, "fit", or_none=True)
     table = as_table(source, None, reading, NUMBERS_INSTEAD)
     require_known(network.names, table.names)
     if set(network.names) & set(table.continuous):

@@ -94,14 +94,14 @@ class FittedNetwork:
         """The number of states of each variable, in column order."""
         return tuple(len(states) for states in self.states.values())
 
-    def sample(self, rows: int, seed: int) -> Table:
+    def sample(self, rows: int, seed: int = 0) -> Table:
         """A table of independent rows, the same for the same seed.
 
         All states are declared, so arities do not depend on which of them happen to occur.
         """
         from topdag.data.table import Table
 
-        require_rows(rows)
+        require_rows(rows, len(self.names))
         codes = self._sample_codes(int(rows), seeded(seed))
         return Table.from_codes(self.names, codes, states=list(self.states.values()))
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.messages import place_in_frame
+from topdag._util.options import option
 from topdag.data.columns import Column
 from topdag.data.encode import columns_of_rows, known_codes
 from topdag.data.table import Table
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from topdag.networks.network import Network
 
 LEAST_VARIANCE = 1e-300
+EXACT = 1e-7
+"""A residual sd that is so small a share of a column's is rounding."""
 Cells: TypeAlias = Mapping[str, Any]
 """By variable a number, or the place of a state, for each row."""
 
@@ -60,9 +63,9 @@ class FittedRegressions:
     def names(self) -> tuple[str, ...]:
         return self.network.names
 
-    def sample(self, rows: int, seed: int) -> Table:
+    def sample(self, rows: int, seed: int = 0) -> Table:
         """A table of independent rows, the same for the same seed."""
-        require_rows(rows)
+        require_rows(rows, len(self.names))
         generator, cells = seeded(seed), dict[str, Any]()
         for name in self.network.order:
             if name in self.tables:
@@ -149,14 +152,16 @@ class FittedRegressions:
 
 def fit_regressions(network: Network, table: Table, ess: float) -> FittedRegressions:
     """Of a table with continuous columns."""
-    if ess != 0:
-        check_ess(ess, "fit")
+    check_ess(ess, "fit", or_none=True)
     require_known(network.names, table.names)
     table.require_no_experiments("fit")
     for name in network.names:
         wrong = [parent for parent in network.parents[name] if parent in table.continuous]
         if name not in table.continuous and wrong:
-            raise NetworkError(f"{name!r} is discrete, so it cannot have the continuous parent {wrong[0]!r}.")
+            raise NetworkError(
+                f"{name!r} is discrete, so it cannot have the continuous parent {wrong[0]!r}. "
+                f"{option('discretize', 'quantile(3)')} cuts all numbers into states."
+            )
     discrete = [name for name in network.names if name not in table.continuous]
     tables = {}
     for name in discrete:
@@ -169,6 +174,12 @@ def fit_regressions(network: Network, table: Table, ess: float) -> FittedRegress
             notes.append(
                 f"{name!r}: {n_states - len(own):,} of {n_states:,} combinations of its parents' states do not occur; "
                 "there a regression over all rows stands in."
+            )
+        spread = float(table.numbers[table.continuous.index(name)].std())
+        if any(one.coefficients and math.sqrt(one.variance) <= EXACT * spread for one in own):
+            notes.append(
+                f"{name!r}: its parents tell it exactly (sd near 0), so that densities are without bound; leave it out "
+                "if it is computed from them."
             )
     others = {name: pooled(table, name, network.parents[name]) for name in found}
     states = {name: table.states[table.index(name)] for name in discrete}

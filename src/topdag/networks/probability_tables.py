@@ -10,7 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from topdag._util.arrays import Floats
-from topdag.errors import NetworkError
+from topdag._util.memory import available_memory, shown_bytes
+from topdag.errors import NetworkError, TooLarge
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -37,9 +38,15 @@ def expected_probabilities(counts: Floats, ess: float) -> Floats:
     return np.where(totals > 0, raised / np.where(totals > 0, totals, 1.0), 1.0 / counts.shape[-1])
 
 
-def require_rows(rows: object) -> None:
+def require_rows(rows: object, n_columns: int) -> None:
     if not isinstance(rows, int | np.integer) or rows < 1:
         raise ValueError(f"rows should be a whole number from 1 on, not {rows!r}.")
+    free = available_memory()
+    if 16 * n_columns * int(rows) > free:  # while columns are drawn, and then held
+        raise TooLarge(
+            f"So many rows of {n_columns} columns need more than the {shown_bytes(free)} that are free; draw fewer at "
+            "a time, each time with another seed."
+        )
 
 
 def seeded(seed: object) -> np.random.Generator:

@@ -14,10 +14,10 @@ from topdag._util.options import option
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
-from topdag.errors import ScoreError
+from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, plan_prior
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores
 from topdag.questions.request import (
     About,
     Request,
@@ -88,6 +88,8 @@ def best_network(
 def _checked_path(checkpoint: object) -> Path | None:
     if checkpoint is not None and not isinstance(checkpoint, str | os.PathLike):
         raise ScoreError(f"checkpoint must be the name of a file, not {checkpoint!r}.")
+    if checkpoint is not None and not os.access(Path(checkpoint).absolute().parent, os.W_OK | os.X_OK):
+        raise FileError(f"checkpoint: {checkpoint}: nothing can be written to the folder, or there is none.")
     return None if checkpoint is None else Path(checkpoint)
 
 
@@ -122,9 +124,13 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
 
         return best_by_orders(trail, run)
     if prior is not None and trail.scores.prior is None:
-        from topdag.scoring.with_prior import scores_with
+        from topdag.scoring.with_prior import all_families, scores_with
 
-        trail.scores = scores_with(trail.scores, prior, run)
+        every = all_families(trail.scores, run)
+        if every is None:
+            return None
+        trail.scores = scores_with(every, prior, run)
+        decision = decide_again(decision, request, Question.BEST, trail.scores)
     if decision.engine is Engine.CONSTRAINED:
         return _by_splitting(trail, trail.scores, run)
     return _by_families(trail, trail.scores, decision, run)
@@ -154,12 +160,12 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         from topdag.questions.order_prior import require_room
 
         require_room(n, request.prior, run)
+    plan_scores(request, decision, run)
     engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
-    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile

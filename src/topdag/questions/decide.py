@@ -14,11 +14,13 @@ from topdag.knowledge.priors import OrderModular
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
+from topdag.scoring.kinds.discrete import SetScore
+from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
 from topdag.scoring.with_prior import require_room_for
-from topdag.search.engines import ON_LISTS, Choice, Engine, require_narrow, sizes
+from topdag.search.engines import ON_LISTS, Choice, Engine, family_bytes, require_narrow, sizes
 from topdag.search.lattice import engine_for_best, lattice_for
 
 if TYPE_CHECKING:
@@ -119,6 +121,17 @@ def decide(request: Request, question: Question) -> Decision:
     reason = form.reason if is_search else chosen.reason
     climbs = by_lists and question in (Question.BEST, Question.LIST, Question.CLASSES)
     return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
+
+
+def plan_scores(request: Request, decision: Decision, run: Run) -> None:
+    """Makes sure that memory holds the scores of a table, where each family has its own, and a prior beside them."""
+    assert request.table is not None and request.kind is not None
+    kind, n = request.kind.unconstrained, len(scored_columns(request.table))
+    is_listed = decision.form is not None and decision.form.engine is Engine.SEARCH
+    if not is_listed and request.constraints is None and not isinstance(kind, SetScore | GaussianScore):
+        advice = "Leave out columns, or use BDeu or BIC, which score sets and take fewer with a limit on parents."
+        run.require_memory(family_bytes(n), f"{kind!r} of all families of {n} variables", advice)
+    plan_prior(request, decision, run)
 
 
 def plan_prior(request: Request, decision: Decision, run: Run) -> None:

@@ -21,7 +21,7 @@ from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_prior
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
@@ -32,7 +32,7 @@ from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.scoring.with_prior import scores_with
+from topdag.scoring.with_prior import all_families, scores_with
 from topdag.search.engines import Engine, require_narrow
 from topdag.search.family_lists import FamilyLists
 
@@ -310,7 +310,8 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     scores = request.scores if request.scores is not None else _scored_table(trail, decision, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
-    return scores_with(scores, request.prior, run)
+    every = all_families(scores, run)
+    return None if every is None else scores_with(every, request.prior, run)
 
 
 def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
@@ -320,8 +321,8 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
         require_room(n, request.prior, run)
+    plan_scores(request, decision, run)
     plan_lists(n, decision.form.engine, run)
-    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile

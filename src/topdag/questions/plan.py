@@ -26,6 +26,7 @@ from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKin
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.task import scored_columns
+from topdag.scoring.with_prior import weighed_bytes
 from topdag.search.engines import (
     SEARCH_LIMIT,
     Engine,
@@ -240,6 +241,8 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
+    if request.prior is not None and not isinstance(request.prior, OrderModular):
+        memory += weighed_bytes(n)
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
         memory += family_bytes(n) - set_bytes(n)
     return _Cost(

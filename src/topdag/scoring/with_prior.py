@@ -15,6 +15,7 @@ from topdag.errors import ScoreError
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior
 from topdag.scoring.keep import how_to_keep_all, kept_as
 from topdag.scoring.rounding import round_store
+from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.stores import FamilyStore, ListStore, slots_of
 
@@ -55,12 +56,24 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
 
 
+def all_families(scores: Scores, run: Run) -> Scores | None:
+    """For a prior: the table scored again where lists were made for the best network by the data alone; None when the
+    time is up."""
+    if scores.is_kept() or not scores.automatic or scores.table is None:
+        return scores
+    return scored_again(scores, run, "all")
+
+
 def require_room_for(n: int, prior: Prior | None, run: Run) -> None:
     """For the log weight of every family of n variables."""
     if n:
-        needed = 8.0 * (n + 3) * 2 ** (n - 1)
         what = f"Adding the {prior} to the families of {n} variables"
-        run.require_memory(needed, what, "Use fewer variables, or no prior.")
+        run.require_memory(weighed_bytes(n), what, "Use fewer variables, or no prior.")
+
+
+def weighed_bytes(n: int) -> float:
+    """What families of n variables take with their log weights."""
+    return 8.0 * (n + 3) * 2.0 ** (n - 1)
 
 
 def _require_nothing_lifted(scores: Scores, prior: Prior, x: int, own: Floats, weights: Floats) -> None:

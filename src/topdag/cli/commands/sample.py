@@ -160,7 +160,7 @@ def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:
     names = [f"{edge['parent']} -> {edge['child']}" for edge in edges[: args.show]]
     width = max(map(len, names), default=0)
     lines = [
-        f"{name:<{width}}  {edge['frequency']:8.4f}" + ("" if edge["error"] is None else f" +- {edge['error']:.4f}")
+        f"{name:<{width}}  {edge['frequency']:8.4f}" + (f" +- {edge['error']:.4f}" if edge["error"] else "")
         for name, edge in zip(names, edges, strict=False)
     ]
     if args.quiet:

@@ -32,12 +32,14 @@ def uai_text(fitted: FittedNetwork) -> str:
 
 def read_uai_text(text: str) -> dict[str, ReadVariable]:
     scanner = TextScanner(text, r"(?:\s+|#[^\n]*)*")
+    line = scanner.line
     if (kind := scanner.expect(WORD, "BAYES")[0]) != "BAYES":
-        raise scanner.error(f"this is a file of kind {kind!r}; networks are in those that begin with BAYES")
+        raise FileError(f"line {line}: this is a file of kind {kind!r}; networks are in those that begin with BAYES")
     n = _whole(scanner, "the number of variables")
     arities = [_whole(scanner, "a number of states") for _ in range(n)]
+    line = scanner.line
     if (n_tables := _whole(scanner, "the number of tables")) != n:
-        raise scanner.error(f"{n} variables need {n} tables, not {n_tables}")
+        raise FileError(f"line {line}: {n} variables need {n} tables, not {n_tables}")
     scopes = [_scope(scanner, n) for _ in range(n)]
     if "#" in text and any(len(scope) > 2 for scope in scopes):
         raise FileError(REFUSED_OF_PYAGRUM)
@@ -47,10 +49,12 @@ def read_uai_text(text: str) -> dict[str, ReadVariable]:
     for *parents, child in scopes:
         line, size = scanner.line, _whole(scanner, "the number of numbers in a table")
         if size != (needed := math.prod(arities[v] for v in (*parents, child))):
-            raise scanner.error(f"the table of variable {child} has {size} numbers; its states need {needed}")
+            raise FileError(f"line {line}: the table of variable {child} has {size} numbers; its states need {needed}")
         numbers = np.array([float(scanner.expect(NUMBER, "a number")[0]) for _ in range(size)])
         words = [str(state) for state in range(arities[child])]
         read[child] = ReadVariable(f"V{child}", line, words, "", [f"V{v}" for v in parents], numbers, line)
+    if not scanner.is_at_end:
+        raise scanner.error("the last table is complete, but something follows it")
     return {read[v].name: read[v] for v in range(n)}
 
 
@@ -59,7 +63,8 @@ def _whole(scanner: TextScanner, what: str) -> int:
 
 
 def _scope(scanner: TextScanner, n: int) -> list[int]:
+    line = scanner.line
     scope = [_whole(scanner, "a variable") for _ in range(_whole(scanner, "how many variables a table has"))]
     if not scope or len(set(scope)) < len(scope) or max(scope) >= n:
-        raise scanner.error(f"a table has different variables from 0 to {n - 1}, not {scope}")
+        raise FileError(f"line {line}: a table has different variables from 0 to {n - 1}, not {scope}")
     return scope
