@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -23,7 +25,7 @@ from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sampling import sample_of
 from topdag.scoring import score as scoring
-from topdag.scoring.choice import scores_by_lists
+from topdag.scoring.choice import affordable_sets, scores_by_lists
 from topdag.search.engines import Engine, all_sets_choice, sizes_given
 
 
@@ -51,6 +53,21 @@ def test_the_engine_follows_size_score_and_limit(
     assert choice.reason
     if engine is not Engine.SEARCH:
         assert all_sets_choice(n, "").engine is engine
+
+
+@pytest.mark.parametrize("kind", [td.BIC(), td.AIC()], ids=repr)
+def test_affordable_sets_are_those_with_few_enough_cells(kind: td.BIC | td.AIC) -> None:
+    arities, n_rows = [2, 2, 3, 4, 1, 5, 7, 2], 60
+    most = max(r * (1 + n_rows * math.log(r) / kind.least_penalty(n_rows, r)) for r in arities if r > 1)
+    sets = itertools.chain.from_iterable(itertools.combinations(arities, size) for size in range(len(arities) + 1))
+    few = sum(math.prod(own) <= most for own in sets)
+    assert affordable_sets(kind, n_rows, arities) == few < 2 ** len(arities)
+
+
+def test_many_states_leave_few_sets() -> None:
+    few, many = [2] * 27, [2] * 9 + [4] * 18
+    found = [scores_by_lists(27, 5000, td.BIC(), None, everything=False, arities=own).engine for own in (few, many)]
+    assert found == [Engine.BLOCKS, Engine.SEARCH]
 
 
 PRIORS = (None, None, td.OrderModular(), td.EdgePrior({}), td.FairPrior())
