@@ -6,6 +6,7 @@ import itertools
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from topdag._util.run import Run
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.questions import request, sums
 from topdag.questions.best import best_of
+from topdag.questions.decide import Question, decide, decide_again
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
@@ -68,6 +70,33 @@ def test_many_states_leave_few_sets() -> None:
     few, many = [2] * 27, [2] * 9 + [4] * 18
     found = [scores_by_lists(27, 5000, td.BIC(), None, everything=False, arities=own).engine for own in (few, many)]
     assert found == [Engine.BLOCKS, Engine.SEARCH]
+
+
+def test_a_long_list_goes_to_a_table_over_all_sets(tmp_path: Path) -> None:
+    table = sampled_table(9, 300, seed=3)
+    precedence = td.Constraints(precedence=[("V0", "V1"), ("V3", "V2")])
+    options: list[dict[str, Any]] = [{}, {"prior": td.FairPrior()}, {"constraints": precedence}]
+    with sizes_given(small=2, long_list=10, **AS_LISTS):
+        for about in options:
+            answer = td.best_network(table, "bic", **about)
+            with sizes_given(long_list=10**6):
+                searched = td.best_network(table, "bic", **about)
+            assert answer.stats.engine == "block lattice" and searched.stats.engine.startswith("search")
+            assert answer.score == pytest.approx(searched.score) and answer.proof.status is td.types.Status.PROVED
+        for asked in ({"engine": "search"}, {"checkpoint": tmp_path / "file"}):
+            assert td.best_network(table, "bic", **asked).stats.engine.startswith("search")
+
+
+@pytest.mark.parametrize(
+    ("limits", "engine"),
+    [({}, Engine.BLOCKS), ({"time_limit": 1e-9}, Engine.SEARCH), ({"memory_limit": 10_000}, Engine.SEARCH)],
+)
+def test_a_table_over_all_sets_must_fit_into_the_limits(limits: dict[str, Any], engine: Engine) -> None:
+    with sizes_given(small=2, long_list=10, **AS_LISTS):
+        scores = td.score(sampled_table(9, 300, seed=3), "bic")
+        asked = request.Request.from_scores(scores)
+        first = decide(asked, Question.BEST)
+        assert decide_again(first, asked, Question.BEST, scores, Run(**limits)).engine is engine
 
 
 PRIORS = (None, None, td.OrderModular(), td.EdgePrior({}), td.FairPrior())
