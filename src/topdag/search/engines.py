@@ -58,7 +58,11 @@ class Sizes:
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
     sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``width``: sets that are held
     in words hold at least so many variables. ``held``: up to so many variables, where all sets are needed, a machine
-    whose memory does not hold them says what is lacking; beyond, families are searched as lists there.
+    whose memory does not hold them says what is lacking; beyond, families are searched as lists there. ``long_list``:
+    lists of fewer families are searched in a fraction of a second. ``sets_for_a_family``: with at most so many sets for
+    each family of longer ones, the block lattice finds the best network sooner than search: 22 variables and 7,658
+    families took 0.1 against 4.6 processor seconds, 25 and 264,192 took 1.7 and were not proved in 13; 25 and 2,390
+    took 1.5 against 1.1.
     """
 
     small: int = 20
@@ -71,6 +75,8 @@ class Sizes:
     partition: int = 30
     width: int = 1
     held: int = 30
+    long_list: int = 2_000
+    sets_for_a_family: int = 4096
 
 
 _sizes = Sizes()
