@@ -43,6 +43,15 @@ class Component:
         """Places in the part as columns of the whole."""
         return [self.variables[place] for place in places]
 
+    @property
+    def mask(self) -> int:
+        """Its variables."""
+        return sum(1 << v for v in self.variables)
+
+    def places(self, mask: int) -> int:
+        """Those of a set that are in the part, by their places in it."""
+        return sum(1 << place for place, v in enumerate(self.variables) if mask >> v & 1)
+
     def allowed_parents(self, mask: int) -> int:
         """Parents in the part, and all that come before, as a mask over all variables."""
         return self.before | sum(1 << v for place, v in enumerate(self.variables) if mask >> place & 1)
