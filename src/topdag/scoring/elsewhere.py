@@ -36,6 +36,9 @@ class _Counted:
 
     table: Table
 
+    def __reduce__(self) -> Any:
+        return _Counted, (self.table,)  # a worker may have to send it on: what was made ready stays there
+
     @cached_property
     def counter(self) -> _core.SetCounter:
         return _core.SetCounter(coded(self.table, scored_columns(self.table)))
