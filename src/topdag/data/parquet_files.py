@@ -20,9 +20,9 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
     """The files that a folder or a pattern stands for, in order."""
     name = fspath(path)
     if Path(name).is_dir():
-        found = [fspath(file) for file in Path(name).rglob("*") if file.suffix.lower() in PARQUET_ENDINGS]
+        found = [fspath(file) for file in Path(name).iterdir() if file.suffix.lower() in PARQUET_ENDINGS]
         if not found:
-            raise TableError("this is a folder without Parquet files; name a file, or a folder of Parquet files")
+            raise TableError("this is a folder, not a file, and there are no Parquet files in it")
         return sorted(found)
     found = sorted(file for file in glob(name, recursive=True) if Path(file).is_file())
     if not found:
