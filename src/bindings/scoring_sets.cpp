@@ -16,7 +16,7 @@ std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int th
     Limits limits(threads);
     double magnitude = 0.0;
     nb::gil_scoped_release released;
-    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0)));
+    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0), limits));
     const int exponent = grid_exponent(n, magnitude);
     for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, limits);
     return {magnitude, exponent};
@@ -118,8 +118,24 @@ void bind_scores(nb::module_& m) {
     m.attr("EXACT_BITS") = exact_bits;
     m.def("coarsest_exponent", &coarsest_exponent, "n_variables"_a,
           "The exponent of the coarsest grid on which an answer may be called proved.");
-    m.def("largest_magnitude", [](DoublesIn values) { return largest_magnitude(values.data(), values.shape(0)); }, "values"_a,
-          "The largest absolute value among the finite ones.");
+    m.def(
+        "largest_magnitude",
+        [](DoublesIn values, int threads) {
+            Limits limits(threads);
+            nb::gil_scoped_release released;
+            return largest_magnitude(values.data(), values.shape(0), limits);
+        },
+        "values"_a, "threads"_a = 1,
+        "The largest absolute value among the finite ones.");
+    m.def(
+        "first_not_finite",
+        [](DoublesIn values, int threads) {
+            Limits limits(threads);
+            nb::gil_scoped_release released;
+            return first_not_finite(values.data(), values.shape(0), limits);
+        },
+        "values"_a, "threads"_a,
+        "Where the first value stands that is not below infinity; as many as there are, when all are.");
     m.def("round_together", &round_together, "arrays"_a, "n_variables"_a, "threads"_a,
           "Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.");
 

@@ -88,8 +88,13 @@ def coarsest_exponent(n_variables: int) -> int:
     The exponent of the coarsest grid on which an answer may be called proved.
     """
 
-def largest_magnitude(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+def largest_magnitude(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> float:
     """The largest absolute value among the finite ones."""
+
+def first_not_finite(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> int:
+    """
+    Where the first value stands that is not below infinity; as many as there are, when all are.
+    """
 
 def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], n_variables: int, threads: int) -> tuple[float, int]:
     """

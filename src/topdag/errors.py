@@ -79,7 +79,7 @@ class OutOfTime(TimeoutError):
 
 
 class LostWorker(RuntimeError):
-    """A worker of an executor was lost with a task that was not tried again; there is no answer."""
+    """A worker of an executor was lost with a task that was not tried again, or none answers; there is no answer."""
 
 
 class Interrupted(KeyboardInterrupt):

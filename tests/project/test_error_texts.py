@@ -329,21 +329,25 @@ CALLS = [
         "70 variables: a list of networks takes at most 64. With more, up to 128, the best network can be found",
     ),
     (
-        "td.edge_posteriors(wide)",
-        "28 variables: sums over all networks take at most 26. Leave out 2, or average over a list",
+        "td.edge_posteriors(wide, memory_limit='8GB')",
+        "The sum over all networks of 28 variables needs .* are allowed by memory_limit. 24 variables would fit; or",
     ),
     (
         "td.best_network(td.score(many_numbers, td.GaussianBIC(), max_parents=2))",
-        "70 variables: GaussianBIC() takes at most 64. Leave out 6 columns, or cut the numbers into states with "
+        "70 variables: GaussianBIC() takes at most 64, and no more than memory holds. Leave out 6 columns, or cut the "
+        "numbers into states with "
         "discretize=; with BIC or AIC up to 128",
     ),
     (
         "td.score(many_numbers, td.MixedBIC())",
-        "70 variables: MixedBIC() takes at most 26. Leave out 44 columns, or cut",
+        "70 variables: MixedBIC() takes at most 64, and no more than memory holds. Leave out 6 columns, or cut",
     ),
     ("td.score(same_numbers, td.MixedBIC())", "MixedBIC(): the covariance of 'a', 'b' is degenerate: b = 2 a. Leave"),
     ("td.score(same_numbers, td.GaussianAIC())", "GaussianAIC(): the covariance of 'a', 'b' is degenerate: b = 2 a."),
-    ("td.sample_networks(wide, 1)", "28 variables: networks of at most 26 can be sampled. Leave out 2 columns."),
+    (
+        "td.sample_networks(wide, 1, memory_limit='8GB')",
+        "Sampling networks of 28 variables needs .* Use fewer variables",
+    ),
 ]
 
 

@@ -91,6 +91,22 @@ def test_best_network_with_many_blocks(n: int) -> None:
             assert_same_best(store.core(), block_bits, 1, 0.25)
 
 
+@settings(max_examples=60)
+@given(st.integers(2, 7), st.integers(0, 99), st.integers(1, 4), st.integers(1, 6))
+def test_slots_of_more_than_one_part(n: int, seed: int, block_bits: int, narrow_bits: int) -> None:
+    """As with more than 33 variables, whose slots are not looked through at once: what is read is the same."""
+    for store in (tied_store(n, seed, values=3), tied_store(n, seed, values=1000, allowed=0.3), noisy_store(n, seed)):
+        core = store.core()
+        whole = block_lattice_of(core, block_bits)
+        parted = _core.build_block_lattice(core, True, _core.Limits(2), block_bits, narrow_bits=narrow_bits)
+        assert parted is not None
+        assert [parted.best(*family) for family in families(n)] == [whole.best(*family) for family in families(n)]
+        assert parted.best_parents(0.25) == whole.best_parents(0.25)
+        threshold = whole.best_score - 2
+        expected, found = (_core.families_reaching(x, threshold, _core.Limits()) for x in (whole, parted))
+        assert expected is not None and found is not None and by_family(found) == by_family(expected)
+
+
 @settings(max_examples=30)
 @given(tied_lists(variables=(1, 5)), st.integers(1, 6))
 def test_best_parents_and_forward_scores_of_every_set(lists: FamilyLists, block_bits: int) -> None:

@@ -100,6 +100,16 @@ std::int64_t RowCounter::split(const RowCells& cells, int place, const CountTabl
     return sum;
 }
 
+std::int64_t RowCounter::sum(const RowCells& cells, const CountTable& f) const {
+    std::int64_t sum = cells.settled.sum(f);
+    for (std::size_t c = 0; c < cells.n_cells(); ++c) {
+        std::uint64_t count = 0;
+        for (std::uint32_t i = cells.begins[c]; i < cells.begins[c + 1]; ++i) count += rows_.weight(cells.rows[i]);
+        sum += f(count);
+    }
+    return sum;
+}
+
 std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::uint32_t* first, std::uint32_t size) {
     if (size == 0) return end;
     if (size == 1) {
@@ -125,6 +135,21 @@ TOPDAG_SIMD void gather_codes(const std::uint16_t* codes, const std::vector<std:
     }
 }
 
+// The rows with each state from 1 on as bits, `stride` words for each state.
+TOPDAG_SIMD void gather_states(const std::uint16_t* codes, const std::vector<std::uint32_t>& rows, int arity,
+                               std::size_t stride, std::uint64_t* bits) {
+    for (std::size_t first = 0; first < rows.size(); first += 64) {
+        const std::size_t end = std::min<std::size_t>(64, rows.size() - first);
+        std::uint16_t some[64] = {};
+        for (std::size_t bit = 0; bit < end; ++bit) some[bit] = codes[rows[first + bit]];
+        for (int s = 1; s < arity; ++s) {
+            std::uint64_t word = 0;
+            for (int bit = 0; bit < 64; ++bit) word |= std::uint64_t{some[bit] == s} << bit;
+            bits[static_cast<std::size_t>(s - 1) * stride + first / 64] = word;
+        }
+    }
+}
+
 // Sums f over the parts of all cells when a variable of so many states splits them.
 TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t* states, std::size_t stride, int arity,
                                       const std::int64_t* f) {
@@ -145,7 +170,28 @@ TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t
     return sum;
 }
 
-// As above for cells of one word each, and two states: the most frequent case.
+// As above from the sum over the cells themselves down, until it is below `least`.
+TOPDAG_SIMD std::int64_t sum_down_to(std::int64_t least, std::int64_t sum, const BitCells& cells,
+                                     const std::uint64_t* states, std::size_t stride, int arity, const std::int64_t* f) {
+    for (const BitCells::Cell& cell : cells.cells) {
+        if (sum < least) break;
+        const std::uint64_t* own = cells.bits.data() + cell.at;
+        const std::uint64_t* state = states + cell.first_word;
+        std::uint32_t rest = cell.count;
+        sum -= f[cell.count];
+        for (int s = 1; s < arity; ++s, state += stride) {
+            std::uint32_t count = 0;
+            for (std::uint32_t w = 0; w < cell.n_words; ++w)
+                count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
+            rest -= count;
+            sum += f[count];
+        }
+        sum += f[rest];
+    }
+    return sum;
+}
+
+// For cells of one word each, and two states: the most frequent case.
 TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_t* state, const std::int64_t* f) {
     std::int64_t sum = 0;
     const std::uint64_t* bits = cells.bits.data();
@@ -279,6 +325,18 @@ std::int64_t BitCounter::split(const BitCells& cells, int place, const CountTabl
     return sum + sum_of_parts(cells, states, frame.words, rows_.arity(place), f.values());
 }
 
+std::int64_t BitCounter::sum(const BitCells& cells, const CountTable& f) const {
+    std::int64_t sum = cells.settled.sum(f);
+    for (const BitCells::Cell& cell : cells.cells) sum += f.values()[cell.count];
+    return sum;
+}
+
+std::int64_t BitCounter::split_down_to(std::int64_t least, std::int64_t whole, const BitCells& cells, int place,
+                                       const CountTable& f) {
+    const Frame& frame = *cells.frame;
+    return sum_down_to(least, whole, cells, frame.states[place].data(), frame.words, rows_.arity(place), f.values());
+}
+
 void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) {
     std::size_t words = 0, packed = 0, n_rows = 0;
     for (const BitCells::Cell& cell : cells.cells) {
@@ -320,11 +378,7 @@ void BitCounter::fill_states(Frame& frame, int n_places) {
             gather_codes(rows_.codes(place), frame.row_at, states.data());
             continue;
         }
-        for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
-            const std::uint16_t code = rows_.codes(place)[frame.row_at[bit]];
-            if (code > 0)
-                states[static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
-        }
+        gather_states(rows_.codes(place), frame.row_at, rows_.arity(place), frame.words, states.data());
     }
 }
 

@@ -186,12 +186,14 @@ private:
     // More parents than this cannot pay for their penalty, whatever they explain.
     int most_parents() const {
         if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
-        const double most_cells = std::max(1.0, *std::max_element(most_cells_.begin(), most_cells_.end()));
-        int least_arity = 1 << 16;
-        for (int x = 0; x < n_; ++x) least_arity = std::min(least_arity, arity(x));
-        if (least_arity < 2 || most_cells == std::numeric_limits<double>::infinity())
-            return std::min(n_, question_.max_parents);
-        return std::min(static_cast<int>(std::log(most_cells) / std::log(least_arity)), question_.max_parents);
+        const double most_cells = *std::max_element(most_cells_.begin(), most_cells_.end());
+        std::vector<int> arities;
+        for (int x = 0; x < n_; ++x) arities.push_back(arity(x));
+        std::sort(arities.begin(), arities.end());
+        int most = 0;
+        for (double cells = 1.0; most < std::min(n_, question_.max_parents); ++most)
+            if ((cells *= arities[most]) > most_cells) break;
+        return most;
     }
 
     Level& last() { return levels_.back(); }

@@ -56,7 +56,9 @@ bool score_all_sets_bde(const Table& table, double ess, const double* prior, int
 double scoring_bytes(const Table& table, const SetFormula& formula, int threads);
 
 // The largest absolute value among the finite ones.
-double largest_magnitude(const double* values, std::size_t size);
+double largest_magnitude(const double* values, std::size_t size, Limits& limits);
+// The first value that is not below infinity, or `size`; minus infinity is fine.
+std::size_t first_not_finite(const double* values, std::size_t size, Limits& limits);
 
 // Scores are rounded to multiples of 2^-k. A local score, a difference of two, moves by a step at most; so the network
 // that is best on the grid is behind the true best by 2n steps, and by 2n more where superfluous parents are dropped.

@@ -179,7 +179,7 @@ def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
     elif isinstance(executor, Executor):
         yield _Afar(_Parcel(shared), run, executor, type(executor).__name__)
     elif isinstance(executor, str) and "://" in executor:
-        with _dask().Client(executor, set_as_default=False) as client:
+        with _client_of(executor) as client:
             yield _by_dask(shared, run, client)
     elif hasattr(executor, "scatter") and hasattr(executor, "get_executor"):
         yield _by_dask(shared, run, executor)
@@ -214,9 +214,10 @@ def _by_dask(shared: Any, run: Run, client: Any) -> Crew:
     return own
 
 
-def _dask() -> Any:
+def _client_of(address: str) -> Any:
     try:
-        distributed = import_module("distributed")
+        return import_module("distributed").Client(address, set_as_default=False)
     except ImportError as error:
         raise ImportError("A Dask cluster needs the package distributed: pip install 'topdag[cluster]'.") from error
-    return distributed
+    except OSError as error:
+        raise LostWorker(f"No Dask scheduler answered at {address}. Is it running, and is this its address?") from error

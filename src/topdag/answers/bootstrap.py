@@ -51,7 +51,7 @@ class BootstrapFrequencies(EdgeMatrix):
     docs/guides/bootstrap.md says what they are.
     """
 
-    NUMBER, NUMBERS = "frequency", "frequencies"
+    NUMBER, NUMBERS, MORE = "frequency", "frequencies", "more frequent"
 
     names: tuple[str, ...]
     draws: tuple[Draw, ...]

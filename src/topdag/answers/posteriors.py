@@ -54,7 +54,7 @@ def file_header(what: str, names: tuple[str, ...], averaged: Averaged) -> dict[s
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """The edges that are more probable than ``threshold``, most probable first.
+    """The edges that are more probable, or more frequent, than ``threshold``, the first of them first.
 
     ``network`` is the network of just these edges, or None when they make a circle: for thresholds from a half on that
     is rare, below it is common.
@@ -64,6 +64,7 @@ class Consensus:
     threshold: float
     edges: tuple[tuple[str, str], ...]
     network: Network | None
+    more: str = "more probable"
 
     @property
     def is_acyclic(self) -> bool:
@@ -72,7 +73,7 @@ class Consensus:
     def __str__(self) -> str:
         said = "no circle" if self.is_acyclic else "with a circle, so this is no network"
         lines = [f"{parent} -> {child}" for parent, child in self.edges] or ["no edges"]
-        return "\n".join([*lines, f"{len(self.edges)} edges more probable than {self.threshold:g}, {said}"])
+        return "\n".join([*lines, f"{len(self.edges)} edges {self.more} than {self.threshold:g}, {said}"])
 
 
 class FromSums:
@@ -194,6 +195,7 @@ class EdgeMatrix(PairMatrix):
     """``matrix[i, j]``: of the edge names[i] -> names[j]."""
 
     WHAT, FIRST, SECOND = "edge", "parent", "child"
+    MORE: ClassVar[str] = "more probable"
 
     def consensus(self, threshold: float = 0.5) -> Consensus:
         """The edges above ``threshold``; for a half the median-probability network, if it is one."""
@@ -204,7 +206,7 @@ class EdgeMatrix(PairMatrix):
             network = Network.from_edges(self.names, edges)
         except NetworkError:  # a circle
             network = None
-        return Consensus(self.names, float(threshold), edges, network)
+        return Consensus(self.names, float(threshold), edges, network, self.MORE)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

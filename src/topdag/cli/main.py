@@ -16,7 +16,7 @@ from topdag._util.options import in_shell
 from topdag.cli.command import Command, Exit, UsageError, exit_codes
 from topdag.cli.commands import SUMMARIES, command_named
 from topdag.cli.streams import WIDTH, NotAllPrinted, mention, say
-from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
+from topdag.errors import ConstraintError, FileError, LostWorker, NetworkError, ScoreError, TableError, TooLarge
 
 if TYPE_CHECKING:
     from _typeshed import SupportsWrite
@@ -47,7 +47,7 @@ def run_or_explain(argv: Sequence[str] | None) -> int:
         return run(parsed(argv))
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
-    except (TableError, ScoreError, FileError, NetworkError, ConstraintError) as error:
+    except (TableError, ScoreError, FileError, NetworkError, ConstraintError, LostWorker) as error:
         return failed(str(error), Exit.BAD_INPUT)
     except MemoryError as error:
         return failed(what_did_not_fit(error), Exit.TOO_LARGE)

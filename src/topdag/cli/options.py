@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import os
 import sys
 from argparse import ArgumentParser, Namespace
@@ -15,6 +16,7 @@ from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
 from topdag.cli.values import (
     PRIORS,
+    address,
     keep,
     number,
     prior_name,
@@ -171,6 +173,26 @@ def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
         help="refuse what needs more than this, such as 8GB; default: what is free",
     )
     group.add_argument("--threads", type=whole(1, MOST_THREADS), metavar="N", help="default: all cores")
+
+
+def add_executor(parser: ArgumentParser) -> None:
+    """Who works on what can be done in parts."""
+    group = parser.add_argument_group("where the work is done")
+    group.add_argument(
+        "--processes", type=whole(1, MOST_THREADS), metavar="N", help="by N processes; default: one, with all threads"
+    )
+    group.add_argument(
+        "--cluster", type=address, metavar="ADDRESS", help="by the Dask scheduler there, such as tcp://10.0.0.1:8786"
+    )
+
+
+def executor_from(args: Namespace) -> int | str | None:
+    if args.processes is not None and args.cluster is not None:
+        raise UsageError("--processes and --cluster: give one of them")
+    if args.cluster is not None and importlib.util.find_spec("distributed") is None:
+        raise UsageError("--cluster needs the package distributed: pip install 'topdag[cluster]'")
+    executor: int | str | None = args.cluster or args.processes
+    return executor
 
 
 def require_order(network: str, table: str, usage: str) -> None:

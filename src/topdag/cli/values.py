@@ -36,6 +36,12 @@ def rule(text: str) -> tuple[str, Rule | None]:
         raise ArgumentTypeError(f"{name!r} is no rule; there are {RULES_IN_SHELL}{reason}") from None
 
 
+def address(text: str) -> str:
+    if "://" not in text:
+        raise ArgumentTypeError(f"{text!r} is no address of a Dask scheduler, such as tcp://10.0.0.1:8786")
+    return text
+
+
 def separator(text: str) -> str:
     mark = NAMED_SEPARATORS.get(text.lower(), text)
     if len(mark) != 1:

@@ -17,7 +17,7 @@ from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_prior
 from topdag.questions.request import (
     About,
     Request,
@@ -151,14 +151,15 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        from topdag.questions.order_prior import require_few
+        from topdag.questions.order_prior import require_room
 
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
+    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile

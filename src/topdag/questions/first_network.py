@@ -23,7 +23,7 @@ from topdag.scoring.kinds.discrete import ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.pruned import pruning_question
-from topdag.scoring.task import ScoringTask, compiled_for, scored_columns
+from topdag.scoring.task import ScoringTask, scored_columns
 from topdag.search.costs import SEED
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def scores_meanwhile(trail: Trail, decision: Decision, run: Run) -> Scores | Non
     try:
         return scores_of(request, run, decision.keep, decision.form)
     except TooLarge as error:
-        trail.too_large = str(error)
+        trail.too_large = error
         return None
     finally:
         run.meanwhile = None
@@ -76,7 +76,7 @@ class FirstNetwork:
     def __init__(self, request: Request, run: Run, scores: Scores | None = None) -> None:
         self._request, self._run, self._scores = request, run, scores
         self.columns = scored_columns(_table_of(request)) if scores is None else scores.columns
-        self.known = _known_of(request, self.columns) if scores is None else scores.compiled
+        self.known = request.compiled if scores is None else scores.compiled
         self.first: tuple[int, ...] | None = None
         self.n_pieces = 0
         self._climb: _core.DataClimb | None = None
@@ -159,11 +159,6 @@ def _kind_of(request: Request) -> ScoreKind:
     """What families are scored by, but for bounds on probabilities."""
     assert request.kind is not None
     return together(request.kind, request.constraints)[0].unconstrained
-
-
-def _known_of(request: Request, columns: tuple[int, ...]) -> CompiledConstraints | None:
-    assert request.kind is not None
-    return compiled_for(_table_of(request), columns, together(request.kind, request.constraints)[1])
 
 
 def _asked(request: Request, columns: tuple[int, ...]) -> Callable[[int, int], float]:

@@ -21,13 +21,14 @@ from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_prior
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
-from topdag.questions.order_prior import list_by_orders, require_few
+from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
+from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
@@ -237,6 +238,8 @@ class _Reading(Generic[AnyList]):
     def whole(self) -> AnyList | None:
         """None when the time is up first."""
         question = Question.CLASSES if self.make is ClassList else Question.LIST
+        if question is Question.CLASSES:
+            require_score_equivalent(self.request, self.wanted.asked_by)
         decision = decide(self.request, question)
         self.trail.engine, self.trail.reason = decision.engine.value, decision.reason
         scores = self.trail.scores = _scored(self.trail, decision, self.run)
@@ -246,8 +249,6 @@ class _Reading(Generic[AnyList]):
         self.kept_for.require_kept(scores)
         if isinstance(self.request.prior, OrderModular):
             return self._by_orders()
-        if self.make is ClassList:
-            require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
         if decision.engine is Engine.CONSTRAINED:
@@ -318,8 +319,9 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     plan_lists(n, decision.form.engine, run)
+    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
     from topdag.questions.first_network import scores_meanwhile
@@ -449,26 +451,29 @@ def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
     trail = Trail(request)
     scores = _scored(trail, decide(request, Question.LIST), run)
-    if trail.too_large:
-        raise TooLarge(trail.too_large)
+    if trail.too_large is not None:
+        raise trail.too_large
     if scores is None:
-        raise out_of_time(wanted, run)
+        network = _best_found(trail)
+        raise out_of_time(wanted, run, best=None if network is None else trail.score_of(network))
     wanted.require_kept(scores)
     return scores
 
 
-def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> BaseException:
-    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else "nothing is known yet", found)
+def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None = None) -> BaseException:
+    known = f"the best network found by then scores {best:.6f}" if best is not None else "nothing is known yet"
+    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else known, found)
 
 
-def require_score_equivalent(scores: Scores, asked_by: str) -> None:
-    if scores.table is not None and scores.table.targets:
+def require_score_equivalent(request: Request, asked_by: str) -> None:
+    if request.table is not None and request.table.targets:
         raise ScoreError(
-            f"{asked_by}: experiments tell networks of a class apart, so classes are not listed. Ask for networks "
+            f"{question(asked_by)}: experiments tell networks of a class apart, so they are not listed. List networks "
             "instead; EquivalenceClass(network, interventions) has those that they do not tell from one network."
         )
-    if not scores.score_equivalent:
-        name = "scores from a file that does not say what they are" if scores.kind is None else f"{scores.kind}"
+    kind = None if request.kind is None else together(request.kind, request.constraints)[0]
+    if kind is None or not kind.score_equivalent:
+        name = "scores from a file that does not say what they are" if kind is None else f"{kind}"
         raise ScoreError(
             f"{question(asked_by)} needs a score-equivalent score, one that gives all networks of a class the same "
             f"value, such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
@@ -481,9 +486,9 @@ def count_of(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
 
 
 def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
-    scores = trail.scores = scores_for(trail.request, wanted, run)
     if what is _core.Listed.CLASSES:
-        require_score_equivalent(scores, wanted.asked_by)
+        require_score_equivalent(trail.request, wanted.asked_by)
+    scores = trail.scores = scores_for(trail.request, wanted, run)
     if not scores.columns:
         return 1  # the empty network
     question = Question.CLASSES if what is _core.Listed.CLASSES else Question.LIST

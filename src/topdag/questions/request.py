@@ -14,19 +14,21 @@ from topdag._util.stop import Stop
 from topdag.answers.results import Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
-from topdag.errors import ScoreError
+from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.kinds.interventions import kind_for
+from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import scored_columns
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
     from topdag.questions.first_network import FirstNetwork
     from topdag.search.precedence_lists import PlacedLists
@@ -98,6 +100,15 @@ class Request:
         return known.names
 
     @property
+    def compiled(self) -> CompiledConstraints | None:
+        """What is known, over the scored variables; None when nothing is."""
+        if self.scores is not None:
+            return self.scores.compiled
+        assert self.table is not None and self.kind is not None
+        constraints = together(self.kind, self.constraints)[1]
+        return compiled_for(self.table, scored_columns(self.table), constraints)
+
+    @property
     def scored_names(self) -> tuple[str, ...]:
         if self.scores is not None:
             return self.scores.scored_names
@@ -137,7 +148,7 @@ class Trail:
     most: float = math.inf
     placed: PlacedLists | None = None
     first: FirstNetwork | None = None
-    too_large: str = ""
+    too_large: TooLarge | None = None
     clusters: Sequence[Cluster] = ()
 
     def __post_init__(self) -> None:
@@ -148,11 +159,11 @@ class Trail:
         """What was done to the table, and what to know of it."""
         known = self.scores or self.request.table
         notes = () if known is None else known.notes
-        return (*notes, self.too_large) if self.too_large else notes
+        return notes if self.too_large is None else (*notes, str(self.too_large))
 
     def limit(self, run: Run) -> Stop:
         """What stopped a question before its answer."""
-        if self.too_large:
+        if self.too_large is not None:
             return Stop.MEMORY_LIMIT
         return run.limit if self.standing is None else self.standing.limit or run.limit
 

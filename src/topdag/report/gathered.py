@@ -25,11 +25,18 @@ class Missing:
 
 @dataclass(frozen=True)
 class AveragedMatrix:
-    """Of edges or paths. ``said``: over what they are averages; ``exact``: over all networks."""
+    """Of edges or paths. ``said``: over what they are averages; ``exact``: over all networks; ``warning``: what to keep
+    in mind where they are not; ``number``: what the matrix holds."""
 
     matrix: Floats
     said: str
     exact: bool
+    warning: str = ""
+    number: str = "probability"
+
+    @property
+    def numbers(self) -> str:
+        return f"{self.number[:-1]}ies"
 
 
 @dataclass

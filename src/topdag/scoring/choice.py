@@ -13,8 +13,6 @@ from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import AIC, BIC, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.search.engines import (
-    BLOCK_LIMIT,
-    LATTICE_LIMIT,
     SEARCH_LIMIT,
     WIDE_LIMIT,
     Choice,
@@ -25,6 +23,7 @@ from topdag.search.engines import (
     require_searchable,
     sizes,
 )
+from topdag.search.lattice import most_held
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
@@ -55,7 +54,7 @@ def form_of_scores(
 
 def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
     """Families of continuous variables that must have parents are found among all, as long as these can be held."""
-    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
+    if known is None or not table.continuous or len(known.families) > most_held():
         return False
     return not all(own.is_closed_under_removal for own in known.families)
 
@@ -80,7 +79,7 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     affordable = affordable_parents(kind, n_rows)
     if not everything and affordable is not None and at.sparse * n_sets_up_to(n, affordable + 1) < 2**n:
         return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
-    if n > BLOCK_LIMIT and not everything:
+    if not everything and n > most_held():
         return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
     return all_sets_choice(n, f"{kind} needs all {2**n:,} sets")
 
@@ -95,8 +94,8 @@ def affordable_parents(kind: ScoreKind, n_rows: int) -> int | None:
 
 def _require_few_numbers(n: int, kind: ScoreKind) -> None:
     if kind.numbers is not None and n > SEARCH_LIMIT:
-        most = SEARCH_LIMIT if isinstance(kind, GaussianScore) else LATTICE_LIMIT
         raise TooLarge(
-            f"{n} variables: {kind!r} takes at most {most}. Leave out {n - most} columns, or cut the numbers into "
-            f"states with {option('discretize')}; with BIC or AIC up to {WIDE_LIMIT} variables can be searched."
+            f"{n} variables: {kind!r} takes at most {SEARCH_LIMIT}, and no more than memory holds. Leave out "
+            f"{n - SEARCH_LIMIT} columns, or cut the numbers into states with {option('discretize')}; with BIC or AIC "
+            f"up to {WIDE_LIMIT} variables can be searched."
         )

@@ -21,7 +21,8 @@ def round_store(store: Store, threads: int) -> int:
     """Rounds all values in place to one grid; returns k for a grid of 2**-k."""
     magnitude, grid = _core.round_together(store.arrays, store.n, threads)
     require_fine(store.n, grid, magnitude)
-    require_exact_sums(store, grid)
+    if not _is_far_below(magnitude, store.n, grid):
+        require_exact_sums(store, grid)
     return grid
 
 
@@ -47,9 +48,13 @@ def require_exact_sums(store: Store, grid: int, *, only_best: bool = False) -> N
 
 def sums_are_exact(store: Store, grid: int) -> bool:
     """Whether sums over the families of any network are, once their scores are on this grid."""
-    most = math.ldexp(1.0, _core.EXACT_BITS - grid)
     largest = max((_core.largest_magnitude(array) for array in store.arrays), default=0.0)
-    return 4 * store.n * largest <= most or _total(store) <= most
+    return _is_far_below(largest, store.n, grid) or _total(store) <= math.ldexp(1.0, _core.EXACT_BITS - grid)
+
+
+def _is_far_below(magnitude: float, n: int, grid: int) -> bool:
+    """Whether sums of values of this size are exact, whatever is summed."""
+    return 4 * n * magnitude <= math.ldexp(1.0, _core.EXACT_BITS - grid)
 
 
 def _shortfalls_are_exact(store: Store, grid: int) -> bool:

@@ -42,10 +42,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     if not names:
         return replace(scores, prior=prior)
     n = len(names)
-    needed = 8.0 * (n + 3) * 2 ** (n - 1)
-    run.require_memory(
-        needed, f"Adding the {prior} to the families of {n} variables", "Use fewer variables, or no prior."
-    )
+    require_room_for(n, prior, run)
     families = np.full(n << n - 1, -math.inf)
     for x in range(n):
         masks, values = scores.store.families_of(x)
@@ -56,6 +53,14 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         _require_nothing_lifted(scores, prior, x, own, weights)
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
+
+
+def require_room_for(n: int, prior: Prior | None, run: Run) -> None:
+    """For the log weight of every family of n variables."""
+    if n:
+        needed = 8.0 * (n + 3) * 2 ** (n - 1)
+        what = f"Adding the {prior} to the families of {n} variables"
+        run.require_memory(needed, what, "Use fewer variables, or no prior.")
 
 
 def _require_nothing_lifted(scores: Scores, prior: Prior, x: int, own: Floats, weights: Floats) -> None:

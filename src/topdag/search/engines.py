@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -16,10 +16,6 @@ from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.errors import ScoreError, TooLarge
 
-LATTICE_LIMIT = 26
-"""Above this many variables the dense lattice, a table for each variable over all sets of the others, passes 24 GB."""
-BLOCK_LIMIT = 30
-"""Above this many variables two numbers for each set pass 24 GB."""
 SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 SHARE_OF_MEMORY = 0.6
@@ -61,7 +57,8 @@ class Sizes:
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
     sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``width``: sets that are held
-    in words hold at least so many variables.
+    in words hold at least so many variables. ``held``: up to so many variables, where all sets are needed, a machine
+    whose memory does not hold them says what is lacking; beyond, families are searched as lists there.
     """
 
     small: int = 20
@@ -73,6 +70,7 @@ class Sizes:
     split: int = 23
     partition: int = 30
     width: int = 1
+    held: int = 30
 
 
 _sizes = Sizes()
@@ -199,16 +197,21 @@ def all_sets_choice(n: int, reason: str) -> Choice:
     return Choice(Engine.DENSE if n <= sizes().small else Engine.BLOCKS, reason)
 
 
+def most_that_fit(needed: Callable[[int], float], allowed: float) -> int:
+    """How many variables take no more than ``allowed`` bytes; ``needed`` grows with them."""
+    most = 0
+    while most < SEARCH_LIMIT and needed(most + 1) <= allowed:
+        most += 1
+    return most
+
+
 def n_sets_up_to(n: int, size: int) -> int:
     return sum(math.comb(n, s) for s in range(min(n, size) + 1))
 
 
 def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
     """Makes sure the lattice, and ``more`` bytes, fit beside the ``held`` bytes of scores; says what will be done."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(f"{n} variables: the lattice takes at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}.")
-    allowed = run.allowed_memory
-    fits = max((m for m in range(1, n) if best_network_bytes(m) <= allowed), default=0)
+    fits = most_that_fit(best_network_bytes, run.allowed_memory)
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),
         f"The lattice on {n} variables",

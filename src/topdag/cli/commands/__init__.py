@@ -20,6 +20,7 @@ SUMMARIES = {
     "effects": "what would follow if a variable were set, averaged over all networks",
     "evidence": "the log of the sum over all networks of exp(score)",
     "sample": "networks drawn from the posterior, and how often they have each edge",
+    "bootstrap": "how often each edge comes back in tables drawn from the rows",
     "fit": "give a network probabilities from a table, for other programs",
     "show": "a network or an answer in a file, as text or as a picture",
     "convert": "a network from one file format to another",
