@@ -27,7 +27,7 @@ from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.questions.request import About, Request, run_stats
 from topdag.questions.sampling import MOST_SEEDS
-from topdag.questions.sums import NoTimeLeft, Purpose, asked, posteriors_of, scored_for
+from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
@@ -203,7 +203,7 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run)
         own = adjustment if not table.targets else _adjustment(_rows_for(table, x), scores.kind)[0]
         found = averaging.effects(own, x, others, sets[cause])
         if found is None:
-            raise NoTimeLeft
+            raise TimeIsUp
         for y, effect in found.items():
             by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
     run.timed("effects", begin)

@@ -188,11 +188,11 @@ TOTAL = Purpose(edges=False)
 def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
     try:
         return run.answer(answer, lambda _: "the sum was done")
-    except NoTimeLeft:
+    except TimeIsUp:
         raise run.cut_short(asked_by, "exact sums have no partial answer") from None
 
 
-class NoTimeLeft(Exception):
+class TimeIsUp(Exception):
     """The time is up."""
 
 
@@ -214,7 +214,7 @@ def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
         held = scores.store.n_bytes
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
-        raise NoTimeLeft
+        raise TimeIsUp
     return scores
 
 
@@ -366,7 +366,7 @@ def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
 
 def _finished(found: _core.Posteriors) -> _core.Posteriors:
     if not found.finished:
-        raise NoTimeLeft
+        raise TimeIsUp
     return found
 
 
@@ -430,7 +430,7 @@ def _paths(scores: Scores, prior: Prior | None, found: _core.Posteriors, run: Ru
     _require_memory(needed, weighted, run, "networks")
     summed = _core.ordered_paths(weighted.store.core(scores.before), run.limits)
     if summed is None:
-        raise NoTimeLeft
+        raise TimeIsUp
     paths, defect = summed
     _require_small(defect, found.cancellation)
     run.timed("paths", begin)
