@@ -116,7 +116,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         {"states": {"a": [1]}},
         "column 'a' has 2 in line 3 of the file, which is not one of",
     ),
-    ("128 columns", b"," * 128 + b"\n" + b"," * 128 + b"\n", {}, "129 variables are too many: at most 128 can be used"),
+    (
+        "2048 columns",
+        b"," * 2048 + b"\n" + b"," * 2048 + b"\n",
+        {},
+        "2,049 variables are too many: at most 2,048 can be used",
+    ),
 ]
 
 
@@ -207,7 +212,7 @@ CALLS = [
     ),
     (
         "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",
-        "experiments tell networks of a class apart, so they are not listed. List networks instead",
+        "experiments tell networks of a class apart, so classes are not listed. Ask for networks instead",
     ),
     ("td.Table(5)", "a table cannot be made of this int; it takes a frame, an array of rows and columns, a dict of c"),
     ("td.best_network(found[0])", "a table cannot be made of this Network; it takes a frame"),
@@ -340,7 +345,7 @@ CALLS = [
     ),
     (
         "td.k_best_networks(too_wide, 3)",
-        "70 variables: a list of networks takes at most 64. With more, up to 128, the best network can be found",
+        "70 variables: a list of networks takes at most 64. With more, up to 2,048, the best network can be found",
     ),
     (
         "td.edge_posteriors(wide, memory_limit='8GB')",
@@ -349,8 +354,7 @@ CALLS = [
     (
         "td.best_network(td.score(many_numbers, td.GaussianBIC(), max_parents=2))",
         "70 variables: GaussianBIC() takes at most 64, and no more than memory holds. Leave out 6 columns, or cut the "
-        "numbers into states with "
-        "discretize=; with BIC or AIC up to 128",
+        "numbers into states with discretize=; with BIC or AIC up to 2,048",
     ),
     (
         "td.score(many_numbers, td.MixedBIC())",

@@ -176,7 +176,7 @@ def check_names(names: Sequence[str]) -> None:
         raise TableError(f"a table needs two or more variables; this one has {listing(names) or 'none'}")
     if len(names) > MOST_VARIABLES:
         raise TableError(
-            f"{len(names):,} variables are too many: at most {MOST_VARIABLES} can be used; leave out some columns"
+            f"{len(names):,} variables are too many: at most {MOST_VARIABLES:,} can be used; leave out some columns"
         )
     for position, name in enumerate(names):
         if not name.strip():

@@ -101,9 +101,9 @@ class WantedEffects:
     def __post_init__(self) -> None:
         for name, value in (("share", self.share), ("level", self.level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-                raise ScoreError(f"{name}= is a share above 0 and at most 1, not {value!r}.")
+                raise ScoreError(f"{option(name)} is a share above 0 and at most 1, not {value!r}.")
         if not is_whole(self.draws, 0, MOST_DRAWS):
-            raise ScoreError(f"draws= is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
+            raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
         if not is_whole(self.seed, 0, MOST_SEEDS - 1):
             raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
 

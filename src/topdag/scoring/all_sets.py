@@ -17,7 +17,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
-from topdag.scoring.kinds.interventions import WhereNotSet, set_alike, without_interventions
+from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
 from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
@@ -177,9 +177,12 @@ def _fill_where_not_set(
 ) -> MixedStore | None:
     """Variables that were set in the same rows, or in none, share a table of scores; each keeps its own families."""
     n = len(columns)
-    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, kind, run)
+    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, WhereNotSet(kind), run)
     families, degenerate, hopeless = np.full(n << n - 1, -math.inf), 0, 0
-    for group in set_alike(table, columns):
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for x, v in enumerate(columns):
+        alike.setdefault(tuple(mask >> v & 1 for mask in table.targets), []).append(x)
+    for group in alike.values():
         filled = _fill(table.rows_telling_of(columns[group[0]]), columns, kind, max_parents, run)
         if filled is None:
             return None
@@ -223,6 +226,8 @@ def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run) -> None:
 
 
 def _otherwise(kind: ScoreKind) -> str:
+    if isinstance(kind, WhereNotSet):
+        return f"leave out the rows in which variables were set, and {option('interventions')}"
     if isinstance(kind, MixedBIC):
         return f"cut the numbers into states with {option('discretize')} and use BIC"
     if isinstance(kind, SetScore | GaussianScore):

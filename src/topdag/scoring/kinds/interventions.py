@@ -55,14 +55,6 @@ def kind_for(table: Table, kind: ScoreKind) -> ScoreKind:
     return WhereNotSet(kind)
 
 
-def set_alike(table: Table, columns: Sequence[int]) -> list[list[int]]:
-    """The columns by place, together where they were set in the same rows, or in none."""
-    alike: dict[tuple[int, ...], list[int]] = {}
-    for x, v in enumerate(columns):
-        alike.setdefault(tuple(mask >> v & 1 for mask in table.targets), []).append(x)
-    return list(alike.values())
-
-
 def without_interventions(kind: ScoreKind | None) -> ScoreKind | None:
     """The score as the user gave it."""
     return kind.base if isinstance(kind, WhereNotSet) else kind
