@@ -56,7 +56,9 @@ class Sizes:
     blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
-    sparse lattice lists tens of thousands in the time that partition takes for a hundred.
+    sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``crowded``: so does it where
+    the lists have more families than this for each variable: then orders of the best networks pass few sets, and the
+    linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets).
     """
 
     small: int = 20
@@ -67,6 +69,7 @@ class Sizes:
     ideals_of_many: int = 32
     split: int = 23
     partition: int = 30
+    crowded: int = 200
 
 
 _sizes = Sizes()
