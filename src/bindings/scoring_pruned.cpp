@@ -6,15 +6,17 @@
 #include "scoring/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
+#include "scoring/score_grid.h"
 
 namespace topdag {
 
 namespace {
 
-void check_must(int n, const std::vector<WideSet>& must, int max_parents) {
+template <class Set>
+void check_must(int n, const std::vector<Set>& must, int max_parents) {
     require(must.empty() || static_cast<int>(must.size()) == n, "one set a variable");
     for (int x = 0; x < static_cast<int>(must.size()); ++x)
-        require(is_subset(must[x], all_of<WideSet>(n) & ~only<WideSet>(x)) && size_of(must[x]) <= max_parents,
+        require(is_subset(must[x], all_of<Set>(n) & ~only<Set>(x)) && size_of(must[x]) <= max_parents,
                 "parents that must be");
 }
 
@@ -23,13 +25,55 @@ std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
     return found;
 }
 
+// Asked from a thread without the interpreter lock; the callable raises nothing.
+decltype(CountedElsewhere::sums) asked_of(const nb::object& callable) {
+    const nb::handle asked = callable;  // whoever asks the question keeps it alive
+    return [asked](const FixedFunction& function, const std::vector<VarSet>& sets, Limits& limits,
+                   std::vector<std::int64_t>& sums) {
+        nb::gil_scoped_acquire lock;
+        const nb::object found = asked(static_cast<int>(function.kind), function.parameter, function.spread,
+                                       function.bits, give(std::vector<std::uint64_t>(sets.begin(), sets.end())));
+        if (found.is_none()) {
+            limits.stop.store(true);
+            return false;
+        }
+        const auto counted = nb::cast<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>>(found);
+        require(counted.shape(0) == sets.size(), "one sum a set");
+        sums.assign(counted.data(), counted.data() + counted.shape(0));
+        limits.done += sets.size();
+        return true;
+    };
+}
+
+// The rows of a table as scorers of it count them.
+class SetCounter {
+public:
+    explicit SetCounter(const PyTable& t) : rows_(t.view, places_by_entropy(t.view)) {}
+
+    auto sums(int kind, double parameter, bool spread, int bits, const SetArrays<VarSet>::In& sets_in,
+              const Watch& watch) const {
+        require(kind >= 0 && kind <= static_cast<int>(CellKind::log_rising) && bits >= 0 && bits < 63, "no such function");
+        const std::vector<VarSet> sets = sets_from<VarSet>(sets_in);
+        require(std::is_sorted(sets.begin(), sets.end()), "sets must stand in ascending order");
+        for (VarSet set : sets) require(is_subset(set, all_of<VarSet>(rows_.n_variables())), "no such variable");
+        std::vector<std::int64_t> sums;
+        const bool finished = watched(watch, [&](Limits& limits) {
+            return sum_over_listed(rows_, {static_cast<CellKind>(kind), parameter, spread, bits}, sets, limits, sums);
+        });
+        return finished ? std::make_optional(give(std::move(sums))) : std::nullopt;
+    }
+
+private:
+    CountingRows rows_;
+};
+
 template <class Set>
 void bind_grid_scores(nb::module_& m, const char* name) {
     m.def(
         name,
         [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
            const typename SetArrays<Set>::In& sets) {
-            check_question(t.view, question, static_cast<int>(8 * sizeof(Set)));
+            check_question(t.view, question, most_variables<Set>);
             const std::vector<Set> listed = sets_from<Set>(sets);
             for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
             int grid = 0;
@@ -40,6 +84,23 @@ void bind_grid_scores(nb::module_& m, const char* name) {
         "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
 }
 
+template <class Set>
+void bind_score_layers(nb::module_& m, const char* name) {
+    m.def(
+        name,
+        [](const PyTable& t, const PruningQuestion& question, const typename SetArrays<Set>::In& must_in,
+           const Watch& watch) {
+            check_question(t.view, question, most_variables<Set>);
+            const std::vector<Set> must = sets_from<Set>(must_in);
+            check_must(t.view.n_variables(), must, question.max_parents);
+            require(question.k == 0, "k better subsets are not counted in layers");
+            return found_or_none(watched(watch, [&](Limits& limits) {
+                return score_layers(t.view, question, must, limits);
+            }));
+        },
+        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
+}
+
 }  // namespace
 
 void bind_pruned_scores(nb::module_& m) {
@@ -47,11 +108,20 @@ void bind_pruned_scores(nb::module_& m) {
         .def(
             "__init__",
             [](PruningQuestion* self, const SetFormula& joint, std::vector<SetFormula> below, std::vector<int> below_of,
-               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory) {
+               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory, const nb::object& elsewhere,
+               double least_elsewhere) {
                 new (self) PruningQuestion{joint,   std::move(below), std::move(below_of), max_parents,
                                            epsilon, k,                rules,               memory};
+                if (!elsewhere.is_none()) self->elsewhere = {asked_of(elsewhere), least_elsewhere};
             },
-            "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
+            "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a,
+            "elsewhere"_a = nb::none(), "least_elsewhere"_a = 0.0, nb::keep_alive<1, 10>(),
+            "elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; "
+            "for lists of at least so many sets times rows.");
+    nb::class_<SetCounter>(m, "SetCounter", "Sums over the cells of sets of places, for whoever asks elsewhere.")
+        .def("__init__", [](SetCounter* self, const PyTable& t) { new (self) SetCounter(t); }, "table"_a)
+        .def("sums", &SetCounter::sums, "kind"_a, "parameter"_a, "spread"_a, "bits"_a, "sets"_a, "limits"_a,
+             "None when stopped.");
 
     nb::class_<KeptLists>(m, "KeptLists", "The families kept, and what was done for them.")
         .def_ro("memory_needed", &KeptLists::memory_needed)
@@ -83,21 +153,11 @@ void bind_pruned_scores(nb::module_& m) {
             }));
         },
         "table"_a, "question"_a, "stop_when_dense"_a, "limits"_a, "None when stopped.");
-    m.def(
-        "score_layers",
-        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in,
-           const Watch& watch) {
-            check_question(t.view, question, 128);
-            const std::vector<WideSet> must = sets_from<WideSet>(must_in);
-            check_must(t.view.n_variables(), must, question.max_parents);
-            require(question.k == 0, "k better subsets are not counted in layers");
-            return found_or_none(watched(watch, [&](Limits& limits) {
-                return score_layers(t.view, question, must, limits);
-            }));
-        },
-        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
+    bind_score_layers<WideSet>(m, "score_layers128");
+    bind_score_layers<VastSet>(m, "score_layers2048");
     bind_grid_scores<VarSet>(m, "grid_scores");
-    bind_grid_scores<WideSet>(m, "wide_grid_scores");
+    bind_grid_scores<WideSet>(m, "grid_scores128");
+    bind_grid_scores<VastSet>(m, "grid_scores2048");
 }
 
 }  // namespace topdag

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ConstraintError,
         FileError,
         Interrupted,
+        LostWorker,
         NetworkError,
         NotAllowed,
         OutOfTime,
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from topdag.networks.random import random_network
     from topdag.questions.alternatives import edge_alternatives
     from topdag.questions.best import best_network
+    from topdag.questions.bootstrap import bootstrap
+    from topdag.questions.effects import causal_effects
     from topdag.questions.lists import (
         classes_within,
         count_classes_within,
@@ -81,7 +84,8 @@ _PLACES = {
     "data.discretize": "Quantile Uniform",
     "data.read": "read_table",
     "data.table": "Table",
-    "errors": "ConstraintError FileError Interrupted NetworkError NotAllowed OutOfTime ScoreError TableError TooLarge",
+    "errors": "ConstraintError FileError Interrupted LostWorker NetworkError NotAllowed OutOfTime "
+    "ScoreError TableError TooLarge",
     "io.networks": "read_network write_network",
     "knowledge.constraints": "Constraints",
     "knowledge.priors": "EdgePrior FairPrior OrderModular",
@@ -93,6 +97,8 @@ _PLACES = {
     "networks.random": "random_network",
     "questions.alternatives": "edge_alternatives",
     "questions.best": "best_network",
+    "questions.bootstrap": "bootstrap",
+    "questions.effects": "causal_effects",
     "questions.lists": "classes_within count_classes_within count_networks_within iter_networks_within k_best_classes "
     "k_best_networks networks_within",
     "questions.network_search": "search_networks",
@@ -134,6 +140,7 @@ __all__ = [
     "GaussianBIC",
     "Interrupted",
     "KBest",
+    "LostWorker",
     "MixedBIC",
     "Network",
     "NetworkError",
@@ -150,6 +157,8 @@ __all__ = [
     "all_of",
     "any_of",
     "best_network",
+    "bootstrap",
+    "causal_effects",
     "classes_within",
     "compare",
     "count_classes_within",

@@ -2,10 +2,10 @@
 
 Answers: ``Answer``, ``Proof``, ``Stats``, ``Status``; lists: ``NetworkList``, ``ClassList``, ``ListSummary``,
 ``ListPosterior``; averages: ``EdgePosteriors``, ``PathPosteriors``, ``ParentSetPosteriors``, ``NetworkPosteriors``,
-``Consensus``; samples: ``NetworkSample``, ``EdgeFrequencies``; others: ``Comparison``, ``EdgeAlternatives``,
-``ParentBound``, ``Plan``, ``FittedRegressions``; ``Scores``, which ``topdag.score`` gives; ``ScoreKind``, of which all
-scores are; ``Family``, which ``topdag.CustomScore`` calls its function with; ``Progress``, which ``on_progress=`` is
-called with.
+``Consensus``; effects: ``CausalEffects``, ``Effect``; samples: ``NetworkSample``, ``EdgeFrequencies``; of tables drawn
+from a table: ``BootstrapFrequencies``; others: ``Comparison``, ``EdgeAlternatives``, ``ParentBound``, ``Plan``,
+``FittedRegressions``; ``Scores``, which ``topdag.score`` gives; ``ScoreKind``, of which all scores are; ``Family``,
+which ``topdag.CustomScore`` calls its function with; ``Progress``, which ``on_progress=`` is called with.
 
 >>> import topdag as td
 >>> answer = td.best_network(td.example_table())
@@ -17,7 +17,9 @@ from __future__ import annotations
 
 from topdag._util.progress import Progress
 from topdag.answers.averages import ListPosterior
+from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.compare import Comparison
+from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.posteriors import Consensus, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Proof, Stats, Status
@@ -33,12 +35,15 @@ from topdag.scoring.scores import Scores
 
 __all__ = [
     "Answer",
+    "BootstrapFrequencies",
+    "CausalEffects",
     "ClassList",
     "Comparison",
     "Consensus",
     "EdgeAlternatives",
     "EdgeFrequencies",
     "EdgePosteriors",
+    "Effect",
     "Family",
     "FittedRegressions",
     "ListPosterior",

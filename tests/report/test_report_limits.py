@@ -39,12 +39,19 @@ def test_no_memory(tmp_path: Path) -> None:
     assert "There is no best network here, because" in page.text
 
 
-def test_too_many_variables_for_sums(tmp_path: Path) -> None:
-    rng = np.random.default_rng(3)
-    columns = {f"v{i}": rng.integers(0, 2, 40) for i in range(24)}
-    page = page_of(tmp_path, td.score(td.Table(columns), td.BIC(), max_parents=2), k=5)
+def test_too_many_variables_for_sums(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bootstrap tells of edges, the list of paths; where too few draws are done, the list of both."""
+    table = td.random_network(24, seed=1, arcs=20, max_parents=2).sample(200, seed=1)
+    scores = td.score(table, td.BIC(), max_parents=2)
+    monkeypatch.setattr(gathering, "N_DRAWS", 3)
+    page = page_of(tmp_path, scores, k=5)
     assert "Not exact. These are averages over the 5 best classes only" in page.text
     assert len(page.values["edges"]) == 24
+    monkeypatch.setattr(gathering, "FEWEST_DRAWS", 3)
+    page = page_of(tmp_path, scores, k=5)
+    assert "The frequencies of edges are shares of 3 tables drawn from the rows whose best network has it" in page.text
+    assert "The probabilities of paths are averages over the 5 best classes only" in page.text
+    assert np.allclose(page.values["edges"], td.bootstrap(scores, 3).matrix, atol=1e-3)
 
 
 @pytest.mark.parametrize(("n", "best", "listed"), [(8, 500, 500), (30, 500, 1000), (70, 1000, 1000)])
@@ -71,7 +78,8 @@ def test_time_goes_to_questions_that_can_use_it(
     [
         (8, None, None, 30),
         (24, None, None, 60),
-        (24, None, 10, 5),
+        (20, None, 10, 5),
+        (24, None, 10, 10),
         (70, None, 10, 10),
         (8, 1000, 10, 5),
         (8, 20, 90, 10),
@@ -114,6 +122,7 @@ def test_what_is_left_out_names_the_option_that_brings_it(
     ran = topdag("report", asia, "-o", tmp_path / "page.html")
     assert "without --memory-limit a report takes at most half of the free memory for this" in ran.words
     wide = td.Table(np.random.default_rng(1).integers(0, 2, (40, 21)))
+    monkeypatch.setattr(gathering, "N_DRAWS", 1)
     page = page_of(tmp_path, td.score(wide, td.BIC(), max_parents=1), k=2, memory_limit="4GB")
     assert "budget= (in seconds) has them tried" in page.text
 

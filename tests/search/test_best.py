@@ -313,3 +313,19 @@ def test_order_search_that_runs_out_of_memory_says_so() -> None:
     answer = td.best_network(scores, engine="order search", memory_limit=1)
     assert answer.proof.status is td.types.Status.STOPPED
     assert answer.proof.limit == "memory_limit"
+
+
+@settings(max_examples=100, deadline=None)
+@given(tied_lists(), st.data())
+def test_cuts_to_begin_with_change_no_answer(lists: FamilyLists, data: st.DataObject) -> None:
+    """Whatever clusters they are: every network satisfies them."""
+    store, run = as_scores(lists).store.listed, Run()
+    plain = begin(store, run)
+    is_proved = search_best(plain, run)
+    some = st.integers(1, 2**store.n - 1).flatmap(
+        lambda mask: st.tuples(st.just(mask), st.integers(1, mask.bit_count()))
+    )
+    known = begin(store, run, clusters=[*plain.clusters, *data.draw(st.lists(some, max_size=8))])
+    assert search_best(known, run) == is_proved
+    assert (known.masks is None) == (plain.masks is None)
+    assert known.cost == plain.cost and known.bound == plain.bound

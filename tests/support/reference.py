@@ -164,6 +164,19 @@ def local_of(score, rows, weights, arities, *settings):
     return local
 
 
+def local_where_not_set(score, rows, weights, arities, targets, *settings):
+    """The same, where ``targets`` has for each row the variables set by experiment, as a mask: a family counts the
+    rows in which its variable was not set [Cooper & Yoo 1999]"""
+
+    @cache
+    def local(x, parents):
+        kept = [i for i, mask in enumerate(targets) if not mask & only(x)]
+        own_rows, own_weights = [rows[i] for i in kept], [weights[i] for i in kept]
+        return score(own_rows, own_weights, arities, x, members(parents), *settings)
+
+    return local
+
+
 # ---- Networks
 
 
@@ -234,6 +247,60 @@ def linear_extensions(masks):
         all(masks[x] & ~sum(map(only, order[:place])) == 0 for place, x in enumerate(order))
         for order in permutations(range(len(masks)))
     )
+
+
+# ---- Effects of setting a variable
+#
+# ``mass[cell]``: rows counted and imaginary in each tuple of states of all variables, the parameters of a Dirichlet
+# distribution. Sums of its cells are independent shares of each other, so that means of products are products of means.
+
+
+def mass_of_cells(rows, weights, arities, ess, prior=None):
+    """With ``ess`` imaginary rows, spread evenly or as ``prior[cell]`` says."""
+    cells = list(product(*map(range, arities)))
+    mass = {cell: ess * (1 / len(cells) if prior is None else prior[cell]) for cell in cells}
+    for row, weight in zip(rows, weights, strict=True):
+        mass[tuple(row)] += weight
+    return mass
+
+
+def response(mass, arities, x, parents, y):
+    """P(y | do(x = i)), a list for each i: the sum over z of P(z) P(y | i, z), z the states of the parents of x; that
+    of y alone where y is among them [Pearl 2009, section 3.3]"""
+
+    def total(**states):
+        fixed = {int(v[1:]): state for v, state in states.items()}
+        return sum(m for cell, m in mass.items() if all(cell[v] == state for v, state in fixed.items()))
+
+    if y in members(parents):
+        alone = [total(**{f"v{y}": k}) / total() for k in range(arities[y])]
+        return [alone for _ in range(arities[x])]
+    found = [[0.0] * arities[y] for _ in range(arities[x])]
+    for z in product(*(range(arities[p]) for p in members(parents))):
+        given = {f"v{p}": state for p, state in zip(members(parents), z, strict=True)}
+        for i in range(arities[x]):
+            below = total(**given, **{f"v{x}": i})
+            for k in range(arities[y]):
+                found[i][k] += total(**given) / total() * total(**given, **{f"v{x}": i, f"v{y}": k}) / below
+    return found
+
+
+def parent_set_shares(weighed_networks, x):
+    """Parents of x -> share of the weight; ``weighed_networks``: pairs of a network and its weight."""
+    total = sum(weight for _, weight in weighed_networks)
+    shares = {}
+    for masks, weight in weighed_networks:
+        shares[masks[x]] = shares.get(masks[x], 0.0) + weight / total
+    return shares
+
+
+def descendants(masks, x):
+    """All that a directed path leads to from x, as a mask."""
+    found, grown = 0, {v for v, parents in enumerate(masks) if parents & only(x)}
+    while grown:
+        found |= sum(map(only, grown))
+        grown = {v for v, parents in enumerate(masks) if parents & found and not found & only(v)}
+    return found
 
 
 # ---- Equivalence classes

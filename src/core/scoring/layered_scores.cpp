@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <type_traits>
 
 #include "base/parallel.h"
@@ -13,7 +14,8 @@
 #include "counting/cell_counters.h"
 #include "counting/counting_rows.h"
 #include "counting/pair_counter.h"
-#include "scoring/score_grid.h"
+#include "scoring/set_scorer.h"
+#include "scoring/subset_scores.h"
 
 namespace topdag {
 
@@ -56,9 +58,6 @@ struct CellCaps {
     double in_parents; // of the parent set it belongs to
 };
 
-// A family that may be worth keeping.
-using Hopeful = KeptFamily<WideSet>;
-
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
     double most_as_child = 0.0;
@@ -97,28 +96,31 @@ struct Prefix {
 // The scores of all sets of one size, in units, by their rank; one array for each function of the parents.
 using Layer = std::vector<std::vector<std::int32_t>>;
 
+template <class WideSet>
 class LayeredScorer {
 public:
+    // A family that may be worth keeping.
+    using Hopeful = KeptFamily<WideSet>;
+
     LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
-        : question_(question), limits_(limits), n_(table.n_variables()),
-          order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), ranks_(n_), kept_(n_),
-          must_(n_, 0), alone_(n_, -not_counted / 2), caps_(n_, {infinite, infinite, infinite}) {
+        : question_(question), limits_(limits), n_(table.n_variables()), scorer_(table, question), rows_(scorer_.rows()),
+          grid_(scorer_.grid()), ranks_(n_), kept_(n_), better_(n_), must_(n_, 0), alone_(n_, -not_counted / 2),
+          caps_(n_, {infinite, infinite, infinite}) {
         const int unit_bits = 28 - static_cast<int>(std::ceil(std::log2(grid_.largest() + 1.0)));
         units_in_one_ = std::ldexp(1.0, unit_bits);
         scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
         epsilon_ = std::max(0.0, question.epsilon);
-        for (int x = 0; x < n_; ++x) {
-            least_arity_ = std::min(least_arity_, rows_.arity(x));
-            most_arity_ = std::max(most_arity_, rows_.arity(x));
-        }
-        for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
+        std::vector<int> arities = table.arities;
+        std::sort(arities.begin(), arities.end());
+        least_cells_.push_back(1.0);
+        for (int arity : arities) least_cells_.push_back(least_cells_.back() * arity);
         result_.grid = grid_.exponent();
-        result_.words = n_ <= 64 ? 1 : 2;
+        result_.words = words_for(n_);
         if (!must.empty()) place_must(must);
     }
 
     PrunedFamilies run() {
-        result_.finished = rows_.is_unweighted() ? sweep_all<BitCounter>() : sweep_all<RowCounter>();
+        result_.finished = add_must() && (rows_.is_unweighted() ? sweep_all<BitCounter>() : sweep_all<RowCounter>());
         if (result_.finished) sort_out();
         return std::move(result_);
     }
@@ -141,6 +143,8 @@ private:
         std::vector<CountTables> tables;             // the joint one, then those of the parents
         Penalties penalties;
         std::vector<std::int32_t> needed;
+        std::int64_t whole = 0;                      // the joint sum over the cells of the prefix itself,
+        bool is_whole = false;                       // if it is known
         std::vector<Hopeful> hopeful;
         std::uint64_t n_sets = 0;
         std::uint64_t n_families = 0;
@@ -157,32 +161,37 @@ private:
         for (int size = 0; size < n_ && (size == 0 || goes_on(size - 1)); ++size) {
             if (!has_memory(size)) return false;
             std::vector<Hopeful> hopeful = sweep<Counter>(size);
-            if (limits_.stop.load() || !add_kept(hopeful)) return false;
+            if (limits_.stop.load() || !add_kept(std::move(hopeful))) return false;
             if (size > 0) continue;
             for (int x = 0; x < n_; ++x)
                 alone_[x] = units_of(kept_[x].front().score - std::min(epsilon_, grid_.largest() * 2)) - 1;
-            find_caps();
+            if (!find_caps()) return false;
         }
         return true;
     }
 
     void place_must(const std::vector<WideSet>& must) {
         std::vector<int> place_of(n_);
-        for (int place = 0; place < n_; ++place) place_of[order_[place]] = place;
+        for (int place = 0; place < n_; ++place) place_of[scorer_.variable(place)] = place;
         for (int x = 0; x < n_; ++x)
             for (WideSet rest = must[x]; rest != 0; rest &= rest - 1)
                 must_[place_of[x]] |= only<WideSet>(place_of[first_of(rest)]);
-        for (int x = 0; x < n_; ++x) {
-            in_some_must_ |= must_[x];
-            if (must_[x] != 0) kept_[x].push_back({x, must_[x], family_score(x, must_[x])});
-        }
+        for (WideSet own : must_) in_some_must_ |= own;
+    }
+
+    // The smallest families of variables that must have parents.
+    bool add_must() {
+        std::vector<Hopeful> families;
+        for (int x = 0; x < n_; ++x)
+            if (must_[x] != 0) families.push_back({x, must_[x]});
+        return add_kept(std::move(families));
     }
 
     bool may_use(CutRule rule) const { return question_.rules >> static_cast<int>(rule) & 1; }
     bool has_caps() const { return question_.joint.penalty == Penalty::per_cell && question_.joint.penalty_weight > 0; }
     bool has_own_below() const { return !question_.below.empty(); }
     int n_below() const { return std::max<int>(1, static_cast<int>(question_.below.size())); }
-    int below_of(int x) const { return has_own_below() ? question_.below_of[order_[x]] : 0; }
+    int below_of(int x) const { return has_own_below() ? question_.below_of[scorer_.variable(x)] : 0; }
     const SetFormula& below(int f) const { return has_own_below() ? question_.below[f] : question_.joint; }
     FixedFunction fixed(const SetFormula& formula) const {
         return {formula.kind, formula.parameter, formula.spread, grid_.bits()};
@@ -201,11 +210,14 @@ private:
     // A family (X, T) can go when the penalty of T alone is more than X can gain over having no parents but those that
     // must be, or when a parent Y costs more than its own entropy, which is all it can explain, whatever the other
     // parents; unless Y must be a parent.
-    void find_caps() {
-        if (!has_caps()) return;
+    bool find_caps() {
+        if (!has_caps()) return true;
         const double weight = question_.joint.penalty_weight;
         const double slack = slack_steps * grid_.step();
-        const std::vector<double> most_likely = likelihoods_given_all();
+        std::vector<double> most_likely;
+        std::vector<Hopeful> alone;
+        for (int v = 0; v < n_; ++v) alone.push_back({v, 0});
+        if (!scorer_.most_likely<WideSet>(limits_, most_likely) || !score(alone)) return false;
         for (int v = 0; v < n_; ++v) {
             const double arity = rows_.arity(v);
             if (arity < 2) continue;
@@ -214,7 +226,7 @@ private:
                 caps_[v].as_child = room / (weight * (arity - 1)) * arity;
             }
             if (may_use(CutRule::entropy) && !has(in_some_must_, v)) {
-                const double entropy = -family_score(v, 0) - weight * (arity - 1) + epsilon_ + slack;
+                const double entropy = -alone[v].score - weight * (arity - 1) + epsilon_ + slack;
                 caps_[v].in_parents = entropy / (weight * (arity - 1)) * arity;
                 caps_[v].as_parent = caps_[v].in_parents * 2.0;  // and r/(r-1) times more with a child of r states
             }
@@ -224,19 +236,7 @@ private:
             most_as_child_ = std::max(most_as_child_, caps_[v].as_child);
             most_in_child_ = std::max(most_in_child_, caps_[v].as_child / rows_.arity(v));
         }
-    }
-
-    // The log likelihood of each variable given all others.
-    std::vector<double> likelihoods_given_all() const {
-        const CountTable f(rows_, {CellKind::n_log_n, 0.0, false, grid_.bits()}, 1.0);
-        const WideSet all = all_of<WideSet>(n_);
-        const std::int64_t whole = exact_sum(all, f);
-        std::vector<double> likelihoods;
-        for (int v = 0; v < n_; ++v) {
-            const std::int64_t others = exact_sum(all & ~only<WideSet>(v), f);
-            likelihoods.push_back(std::min(0.0, std::ldexp(static_cast<double>(whole - others), -grid_.bits())));
-        }
-        return likelihoods;
+        return true;
     }
 
     // Whether some family with so many parents may be worth it.
@@ -252,6 +252,12 @@ private:
             const std::size_t more = goes_on(size) ? ranks_.of(n_, size + 1) : 0;
             bytes = 4.0 * n_below() * static_cast<double>(ranks_.of(n_, size) + more);
         }
+        return is_allowed(bytes);
+    }
+
+    // Whether so many bytes may be taken beside the families kept.
+    bool is_allowed(double bytes) {
+        for (int x = 0; x < n_; ++x) bytes += sizeof(Hopeful) * static_cast<double>(kept_[x].size()) + better_[x].bytes();
         if (bytes > question_.memory) result_.memory_needed = bytes;
         return bytes <= question_.memory;
     }
@@ -288,7 +294,10 @@ private:
         result_.n_scored += n_families;
         if (n_families > 0) result_.limit = size;
         std::vector<Hopeful> hopeful;
-        for (const std::vector<Hopeful>& some : found) hopeful.insert(hopeful.end(), some.begin(), some.end());
+        for (std::vector<Hopeful>& some : found) {
+            hopeful.insert(hopeful.end(), some.begin(), some.end());
+            std::vector<Hopeful>().swap(some);
+        }
         last_ = std::move(next_);
         return hopeful;
     }
@@ -362,6 +371,7 @@ private:
         const int m = prefix.size;
         const int end = m == 0 ? n_ : prefix.members[m - 1];
         std::fill(worker.needed.begin(), worker.needed.begin() + end, not_counted);
+        worker.is_whole = false;
         for (int i = 0; i < m; ++i) {
             const int child = prefix.members[i];
             lower_needed(worker.needed.data(), last_[below_of(child)].data() + rank(prefix, i, true), alone_[child], end);
@@ -371,10 +381,11 @@ private:
         for (int x = 0; x < end; ++x) {
             const double set_cells = prefix.cells * rows_.arity(x);
             if (!is_wanted(prefix, x, set_cells)) continue;
-            const std::int32_t value = count(worker, prefix, x, set_cells, next);
+            const std::int32_t needed = std::min(worker.needed[x], last_[below_of(x)][own] + alone_[x]) - slack_units;
+            const std::int32_t value = are_parents(prefix, x, set_cells) ? count(worker, prefix, x, set_cells, next)
+                                                                         : count_down(worker, prefix, x, set_cells, needed);
             worker.n_families += static_cast<std::uint64_t>(m) + 1;
-            const std::int32_t needed = std::min(worker.needed[x], last_[below_of(x)][own] + alone_[x]);
-            if (value + slack_units >= needed) examine(worker, prefix, x, value);
+            if (value >= needed) examine(worker, prefix, x, value);
         }
         limits_.done += static_cast<std::uint64_t>(end);
     }
@@ -382,8 +393,12 @@ private:
     bool is_wanted(const Prefix& prefix, int x, double cells) const {
         SharedCaps caps = prefix.caps;
         caps.add(caps_[x]);
-        if (caps.fit(cells, caps.most_as_child)) return true;
-        return stores_ && cells <= most_in_child_ && cells <= caps.least_in_parents;
+        return caps.fit(cells, caps.most_as_child) || are_parents(prefix, x, cells);
+    }
+
+    // Whether the prefix and x may be parents in the next layer.
+    bool are_parents(const Prefix& prefix, int x, double cells) const {
+        return stores_ && cells <= most_in_child_ && cells <= std::min(prefix.caps.least_in_parents, caps_[x].in_parents);
     }
 
     // The joint score of the cells with x; stores what the next layer needs.
@@ -392,13 +407,28 @@ private:
         ++worker.n_sets;
         const std::int64_t sum = sum_with(worker, prefix, x, worker.tables[0].of(set_cells));
         const std::int32_t value = in_units(sum, worker.penalties.of(question_.joint, set_cells));
-        if (!stores_) return value;
         if (!has_own_below()) next_[0][next + static_cast<std::size_t>(x)] = value;
         for (std::size_t f = 0; f < question_.below.size(); ++f) {
             const std::int64_t own = sum_with(worker, prefix, x, worker.tables[f + 1].of(set_cells));
             next_[f][next + static_cast<std::size_t>(x)] = in_units(own, worker.penalties.of(question_.below[f], set_cells));
         }
         return value;
+    }
+
+    // As above, or something below `needed` when it is; nothing is stored.
+    template <class Counter>
+    std::int32_t count_down(Worker<Counter>& worker, const Prefix& prefix, int x, double set_cells, std::int32_t needed) {
+        ++worker.n_sets;
+        const CountTable& f = worker.tables[0].of(set_cells);
+        const double penalty = worker.penalties.of(question_.joint, set_cells);
+        if (question_.joint.kind != CellKind::n_log_n || rows_.arity(x) == 2)
+            return in_units(sum_with(worker, prefix, x, f), penalty);
+        const auto& cells = made_cells(worker, prefix, prefix.size);
+        if (!worker.is_whole) worker.whole = worker.counter.sum(cells, f);
+        worker.is_whole = true;
+        const double least = ((needed - 1) / units_in_one_ + penalty) / scale_of_sums_;
+        const std::int64_t enough = least > -0x1p62 ? static_cast<std::int64_t>(std::min(least, 0x1p62)) : -(std::int64_t{1} << 62);
+        return in_units(worker.counter.split_down_to(enough, worker.whole, cells, x, f), penalty);
     }
 
     template <class Counter>
@@ -434,114 +464,89 @@ private:
             const std::int32_t own = last_[below_of(child)][at];
             if (own == not_counted || value - own + slack_units < alone_[child]) continue;
             const double most = (value - own + slack_units) / units_in_one_;
-            if (!is_beaten(child, parents, most)) worker.hopeful.push_back({child, parents, 0.0});
+            if (!better_[child].has_better(parents, most + epsilon_)) worker.hopeful.push_back({child, parents, 0.0});
         }
-    }
-
-    // Whether a kept family with some of these parents is better than `most` by more than epsilon.
-    bool is_beaten(int x, WideSet parents, double most) const {
-        for (const Hopeful& family : kept_[x]) {
-            if (!(family.score > most + epsilon_)) return false;
-            if (is_subset(family.parents, parents)) return true;
-        }
-        return false;
     }
 
     // ---- Exact scores
 
-    std::int64_t exact_sum(WideSet set, const CountTable& f) const {
-        RowCounter counter(rows_);
-        RowCells cells, finer;
-        counter.begin(cells);
-        if (rows_.n_units() == 1) return f(rows_.n_rows());
-        for (WideSet rest = set; rest != 0; rest &= rest - 1) {
-            counter.refine(cells, first_of(rest), finer);
-            std::swap(cells, finer);
-        }
-        std::int64_t sum = cells.settled.sum(f);
-        for (std::size_t c = 0; c < cells.n_cells(); ++c) {
-            std::uint64_t rows = 0;
-            for (std::uint32_t i = cells.begins[c]; i < cells.begins[c + 1]; ++i) rows += rows_.weight(cells.rows[i]);
-            sum += f(rows);
-        }
-        return sum;
-    }
-
-    double cells_of(WideSet set) const {
-        double cells = 1.0;
-        for (WideSet rest = set; rest != 0; rest &= rest - 1) cells *= rows_.arity(first_of(rest));
-        return cells;
-    }
-
-    double exact_score(const SetFormula& formula, WideSet set) const {
-        const double cells = cells_of(set);
-        Penalties penalties(rows_.n_rows());
-        CountTables tables(rows_, fixed(formula));
-        return grid_.rounded(exact_sum(set, tables.of(cells)), penalties.of(formula, cells));
-    }
-
-    double family_score(int x, WideSet parents) const {
-        const WideSet joint = parents | only<WideSet>(x);
-        return exact_score(question_.joint, joint) - exact_score(below(below_of(x)), parents);
-    }
-
-    // Scores these families on the grid and keeps those that no kept one beats. As what beats a family that is left out
-    // beats all that family beats, kept ones are enough to compare with.
-    bool add_kept(std::vector<Hopeful>& hopeful) {
-        parallel_for(hopeful.size(), limits_, [&](std::size_t i, int) {
-            Hopeful& family = hopeful[i];
-            family.score = family_score(family.x, family.parents);
-        });
-        if (limits_.stop.load()) return false;
-        std::vector<Hopeful> good;
-        for (const Hopeful& family : hopeful)
-            if (is_kept(family)) good.push_back(family);
-        for (const Hopeful& family : good) kept_[family.x].push_back(family);
-        for (std::vector<Hopeful>& families : kept_)
-            std::sort(families.begin(), families.end(), [](const Hopeful& a, const Hopeful& b) {
-                return a.score != b.score ? a.score > b.score : a.parents < b.parents;
-            });
+    // Scores families on the grid. Sets are counted once for all of them.
+    bool score(std::vector<Hopeful>& families) {
+        for (Hopeful& family : families) family.score = 0.0;
+        if (!add_set_scores(question_.joint, 1.0, families, [&](const Hopeful& family) {
+                return std::optional(family.parents | only<WideSet>(family.x));
+            }))
+            return false;
+        for (int f = 0; f < n_below(); ++f)
+            if (!add_set_scores(below(f), -1.0, families, [&](const Hopeful& family) {
+                    return below_of(family.x) == f ? std::optional(family.parents) : std::nullopt;
+                }))
+                return false;
         return true;
+    }
+
+    // Adds the score of the set that `set_of` names, times the sign, to each family for which there is one.
+    template <class SetOf>
+    bool add_set_scores(const SetFormula& formula, double sign, std::vector<Hopeful>& families, SetOf&& set_of) {
+        std::vector<WideSet> sets;
+        for (const Hopeful& family : families)
+            if (const auto set = set_of(family); set && (sets.empty() || sets.back() != *set)) sets.push_back(*set);
+        std::sort(sets.begin(), sets.end());
+        sets.erase(std::unique(sets.begin(), sets.end()), sets.end());
+        std::vector<double> scores;
+        if (!scorer_.score(formula, sets, limits_, scores)) return false;
+        for (Hopeful& family : families)
+            if (const auto set = set_of(family))
+                family.score += sign * scores[std::lower_bound(sets.begin(), sets.end(), *set) - sets.begin()];
+        return true;
+    }
+
+    // Scores these families and keeps those that no kept one beats. As what beats a family that is left out beats all
+    // that family beats, kept ones are enough to compare with.
+    bool add_kept(std::vector<Hopeful> hopeful) {
+        const double layers = 4.0 * n_below() * static_cast<double>(last_.empty() ? 0 : last_[0].size());
+        const double beside = 3.0 * sizeof(Hopeful) * static_cast<double>(hopeful.size());  // themselves, sets, those kept
+        if (!is_allowed(layers + beside) || !score(hopeful)) return false;
+        for (const Hopeful& family : hopeful)
+            if (is_kept(family)) kept_[family.x].push_back(family);
+        parallel_for(kept_.size(), limits_, [&](std::size_t x, int) {
+            std::sort(kept_[x].begin(), kept_[x].end(),
+                      [](const Hopeful& a, const Hopeful& b) { return a.parents < b.parents; });
+            better_[x] = SubsetScores<WideSet>(kept_[x]);
+        });
+        return !limits_.stop.load();
     }
 
     bool is_kept(const Hopeful& family) const {
-        for (const Hopeful& other : kept_[family.x]) {
-            const bool beats = question_.epsilon < 0 ? other.score >= family.score
-                                                     : other.score > family.score + question_.epsilon;
-            if (!beats) return true;
-            if (is_subset(other.parents, family.parents)) return false;
-        }
-        return true;
+        const double most = question_.epsilon < 0 ? std::nextafter(family.score, -infinite)
+                                                  : family.score + question_.epsilon;
+        return !better_[family.x].has_better(family.parents, most);
     }
 
     void sort_out() {
         std::vector<Hopeful> all;
         for (int x = 0; x < n_; ++x)
-            for (const Hopeful& family : kept_[x]) {
-                Hopeful& renamed = all.emplace_back(order_[x], WideSet{0}, family.score);
-                for (WideSet rest = family.parents; rest != 0; rest &= rest - 1)
-                    renamed.parents |= only<WideSet>(order_[first_of(rest)]);
-            }
+            for (const Hopeful& family : kept_[x])
+                all.push_back({scorer_.variable(x), scorer_.variables_of(family.parents), family.score});
         list_families(n_, std::move(all), result_);
     }
 
     const PruningQuestion& question_;
     Limits& limits_;
     int n_;
-    std::vector<int> order_;
-    CountingRows rows_;
-    ScoreGrid grid_;
+    SetScorer scorer_;
+    const CountingRows& rows_;
+    const ScoreGrid& grid_;
     Ranks ranks_;
-    std::vector<std::vector<Hopeful>> kept_;  // by place of the child, best first
+    std::vector<std::vector<Hopeful>> kept_;     // by place of the child, then by parents
+    std::vector<SubsetScores<WideSet>> better_;  // of those kept
     std::vector<WideSet> must_;               // by place: parents in any case
     WideSet in_some_must_ = 0;
     std::vector<std::int32_t> alone_;  // by place: what a family must reach, in units: the smallest one, less epsilon
     std::vector<CellCaps> caps_;
     double most_as_child_ = infinite;
     double most_in_child_ = infinite;
-    int least_arity_ = 1 << 16;
     std::vector<double> least_cells_;  // of sets by size
-    int most_arity_ = 1;
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
     double epsilon_ = 0.0;
@@ -553,9 +558,13 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
                             Limits& limits) {
-    return LayeredScorer(table, question, must, limits).run();
+    return LayeredScorer<Set>(table, question, must, limits).run();
 }
+
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<WideSet>&, Limits&);
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<VastSet>&, Limits&);
 
 }  // namespace topdag

@@ -10,9 +10,8 @@
 #include "base/parallel.h"
 #include "base/set_index.h"
 #include "base/simd.h"
-#include "counting/sparse_counts.h"
 #include "scoring/bdeu_bounds.h"
-#include "scoring/score_grid.h"
+#include "scoring/set_scorer.h"
 
 namespace topdag {
 
@@ -24,49 +23,6 @@ constexpr std::size_t sets_ahead = 4;  // looked up before they are needed
 constexpr double dense_share = 0.4;    // of the families of some size
 constexpr double least_dense = 2e6;    // families of the next size
 constexpr double most_counted = 2e9;   // sets of the largest size
-
-// Scores of listed sets, on one grid.
-class SetScorer {
-public:
-    SetScorer(const Table& table, const PruningQuestion& question)
-        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows) {}
-
-    const CountingRows& rows() const { return rows_; }
-    int variable(int place) const { return order_[place]; }
-    int grid() const { return grid_.exponent(); }
-    double step() const { return grid_.step(); }
-
-    template <class Set>
-    double cells(Set set) const {
-        double cells = 1.0;
-        for (; set != 0; set &= set - 1) cells *= rows_.arity(first_of(set));
-        return cells;
-    }
-
-    // Sets ascending; false when a limit stopped it.
-    template <class Set>
-    bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<double>& scores) {
-        const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
-        if (!sum_over_listed(rows_, function, sets, limits, sums_)) return false;
-        scores.resize(sets.size());
-        for (std::size_t i = 0; i < sets.size(); ++i)
-            scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
-        return true;
-    }
-
-    VarSet variables_of(VarSet places_set) const {
-        VarSet variables = 0;
-        for (; places_set != 0; places_set &= places_set - 1) variables |= only(order_[first_of(places_set)]);
-        return variables;
-    }
-
-private:
-    std::vector<int> order_;
-    CountingRows rows_;
-    ScoreGrid grid_;
-    Penalties penalties_;
-    std::vector<std::int64_t> sums_;
-};
 
 // Parent sets of one size that are open for some variable.
 struct Level {
@@ -180,9 +136,9 @@ public:
     Walker(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits)
         : question_(question), stop_when_dense_(stop_when_dense), limits_(limits), scorer_(table, question),
           n_(table.n_variables()) {
-        result_.grid = scorer_.grid();
+        result_.grid = scorer_.grid().exponent();
         weight_ = question.joint.penalty == Penalty::per_cell ? question.joint.penalty_weight : 0.0;
-        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.step() : 0.0;
+        slack_ = weight_ > 0 || question.joint.penalty != Penalty::per_cell ? slack_steps * scorer_.grid().step() : 0.0;
         epsilon_ = std::max(0.0, question.epsilon);
         if (is_bdeu() && may_use(CutRule::atoms)) {
             atoms_ = std::make_unique<Atoms>(scorer_.rows());
@@ -230,16 +186,14 @@ private:
     // More parents than this cannot pay for their penalty, whatever they explain.
     int most_parents() const {
         if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
-        double most_cells = 1.0;
-        int least_arity = 1 << 16;
-        for (const Kept& family : kept_) {
-            if (family.parents != 0) continue;
-            const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
-            if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
-            least_arity = std::min(least_arity, arity(family.x));
-        }
-        if (least_arity < 2) return std::min(n_, question_.max_parents);
-        return std::min(static_cast<int>(std::log(most_cells) / std::log(least_arity)), question_.max_parents);
+        const double most_cells = *std::max_element(most_cells_.begin(), most_cells_.end());
+        std::vector<int> arities;
+        for (int x = 0; x < n_; ++x) arities.push_back(arity(x));
+        std::sort(arities.begin(), arities.end());
+        int most = 0;
+        for (double cells = 1.0; most < std::min(n_, question_.max_parents); ++most)
+            if ((cells *= arities[most]) > most_cells) break;
+        return most;
     }
 
     Level& last() { return levels_.back(); }
@@ -249,21 +203,10 @@ private:
     VarSet everyone() const { return n_ == 64 ? ~VarSet{0} : only(n_) - 1; }
     int below_of(int x) const { return question_.below.empty() ? 0 : question_.below_of[scorer_.variable(x)]; }
 
-    // The log likelihood of each variable given all others: none is larger.
+    // Of each variable, where the penalty rule needs it.
     bool find_most_likely() {
         most_likely_.assign(n_, 0.0);
-        if (question_.joint.penalty != Penalty::per_cell) return true;
-        std::vector<VarSet> sets{everyone()};
-        for (int x = 0; x < n_; ++x) sets.push_back(everyone() & ~only(x));
-        std::sort(sets.begin(), sets.end());
-        std::vector<double> scores;
-        const SetFormula likelihood{CellKind::n_log_n, 0.0, false, Penalty::none, 0.0};
-        if (!scorer_.score(likelihood, sets, limits_, scores)) return false;
-        for (int x = 0; x < n_; ++x) {
-            const auto without = std::lower_bound(sets.begin(), sets.end(), everyone() & ~only(x)) - sets.begin();
-            most_likely_[x] = std::min(0.0, scores.back() - scores[without]);
-        }
-        return true;
+        return question_.joint.penalty != Penalty::per_cell || scorer_.most_likely<VarSet>(limits_, most_likely_);
     }
 
     // The families without parents.
@@ -277,14 +220,27 @@ private:
         batch.below.assign(n_, not_known);
         std::vector<Batch> batches;
         batches.push_back(std::move(batch));
-        if (!find_own_values(batches)) return false;
-        return score_all(batches, 0);
+        if (!find_own_values(batches) || !score_all(batches, 0)) return false;
+        find_most_cells();
+        return true;
+    }
+
+    // With how many cells of parents a variable may still be better than alone.
+    void find_most_cells() {
+        most_cells_.assign(n_, std::numeric_limits<double>::infinity());
+        if (weight_ <= 0 || question_.k > 0 || !may_use(CutRule::penalty)) return;
+        for (const Kept& family : kept_) {
+            const double explained = most_likely_[family.x] - family.score + epsilon_ + 2 * slack_;
+            if (arity(family.x) > 1) most_cells_[family.x] = explained / (weight_ * (arity(family.x) - 1));
+        }
     }
 
     bool grow(int size) {
         std::vector<Batch> batches = find_candidates(size);
+        if (!is_allowed(batches)) return false;
+        filled(batches, [&](std::size_t b) { cut_by_penalty(batches[b], size); });
         if (!is_allowed(batches) || !find_own_values(batches)) return false;
-        filled(batches, [&](std::size_t b) { cut(batches[b], size); });
+        filled(batches, [&](std::size_t b) { cut_by_entropy(batches[b], size); });
         return is_allowed(batches) && score_all(batches, size);
     }
 
@@ -327,6 +283,7 @@ private:
                 groups[n_groups] = &before.groups[found];
                 members &= groups[n_groups++]->members;
             }
+        const double cells = scorer_.cells(set);
         for (; members != 0; members &= members - 1) {
             const VarSet added = members & -members;
             VarSet candidates = before.open[at] & ~(set | added);
@@ -335,12 +292,23 @@ private:
                 subsets[g] = groups[g]->start + std::popcount(groups[g]->members & (added - 1));
                 candidates &= before.open[subsets[g]];
             }
+            const VarSet costly = costly_for(candidates, cells * arity(first_of(added)));
+            batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(costly);
+            candidates &= ~costly;
             if (candidates == 0) continue;
             batch.sets.push_back(set | added);
             batch.candidates.push_back(candidates);
             batch.subsets.push_back(static_cast<std::uint32_t>(at));  // without what was added, its lowest member
             batch.subsets.insert(batch.subsets.end(), subsets, subsets + n_groups);
         }
+    }
+
+    // Those of these variables whom parents with so many cells cost more than they can gain over having none.
+    VarSet costly_for(VarSet variables, double cells) const {
+        VarSet costly = 0;
+        for (VarSet rest = variables; rest != 0; rest &= rest - 1)
+            if (cells > most_cells_[first_of(rest)]) costly |= rest & -rest;
+        return costly;
     }
 
     // ---- The scores of the parent sets themselves
@@ -381,32 +349,52 @@ private:
 
     // ---- Cutting before counting
 
-    // Leaves the candidates that no rule cuts, with the best that their subsets score.
-    void cut(Batch& batch, int size) {
+    // Leaves the candidates that the penalty does not cut, with the best that their subsets score, and the sets that have
+    // some.
+    void cut_by_penalty(Batch& batch, int size) {
+        std::size_t n_left = 0;
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
             const std::uint32_t* subsets = &batch.subsets[i * size];
             const double cells = scorer_.cells(batch.sets[i]);
-            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, subsets, cells) : 0.0;
-            VarSet hopeful = batch.candidates[i];
-            for (VarSet rest = hopeful; rest != 0 && needless > 0.0; rest &= rest - 1)
-                if ((arity(first_of(rest)) - 1) * needless > 1.0) hopeful &= ~(rest & -rest);
-            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~hopeful);
             double best[64];
-            best_of_subsets(last(), subsets, size, hopeful, best);
+            best_of_subsets(last(), subsets, size, batch.candidates[i], best);
             VarSet left = 0;
             const double* below = best;
-            for (VarSet rest = hopeful; rest != 0; rest &= rest - 1, ++below) {
+            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++below) {
                 const int x = first_of(rest);
-                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) {
-                    ++batch.n_cut[static_cast<int>(CutRule::penalty)];
-                    continue;
-                }
+                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) continue;
                 left |= only(x);
                 batch.below.push_back(*below);
-                batch.wanted.push_back(batch.sets[i] | only(x));
             }
+            batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(batch.candidates[i] & ~left);
+            if (left == 0) continue;
+            batch.sets[n_left] = batch.sets[i];
+            batch.candidates[n_left] = left;
+            std::copy(subsets, subsets + size, &batch.subsets[n_left++ * size]);
+        }
+        batch.sets.resize(n_left);
+        batch.candidates.resize(n_left);
+        batch.subsets.resize(n_left * size);
+    }
+
+    // Leaves the candidates none of whose parents costs more than it can explain, and lists the sets to count for them.
+    void cut_by_entropy(Batch& batch, int size) {
+        std::size_t n_left = 0, next = 0;
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, &batch.subsets[i * size]) : 0.0;
+            VarSet left = batch.candidates[i];
+            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++next) {
+                if ((arity(first_of(rest)) - 1) * needless > 1.0) {
+                    left &= ~(rest & -rest);
+                    continue;
+                }
+                batch.below[n_left++] = batch.below[next];
+                batch.wanted.push_back(batch.sets[i] | (rest & -rest));
+            }
+            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~left);
             batch.candidates[i] = left;
         }
+        batch.below.resize(n_left);
     }
 
     // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
@@ -415,9 +403,10 @@ private:
     // How often over the parent that explains least costs more than it can explain, for a child of two states: for
     // every superset of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
     // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that.
-    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets, double cells) const {
+    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets) const {
         if (weight_ <= 0 || question_.k > 0) return 0.0;
         double most = 0.0;
+        const double cells = scorer_.cells(batch.sets[i]);
         const Level& before = levels_.back();
         const double own = batch.value[i] + weight_ * cells;
         int g = 0;
@@ -461,7 +450,7 @@ private:
         const double counting_bytes = 24.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size());
         if (!is_allowed(batches, counting_bytes)) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
-        if (uses_cells() && !count_occurring(scorer_.rows(), wanted, limits_, occurring_)) return false;
+        if (uses_cells() && !scorer_.sum(count_of_cells, wanted, limits_, occurring_)) return false;
         joint_index_ = SetIndex(wanted);
         std::vector<std::size_t> first(batches.size() + 1, 0);
         for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();
@@ -584,6 +573,7 @@ private:
     double slack_;
     double epsilon_;
     std::vector<double> most_likely_;
+    std::vector<double> most_cells_;
     std::vector<Level> levels_;  // only the last, unless better subsets are counted
     std::vector<double> joint_;  // of the sets counted last
     std::vector<std::int64_t> occurring_;
@@ -621,7 +611,7 @@ std::vector<double> grid_scores(const Table& table, const PruningQuestion& quest
     scorer.score(formula, listed, limits, found);
     std::vector<double> scores(sets.size());
     for (std::size_t i = 0; i < sorted.size(); ++i) scores[sorted[i].second] = found[i];
-    *grid = scorer.grid();
+    *grid = scorer.grid().exponent();
     return scores;
 }
 
@@ -629,5 +619,7 @@ template std::vector<double> grid_scores(const Table&, const PruningQuestion&, c
                                          const std::vector<VarSet>&, int*);
 template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
                                          const std::vector<WideSet>&, int*);
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<VastSet>&, int*);
 
 }  // namespace topdag

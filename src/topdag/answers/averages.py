@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats, Masks
+from topdag._util.options import option
 from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
@@ -134,17 +135,38 @@ def edge_matrix(averaged: ToAverage, *, weights: str = "networks") -> Floats:
     return np.minimum(everywhere, 1.0)
 
 
-def path_matrix(averaged: BestList[Any]) -> Floats:
-    """How probable each path is, by a list: at [i, j] that ``names[i]`` is an ancestor of ``names[j]``."""
-    shares = _shares(averaged, "networks")
+def path_matrix(averaged: BestList[Any] | HeldAsMasks) -> Floats:
+    """How probable each path is, by a list or by networks drawn: at [i, j] that ``names[i]`` is an ancestor of
+    ``names[j]``."""
     found = np.zeros((len(averaged.names),) * 2)
-    for weights, masks in _weighted_members(averaged, shares):
-        columns = _all_columns(averaged, masks)
+    for weights, columns in _weighted_columns(averaged):
         close_under_paths(columns)
         for child, ancestors in enumerate(columns):
             for ancestor in range(len(columns)):
                 found[ancestor, child] += weights[(ancestors >> ancestor & 1) == 1].sum()
     return np.minimum(found, 1.0)
+
+
+def parent_set_shares(averaged: BestList[Any] | HeldAsMasks) -> list[dict[int, float]]:
+    """Of each variable the parent sets that occur, as bits over all variables, with their share of the weight."""
+    found: list[dict[int, float]] = [{} for _ in averaged.names]
+    for weights, columns in _weighted_columns(averaged):
+        for shares, column in zip(found, columns, strict=True):
+            masks, which = np.unique(column, return_inverse=True)
+            for mask, weight in zip(masks.tolist(), np.bincount(which.ravel(), weights).tolist(), strict=True):
+                shares[mask] = shares.get(mask, 0.0) + weight
+    return found
+
+
+def _weighted_columns(averaged: BestList[Any] | HeldAsMasks) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
+    """Networks, many at a time: the share of each, and per variable its parents in each, as bits over all variables.
+    Those drawn count alike."""
+    if isinstance(averaged, BestList):
+        for weights, masks in _weighted_members(averaged, _shares(averaged, "networks")):
+            yield weights, _all_columns(averaged, masks)
+    else:
+        n_drawn = len(averaged.parents)
+        yield np.full(n_drawn, 1 / max(1, n_drawn)), _all_columns(averaged, averaged.parents)
 
 
 def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, Masks]]:
@@ -229,12 +251,12 @@ def _shares(averaged: BestList[Any], weights: str) -> Floats:
 
 def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
     if weights not in ("networks", "classes"):
-        raise ScoreError(f'weights= is "networks" or "classes", not {weights!r}.')
+        raise ScoreError(f'{option("weights")} is "networks" or "classes", not {weights!r}.')
     if not len(averaged):
         raise ScoreError("The list is empty: there is nothing to average over.")
     if not isinstance(averaged, ClassList):
         if weights == "classes":
-            raise ScoreError('weights="classes" is for lists of classes; this is a list of networks.')
+            raise ScoreError(f"{option('weights', 'classes')} is for lists of classes; this is a list of networks.")
         return averaged.scores
     if weights == "classes":
         return averaged.scores
@@ -318,7 +340,7 @@ def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
 
 def _require_networks_alike(weights: str) -> None:
     if weights != "networks":
-        raise ScoreError(f"weights={weights!r} is for lists of classes; networks drawn at random count alike.")
+        raise ScoreError(f"{option('weights', weights)} is for lists of classes; networks drawn at random count alike.")
 
 
 def _require_no_evidence(evidence: float | None) -> None:

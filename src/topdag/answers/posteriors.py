@@ -54,7 +54,7 @@ def file_header(what: str, names: tuple[str, ...], averaged: Averaged) -> dict[s
 
 @dataclass(frozen=True, eq=False)
 class Consensus:
-    """The edges that are more probable than ``threshold``, most probable first.
+    """The edges that are more probable, or more frequent, than ``threshold``, the first of them first.
 
     ``network`` is the network of just these edges, or None when they make a circle: for thresholds from a half on that
     is rare, below it is common.
@@ -64,6 +64,7 @@ class Consensus:
     threshold: float
     edges: tuple[tuple[str, str], ...]
     network: Network | None
+    more: str = "more probable"
 
     @property
     def is_acyclic(self) -> bool:
@@ -72,7 +73,7 @@ class Consensus:
     def __str__(self) -> str:
         said = "no circle" if self.is_acyclic else "with a circle, so this is no network"
         lines = [f"{parent} -> {child}" for parent, child in self.edges] or ["no edges"]
-        return "\n".join([*lines, f"{len(self.edges)} edges more probable than {self.threshold:g}, {said}"])
+        return "\n".join([*lines, f"{len(self.edges)} edges {self.more} than {self.threshold:g}, {said}"])
 
 
 class FromSums:
@@ -104,18 +105,27 @@ class FromSums:
         return self.averaged.notes
 
 
-@dataclass(frozen=True, eq=False)
-class PairPosteriors(FromSums):
-    """A probability for each pair of variables: ``matrix[i, j]`` is that of ``names[i]`` to ``names[j]``; also
-    ``posteriors["a", "b"]``. The diagonal is zero."""
+class PairMatrix:
+    """A number from 0 to 1 for each pair of variables, and how it is shown: ``matrix[i, j]`` is that of ``names[i]`` to
+    ``names[j]``; also ``found["a", "b"]``. The diagonal is zero."""
 
     WHAT: ClassVar[str] = "pair"
     FIRST: ClassVar[str] = "from"
     SECOND: ClassVar[str] = "to"
+    NUMBER: ClassVar[str] = "probability"
+    NUMBERS: ClassVar[str] = "probabilities"
 
     names: tuple[str, ...]
     matrix: Floats
-    averaged: Averaged
+
+    @property
+    def said(self) -> str:
+        """Under what, or of what, the numbers are."""
+        raise NotImplementedError
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        raise NotImplementedError
 
     def __getitem__(self, pair: tuple[str, str]) -> float:
         if not isinstance(pair, tuple) or len(pair) != 2:
@@ -135,11 +145,11 @@ class PairPosteriors(FromSums):
     def to_dicts(self) -> Iterator[dict[str, Any]]:
         """One row per pair of different variables, most probable first."""
         everything = self.above(-1.0)
-        return ({self.FIRST: a, self.SECOND: b, "probability": p} for a, b, p in everything)
+        return ({self.FIRST: a, self.SECOND: b, self.NUMBER: p} for a, b, p in everything)
 
     def to_frame(self) -> Any:
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
-        return frame_of_rows(self.to_dicts(), (self.FIRST, self.SECOND, "probability"))
+        return frame_of_rows(self.to_dicts(), (self.FIRST, self.SECOND, self.NUMBER))
 
     def heatmap(self, *, numbers: bool | None = None, axes: Any = None) -> Any:
         """Draws the matrix with matplotlib and returns the axes; ``numbers``: written in, by default where they fit."""
@@ -155,7 +165,7 @@ class PairPosteriors(FromSums):
 
     @property
     def _labels(self) -> tuple[str, str, str]:
-        return f"Probability of each {self.WHAT}, {self.prior}", self.FIRST, self.SECOND
+        return f"{self.NUMBER.capitalize()} of each {self.WHAT}, {self.said}", self.FIRST, self.SECOND
 
     def matrix_frame(self) -> Any:
         """The matrix as a frame with named columns, and the rows named in the first, which no variable is called."""
@@ -165,38 +175,60 @@ class PairPosteriors(FromSums):
         rows = {first: list(self.names)}
         return frame_of(rows | {name: self.matrix[:, j].tolist() for j, name in enumerate(self.names)})
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON: what ``write_posteriors`` writes."""
-        return file_header(self.WHAT + "s", self.names, self.averaged) | {self.WHAT + "s": self.matrix.tolist()}
-
     def __str__(self) -> str:
         pairs = self.above()
         width = max((len(f"{a} -> {b}") for a, b, _ in pairs[:ROWS_SHOWN]), default=0)
-        lines = [f"{f'{a} -> {b}':<{width}}  {p:.6f}" for a, b, p in pairs[:ROWS_SHOWN]]
+        lines = [f"{f'{a} -> {b}':<{width}}  {self.shown(a, b, p)}" for a, b, p in pairs[:ROWS_SHOWN]]
         more = [f"... and {len(pairs) - ROWS_SHOWN} more"] if len(pairs) > ROWS_SHOWN else []
-        return "\n".join([*lines, *more, f"{self.WHAT} probabilities, {self.prior}", *self.notes])
+        return "\n".join([*lines, *more, f"{self.WHAT} {self.NUMBERS}, {self.said}", *self.notes])
+
+    def shown(self, first: str, second: str, number: float) -> str:
+        """A number of the matrix in a line of text."""
+        return f"{number:.6f}"
 
     def __repr__(self) -> str:
         likely = int((self.matrix > 0.5).sum())
-        return f"<{self.WHAT} probabilities of {len(self.names)} variables, {likely} above a half, {self.prior}>"
+        return f"<{self.WHAT} {self.NUMBERS} of {len(self.names)} variables, {likely} above a half, {self.said}>"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class EdgePosteriors(PairPosteriors):
-    """``matrix[i, j]``: the probability of the edge names[i] -> names[j], given the data."""
+class EdgeMatrix(PairMatrix):
+    """``matrix[i, j]``: of the edge names[i] -> names[j]."""
 
     WHAT, FIRST, SECOND = "edge", "parent", "child"
+    MORE: ClassVar[str] = "more probable"
 
     def consensus(self, threshold: float = 0.5) -> Consensus:
-        """The edges more probable than ``threshold``; for a half the median-probability network, if it is one."""
+        """The edges above ``threshold``; for a half the median-probability network, if it is one."""
         if not isinstance(threshold, Real) or not 0 <= threshold <= 1:
-            raise ScoreError(f"The threshold is a probability from 0 to 1, not {threshold!r}.")
+            raise ScoreError(f"The threshold is a {self.NUMBER} from 0 to 1, not {threshold!r}.")
         edges = tuple((a, b) for a, b, _ in self.above(float(threshold)))
         try:
             network = Network.from_edges(self.names, edges)
         except NetworkError:  # a circle
             network = None
-        return Consensus(self.names, float(threshold), edges, network)
+        return Consensus(self.names, float(threshold), edges, network, self.MORE)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PairPosteriors(FromSums, PairMatrix):
+    """A probability for each pair of variables."""
+
+    names: tuple[str, ...]
+    matrix: Floats
+    averaged: Averaged
+
+    @property
+    def said(self) -> str:
+        return self.prior
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON: what ``write_posteriors`` writes."""
+        return file_header(self.WHAT + "s", self.names, self.averaged) | {self.WHAT + "s": self.matrix.tolist()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EdgePosteriors(EdgeMatrix, PairPosteriors):
+    """``matrix[i, j]``: the probability of the edge names[i] -> names[j], given the data."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

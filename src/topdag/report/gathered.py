@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topdag._util.arrays import Floats
+from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList, ClassList
 from topdag.answers.results import Answer, Stats
 from topdag.data.table import Table
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
+from topdag.questions.request import lists_classes
 from topdag.scoring.kinds.discrete import ScoreKind
 
 
@@ -23,11 +25,18 @@ class Missing:
 
 @dataclass(frozen=True)
 class AveragedMatrix:
-    """Of edges or paths. ``said``: over what they are averages; ``exact``: over all networks."""
+    """Of edges or paths. ``said``: over what they are averages; ``exact``: over all networks; ``warning``: what to keep
+    in mind where they are not; ``number``: what the matrix holds."""
 
     matrix: Floats
     said: str
     exact: bool
+    warning: str = ""
+    number: str = "probability"
+
+    @property
+    def numbers(self) -> str:
+        return f"{self.number[:-1]}ies"
 
 
 @dataclass
@@ -44,6 +53,7 @@ class Gathered:
     listed: BestList[Any] | Missing = field(default_factory=lambda: Missing("it was not asked for"))
     edges: AveragedMatrix | Missing = field(default_factory=lambda: Missing("they were not asked for"))
     paths: AveragedMatrix | Missing = field(default_factory=lambda: Missing("they were not asked for"))
+    effects: CausalEffects | Missing = field(default_factory=lambda: Missing("they were not asked for"))
     log_evidence: float | None = None
     sums: Stats | None = None
     is_interrupted: bool = False
@@ -63,8 +73,3 @@ class Gathered:
         if not isinstance(self.listed, Missing):
             return "class" if isinstance(self.listed, ClassList) else "network"
         return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
-
-
-def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
-    """Whether all networks of a class count and weigh the same, so that a class can stand for them."""
-    return prior is None and kind is not None and kind.score_equivalent and not constraints

@@ -7,23 +7,29 @@ from dataclasses import replace
 from typing import Any
 
 from topdag._util.memory import available_memory
+from topdag._util.options import option
 from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
+from topdag.answers.bootstrap import BootstrapFrequencies
+from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList, ClassList, NetworkList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Status
 from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
-from topdag.questions.decide import require_summable
+from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
+from topdag.questions.effects import Wanted as WantedEffects
+from topdag.questions.effects import effects_of_list, effects_of_sums
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Request, Trail, scores_of
-from topdag.questions.sums import network_posteriors
-from topdag.report.gathered import AveragedMatrix, Gathered, Missing, lists_classes
+from topdag.questions.plan import bytes_for_all_sets
+from topdag.questions.request import Request, Trail, lists_classes
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
+from topdag.search.engines import SEARCH_LIMIT, most_that_fit
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 """Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:
@@ -32,6 +38,16 @@ SHARE_OF_TIME = 0.5
 """Of what is left of the time, for each question but the last that such a table allows."""
 DEFAULT_BUDGET = 60.0
 """Seconds for the list and the probabilities together, where no limit is given."""
+EFFECTS = WantedEffects(draws=400)
+SHARE_FOR_DRAWS = 1 / 3
+"""Of what is left of the time for a bootstrap, where nobody said how long a report may take."""
+FEWEST_DRAWS = 20
+"""Of a bootstrap; fewer say less than the list."""
+OF_LISTS = "They look surer than they are: networks outside the list do not count. A longer list (-k) helps."
+OF_DRAWS = (
+    "They say how far edges hang on just these rows, and are no probabilities given the data; rows drawn twice lean "
+    "towards more edges."
+)
 WAS_INTERRUPTED = "it was interrupted"
 
 
@@ -50,9 +66,11 @@ def gather(
         found.best = gathering.ask(gathering.best, SHARE_OF_TIME if gathering.n_variables <= SEARCH_LIMIT else 1.0)
     gathering.limit_rest(budget)
     if isinstance(found.listed, Missing):
-        found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.tries_sums else 1.0)
+        found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.is_last_but_one else 1.0)
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
+    if isinstance(found.effects, Missing):
+        found.effects = gathering.ask(gathering.effects, 1.0)
     found.is_interrupted = run.stopped_by is not None
     return found
 
@@ -69,6 +87,7 @@ class _Gathering:
         self.request, self.k, self.run, self.found = request, k, run, found
         self.clock, self.memory_limit = run, run.memory_limit
         self.is_default = False
+        self.summed: tuple[Scores, NetworkPosteriors] | None = None
 
     def limit_rest(self, budget: float | None) -> None:
         """From now on the budget counts, and half of the memory that is free where no limit was given."""
@@ -77,21 +96,28 @@ class _Gathering:
         own = DEFAULT_BUDGET if self.is_default else budget
         if own is not None and (left is None or own < left):
             self.clock = Run(time_limit=own)
-            self.found.more_time = f"budget= gives the list and the probabilities more than {own:g} seconds"
+            self.found.more_time = f"{option('budget')} gives the list and the probabilities more than {own:g} seconds"
         if self.memory_limit is None:
             self.memory_limit = available_memory() // 2
-            self.found.more_memory = "without memory_limit= a report takes at most half of the free memory for this"
+            limit = option("memory_limit")
+            self.found.more_memory = f"without {limit} a report takes at most half of the free memory for this"
 
     @property
     def most_to_sum(self) -> int:
         """Variables up to which sums over all networks are tried."""
         if not self.is_default:
-            return LATTICE_LIMIT
+            memory = available_memory() if self.memory_limit is None else self.memory_limit
+            return most_that_fit(lambda n: bytes_for_all_sets(n, "edges", self.run.threads), memory)
         return MOST_TO_SUM_ORDERS if isinstance(self.request.prior, OrderModular) else MOST_TO_SUM
 
     @property
     def tries_sums(self) -> bool:
         return self.n_variables <= self.most_to_sum
+
+    @property
+    def is_last_but_one(self) -> bool:
+        """Whether something is asked after the list."""
+        return self.tries_sums or self.can_be_drawn
 
     @property
     def n_variables(self) -> int:
@@ -119,8 +145,7 @@ class _Gathering:
                 _joined("the time limit came first, and exact sums have no partial answer", self.found.more_time)
             )
         except TooLarge as error:
-            is_of_memory = "allowed by memory_limit" in str(error)
-            return Missing(_joined(_as_reason(error), self.found.more_memory if is_of_memory else ""))
+            return Missing(_joined(_as_reason(error), self.found.more_memory if error.by_limit else ""))
         except (ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
         except BaseException as error:
@@ -150,40 +175,53 @@ class _Gathering:
         found = self.ask(self._sums, 1.0)
         if isinstance(found, Missing) and not self.run.stopped_by and isinstance(self.request.prior, OrderModular):
             found = self.ask(lambda run: self._sums(run, paths=False), 1.0)
-        if isinstance(found, Missing):
-            average_over_list(self.found, found)
-        else:
+        if not isinstance(found, Missing):
             note_sums(self.found, found)
+            return
+        average_over_list(self.found, found)
+        drawn = self.ask(self._bootstrap, SHARE_FOR_DRAWS if self.is_default else 1.0) if self.can_be_drawn else found
+        if not isinstance(drawn, Missing):
+            self.found.edges = frequencies_of(drawn, found)
+
+    @property
+    def can_be_drawn(self) -> bool:
+        """Whether the best network, which each draw asks for anew, was found and proved."""
+        best = self.found.best
+        return self.request.table is not None and not isinstance(best, Missing) and best.proved
+
+    def _bootstrap(self, run: Run) -> BootstrapFrequencies:
+        found = bootstrap_of(self.request, N_DRAWS, 0, run)
+        if len(found.draws) < FEWEST_DRAWS:
+            raise ScoreError(f"only {len(found.draws)} draws of a bootstrap were done in time")
+        return found
 
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
         n, most = self.n_variables, self.most_to_sum
-        require_summable(n)
-        if self.is_default and paths and isinstance(self.request.prior, OrderModular):
+        if paths and isinstance(self.request.prior, OrderModular):
             most = MOST_ORDER_PATHS
-        if n > most:
+        if self.is_default and n > most:
             raise TooLarge(
-                f"sums over all networks of {n} variables take long; budget= (in seconds) has them tried, or use at "
-                f"most {most} variables"
+                f"sums over all networks of {n} variables take long; {option('budget')} (in seconds) has them "
+                f"tried, or use at most {most} variables"
             )
-        return network_posteriors(
-            self._scores(run),
-            prior=self.request.prior,
-            paths=paths,
-            parent_sets_of=(),
-            time_limit=run.seconds_left,
-            memory_limit=run.memory_limit,
-            threads=run.threads,
-            on_progress=run.on_progress,
-        )
+        wanted = Purpose(paths=paths, parent_sets_of=None if n <= MOST_TO_SUM else ())
+        return asked("The report", run, lambda: self._summed(wanted, run))
 
-    def _scores(self, run: Run) -> Scores:
-        if self.request.scores is not None:
-            return self.request.scores
-        with run.hearing():
-            scores = scores_of(self.request, run)
-        if scores is None:
-            raise run.cut_short("The report", "nothing is known yet")
-        return scores
+    def _summed(self, wanted: Purpose, run: Run) -> NetworkPosteriors:
+        scores = scored_for(self.request, wanted, run)
+        sums = posteriors_of(scores, self.request.prior, wanted, run)
+        self.summed = (scores, sums) if sums.by_parents else None
+        return sums
+
+    def effects(self, run: Run) -> CausalEffects:
+        """From the sums, or over the list where there are none."""
+        listed = self.found.listed
+        if self.summed is not None:
+            scores, sums = self.summed
+            return asked("The report", run, lambda: effects_of_sums(scores, sums, EFFECTS, run))
+        if isinstance(listed, Missing):
+            raise ScoreError("There are neither sums over all networks nor a list to average over")
+        return asked("The report", run, lambda: effects_of_list(listed, EFFECTS, run))
 
 
 def note_sums(found: Gathered, sums: NetworkPosteriors | EdgePosteriors | PathPosteriors) -> None:
@@ -200,6 +238,12 @@ def note_sums(found: Gathered, sums: NetworkPosteriors | EdgePosteriors | PathPo
         found.paths = Missing("under this prior sums of paths take much longer than sums of edges")
 
 
+def frequencies_of(drawn: BootstrapFrequencies, why: Missing) -> AveragedMatrix:
+    """What a bootstrap counted, where all networks cannot be summed."""
+    said = f"shares of {len(drawn.draws):,} tables drawn from the rows whose best network has it, since {why.reason}"
+    return AveragedMatrix(drawn.matrix, said, exact=False, warning=OF_DRAWS, number="frequency")
+
+
 def average_over_list(found: Gathered, why: Missing) -> None:
     """Averages over the list, where all networks cannot be summed."""
     listed = found.listed
@@ -208,9 +252,9 @@ def average_over_list(found: Gathered, why: Missing) -> None:
         return
     several = "classes" if isinstance(listed, ClassList) else "networks"
     said = f"averages over the {len(listed):,} best {several} only, since {why.reason}"
-    found.edges = AveragedMatrix(edge_matrix(listed), said, exact=False)
+    found.edges = AveragedMatrix(edge_matrix(listed), said, exact=False, warning=OF_LISTS)
     try:
-        found.paths = AveragedMatrix(path_matrix(listed), said, exact=False)
+        found.paths = AveragedMatrix(path_matrix(listed), said, exact=False, warning=OF_LISTS)
     except TooLarge as error:
         found.paths = Missing(_as_reason(error))
 

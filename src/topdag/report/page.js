@@ -125,12 +125,12 @@
 
   // The heat map: hover or focus tells what a cell means; arrow keys go from cell to cell.
   for (const table of all("table.heat")) {
-    const key = table.closest(".view").dataset.pairs, thing = table.dataset.thing;
+    const key = table.closest(".view").dataset.pairs, { thing, number } = table.dataset;
     const readout = table.closest(".view").querySelector(".readout");
     const cell = (i, j) => table.querySelector(`td[data-i="${i}"][data-j="${j}"]`);
     const tell = (i, j) => {
       const p = values[key][i][j], back = values[key][j][i];
-      readout.textContent = `${values.names[i]} → ${values.names[j]}: ${thing} has probability ${percent(p)}; the other way ${percent(back)}.`;
+      readout.textContent = `${values.names[i]} → ${values.names[j]}: ${thing} has ${number} ${percent(p)}; the other way ${percent(back)}.`;
     };
     const placeOf = td => [Number(td.dataset.i), Number(td.dataset.j)];
     let current = null;

@@ -43,19 +43,32 @@ def posterior_section(found: Gathered, drawing: Drawing | None) -> Html:
     )
 
 
+OF_NUMBERS = {
+    "probability": "The best network is one of very many. A probability near 1 means that nearly all networks that fit "
+    "the data have the edge; near 0, that hardly any has it.",
+    "frequency": "Other rows might have given another network. A frequency near 1 means that the edge is in the best "
+    "network of nearly all tables drawn from these rows; near 0, that it is in hardly any.",
+}
+
+
 def _intro(found: Gathered, have: dict[str, AveragedMatrix]) -> list[Html]:
     first = next(iter(have.values()))
-    words = [
-        paragraph(
-            "The best network is one of very many. A probability near 1 means that nearly all networks that fit the "
-            "data have the edge; near 0, that hardly any has it. Where the data cannot tell the direction, the "
-            "probability is shared between both."
-        )
-    ]
+    both = f"Where the data cannot tell the direction, the {first.number} is shared between both."
+    words = [paragraph(f"{OF_NUMBERS[first.number]} {both}")]
     if first.exact:
         return [*words, paragraph(f"These are {first.said}; nothing is sampled or left out.", class_="muted")]
-    warning = "They look surer than they are: networks outside the list do not count. A longer list (-k) helps."
-    return [*words, paragraph(tag("strong", "Not exact. "), f"These are {first.said}. {warning}", class_="note")]
+    return [*words, *(_warning(own, keys, len(have)) for keys, own in _alike(have))]
+
+
+def _alike(have: dict[str, AveragedMatrix]) -> list[tuple[list[str], AveragedMatrix]]:
+    """What is said of several, once."""
+    said = {own.said: own for own in have.values()}
+    return [([key for key, own in have.items() if own.said == text], own) for text, own in said.items()]
+
+
+def _warning(own: AveragedMatrix, keys: list[str], n_views: int) -> Html:
+    what = "These" if len(keys) == n_views else f"The {own.numbers} of {keys[0]}"
+    return paragraph(tag("strong", "Not exact. "), f"{what} are {own.said}. {own.warning}", class_="note")
 
 
 def _switch(keys: list[str]) -> Html:
@@ -99,7 +112,7 @@ def _graph(found: Gathered, drawing: Drawing, key: str, own: AveragedMatrix) -> 
     )
     slider = tag(
         "div",
-        tag("label", "Show what has a probability of at least ", tag("output", f"{START}%"), for_=f"slider-{key}"),
+        tag("label", f"Show what has a {own.number} of at least ", tag("output", f"{START}%"), for_=f"slider-{key}"),
         tag(
             "input", type="range", id=f"slider-{key}", class_="slider", min=round(LEAST * 100), max=100, step=1,
             value=START, autocomplete="off", data_for=f"{key}-figure",
@@ -134,11 +147,11 @@ def _heat(found: Gathered, key: str, own: AveragedMatrix) -> Html:
         for i, name in enumerate(found.names)
     ]
     corner = tag("td", tag("span", f"{first} ↓"), tag("br"), tag("span", f"{second} →"), class_="corner")
-    said = f"{name}: the probability of {thing} from the row to the column"
+    said = f"{name}: the {own.number} of {thing} from the row to the column"
     caption = tag("caption", said, class_="sr")
     rows = tag("thead", tag("tr", corner, *head)), tag("tbody", *body)
     size = "numbers" if n <= WITH_NUMBERS else "small" if n <= SMALL_CELLS else "small tiny"
-    table = tag("table", caption, *rows, class_=f"heat {size}", data_thing=thing)
+    table = tag("table", caption, *rows, class_=f"heat {size}", data_thing=thing, data_number=own.number)
     readout = paragraph(
         "Point at a cell, or go there with Tab and the arrow keys.", class_="readout", aria_live="polite"
     )
@@ -158,7 +171,9 @@ def _most_probable(found: Gathered, key: str, own: AveragedMatrix) -> Html:
     """The first pairs as a table, with both directions."""
     matrix = own.matrix
     pairs = drawn_pairs(matrix)[:MOST_ROWS_LISTED]
-    head = tag("tr", *(tag("th", text, scope="col") for text in ("From", "To", "Probability", "The other way")))
+    head = tag(
+        "tr", *(tag("th", text, scope="col") for text in ("From", "To", own.number.capitalize(), "The other way"))
+    )
     body = [
         tag(
             "tr",

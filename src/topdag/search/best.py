@@ -25,7 +25,7 @@ from topdag.search.engines import ON_LISTS, SHARE_OF_MEMORY, Engine, OrderBound
 from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
 from topdag.search.order_search import OrderOutcome, cluster_bound, pattern_bound, search_orders
-from topdag.search.relaxation import Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.search.relaxation import Cluster, Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore, Store
 
 FIRST_SETS = 20_000
@@ -33,9 +33,10 @@ FIRST_SETS = 20_000
 BYTES_PER_SET_OF_ORDERS = 60
 
 
-def begin(store: ListStore, run: Run, starts: Sequence[Sequence[int]] = ()) -> Known:
-    """What is known before the search, with networks to start from."""
+def begin(store: ListStore, run: Run, starts: Sequence[Sequence[int]] = (), clusters: Sequence[Cluster] = ()) -> Known:
+    """What is known before the search, with networks and cuts to start from."""
     known = Known(store, run)
+    known.clusters = list(clusters)
     for start in starts:
         known_from(store, run, known, listed_network(store, start))
     return known
@@ -93,9 +94,11 @@ def _search_parts(known: Known, parts: Sequence[Component], run: Run, engine: En
     store = known.store
     known.climb()
     allowed = [0] * store.n
+    clusters: list[Cluster] = []
     proved = 0.0
     for part in parts:
-        own = begin(part.store(store.lists.names), run)
+        within = [(part.places(members), k) for members, k in known.clusters if part.has(members)]
+        own = begin(part.store(store.lists.names), run, clusters=within)
         own.elsewhere = known.best_score - own.best_score - proved
         finished = search_best(own, run, engine=engine, bound=bound)
         for what, number in own.work.items():
@@ -108,12 +111,14 @@ def _search_parts(known: Known, parts: Sequence[Component], run: Run, engine: En
             known.bound = math.inf
             return True
         proved += own.cost
+        clusters += [(part.columns_of(members), k) for members, k in own.clusters]
         for x, mask in zip(part.variables, own.masks, strict=True):
             allowed[x] = part.allowed_parents(mask)
     whole = listed_network(store, allowed)
     assert whole is not None and whole.cost == proved
     known.offer(whole.cost, list(whole.masks))
     known.raise_bound(whole.cost)
+    known.clusters = clusters
     return True
 
 
@@ -125,12 +130,18 @@ def _search_whole(known: Known, run: Run, engine: Engine, bound: OrderBound) -> 
     root = solve_root(known.store, run, known=known)
     known.method = "relaxation"
     known.counted(rounds=root.rounds, cuts=root.cuts)
+    known.clusters = root.clusters
     known.raise_bound(root.bound)
     if known.is_proved or run.is_over:
         return known.is_proved
     if engine is Engine.ORDERS:
         return _by_orders(known, root, run, None)
-    if engine is Engine.SEARCH and known.store.n <= NARROW and _by_orders(known, root, run, FIRST_SETS):
+    return search_beyond(root, known, run, by_orders=engine is Engine.SEARCH)
+
+
+def search_beyond(root: Relaxation, known: Known, run: Run, *, by_orders: bool = True) -> bool:
+    """As ``search_best``, where the relaxation of all variables does not tell."""
+    if by_orders and known.store.n <= NARROW and _by_orders(known, root, run, FIRST_SETS):
         return True
     return not run.is_over and _by_branching(known, root, run)
 

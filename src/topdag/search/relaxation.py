@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,7 +28,7 @@ from topdag.search.stores import ListStore, common_step
 CLIMBS = 1_000
 FEWEST_CLIMBS = 100
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
-CLIMBING_WORK = 100_000_000  # climbs times families, at most: some seconds, so that a bound comes soon
+CLIMBING_WORK = 100_000_000  # climbs times families or pairs of variables, at most: a bound is to come soon
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 MOST_K = 3
 CUTS_A_ROUND = 200
@@ -37,6 +38,8 @@ PATIENCE_GAIN = 0.01
 FIRST_FAMILIES = 10  # of each variable, which the program begins with
 SECONDS_A_TICK = 0.2
 
+Cluster: TypeAlias = tuple[int, int]
+"""Members, as a mask, and k: at least k of them have fewer than k parents among the members."""
 CLOSE, CLOSE_SHARE = 1e-9, 1e-12  # networks that cost this much less, and this share of the cost, count as equal
 
 
@@ -53,7 +56,8 @@ class Known:
 
     ``incumbent`` is the best network found; None: none yet, and none at all once the bound is infinite. No network
     costs more than ``most``. ``method``: what was at work last; ``work``: counts; ``limit``: what stopped it, if not
-    the run.
+    the run. ``clusters``: cuts (members, k) to begin with, in the end those that gave the bound: where they come from
+    a search on much the same scores, climbing is short too.
     """
 
     most = math.inf
@@ -65,6 +69,7 @@ class Known:
         self.method = "climbing over orders"
         self.work: dict[str, int] = {}
         self.limit: Stop | None = None
+        self.clusters: list[Cluster] = []
         self.candidates = candidates_of(store)
         self.step = common_step(costs_of(store))
         self._run = run
@@ -103,8 +108,10 @@ class Known:
 
     def climb(self, climbs: int | None = None) -> None:
         """From random orders, so many times."""
-        climbs = climbs or (CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS)
-        climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // self.candidates.size))
+        if climbs is None:
+            climbs = CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS
+            climbs = FEWEST_CLIMBS if self.clusters else climbs
+        climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2)))
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
         self.offer(*_core.climb_orders(self.candidates, climbs, SEED, _core.Limits(1, seconds, self._run.tick)))
@@ -222,6 +229,7 @@ class _Root:
 
     def begin(self, first_cuts: Relaxation | None) -> None:
         self.program = Program(self.families, 4.0 * self.known.cost + 1.0)
+        self.program.add_cuts(self.known.clusters, ())
         if first_cuts is not None:
             self.program.add_cuts(first_cuts.clusters, first_cuts.rows)
         # With the families of a network there is a solution without stopgaps.

@@ -133,6 +133,26 @@ def _write_numbers(axes: Any, matrix: Any) -> None:
         axes.text(j, i, f"{matrix[i, j]:.2f}".removeprefix("0"), ha="center", va="center", color=ink, fontsize=7)
 
 
+def plot_intervals(rows: Sequence[tuple[str, float, float, float]], title: str, label: str, axes: Any = None) -> Any:
+    """Draws values with their intervals (a name, the value, from, to), the first on top, and returns the axes."""
+    plt = pyplot()
+    if axes is None:
+        width = 4.6 + INCHES_PER_LETTER * max((len(_tick(name)) for name, *_ in rows), default=1) * 0.6
+        axes = plt.subplots(figsize=(width, 1.2 + 0.28 * len(rows)), layout="constrained")[1]
+    places = range(len(rows))
+    axes.axvline(0.0, color=LINE, linewidth=0.8)
+    axes.hlines(places, [row[2] for row in rows], [row[3] for row in rows], color=LINE, linewidth=1.6)
+    axes.plot([row[1] for row in rows], places, "o", color=ACCENT, markersize=5)
+    axes.set_yticks(places, [_tick(name) for name, *_ in rows])
+    for tick in axes.get_yticklabels():
+        tick.set_parse_math(False)
+    axes.set_ylim(len(rows) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel(label)
+    axes.set_title(title)
+    return axes
+
+
 def score_profile(listed: Any, axes: Any = None) -> Any:
     """How fast the scores of a list of networks or classes fall, and how much of its weight the first ones hold.
 

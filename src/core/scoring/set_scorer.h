@@ -1,0 +1,84 @@
+// set_scorer.h: scores of listed sets of places, on the grid of a question.
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+#include <vector>
+
+#include "base/run_limits.h"
+#include "base/table.h"
+#include "base/var_set.h"
+#include "counting/sparse_counts.h"
+#include "scoring/score_grid.h"
+
+namespace topdag {
+
+class SetScorer {
+public:
+    SetScorer(const Table& table, const PruningQuestion& question)
+        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
+          elsewhere_(question.elsewhere) {}
+
+    const CountingRows& rows() const { return rows_; }
+    const ScoreGrid& grid() const { return grid_; }
+    int variable(int place) const { return order_[place]; }
+
+    template <class Set>
+    double cells(Set set) const {
+        double cells = 1.0;
+        for (; set != 0; set &= set - 1) cells *= rows_.arity(first_of(set));
+        return cells;
+    }
+
+    // Sets ascending; false when a limit stopped it.
+    template <class Set>
+    bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<double>& scores) {
+        const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
+        if (!sum(function, sets, limits, sums_)) return false;
+        scores.resize(sets.size());
+        for (std::size_t i = 0; i < sets.size(); ++i)
+            scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
+        return true;
+    }
+
+    // As sum_over_listed, here or elsewhere.
+    template <class Set>
+    bool sum(const FixedFunction& function, const std::vector<Set>& sets, Limits& limits,
+             std::vector<std::int64_t>& sums) const {
+        if constexpr (std::is_same_v<Set, VarSet>)
+            if (elsewhere_.takes(sets.size(), rows_.n_units())) return elsewhere_.sums(function, sets, limits, sums);
+        return sum_over_listed(rows_, function, sets, limits, sums);
+    }
+
+    // The log likelihood of each place given all others, to the grid: none is larger. False when a limit stopped it.
+    template <class Set>
+    bool most_likely(Limits& limits, std::vector<double>& likelihoods) {
+        const int n = rows_.n_variables();
+        const Set all = all_of<Set>(n);
+        std::vector<Set> sets;
+        for (int x = n - 1; x >= 0; --x) sets.push_back(all & ~only<Set>(x));
+        sets.push_back(all);
+        std::vector<double> scores;
+        if (!score({CellKind::n_log_n, 0.0, false, Penalty::none, 0.0}, sets, limits, scores)) return false;
+        likelihoods.resize(n);
+        for (int x = 0; x < n; ++x) likelihoods[x] = std::min(0.0, scores[n] - scores[n - 1 - x]);
+        return true;
+    }
+
+    template <class Set>
+    Set variables_of(Set places) const {
+        Set variables = 0;
+        for (; places != 0; places &= places - 1) variables |= only<Set>(order_[first_of(places)]);
+        return variables;
+    }
+
+private:
+    std::vector<int> order_;
+    CountingRows rows_;
+    ScoreGrid grid_;
+    Penalties penalties_;
+    const CountedElsewhere& elsewhere_;
+    std::vector<std::int64_t> sums_;
+};
+
+}  // namespace topdag

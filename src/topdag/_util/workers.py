@@ -1,0 +1,247 @@
+"""Work cut into tasks, done here or by any ``concurrent.futures.Executor``: whose business it is where and when.
+
+A crew is opened once, with what all its tasks need, which each worker opens once. A task has a run of its own with what
+is left of the limits. There is no scheduler here, and no second try: engines that have one, as Dask does, keep it;
+elsewhere a worker that is lost is an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import pickle
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from importlib import import_module
+from itertools import islice
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+from topdag._util.options import option
+from topdag._util.run import MOST_THREADS, Run, is_whole, usable_cores
+from topdag.errors import LostWorker
+
+Work = Callable[[Any, Any, Run], Any]
+"""From what all tasks need, a task and its run to a result. Other processes find it by its name."""
+SECONDS_A_LOOK = 0.1
+TASKS_EACH = 4
+MANY_TASKS = 1_000
+"""That may wait where nobody knows how many workers there are."""
+PROCESSES = "processes"
+
+
+class _Over(Exception):
+    """Raised in a task to stop it, since the whole run is over."""
+
+
+class Crew:
+    """What does the tasks. ``work_on`` may be called again and again while it is open."""
+
+    def __init__(self, shared: Any, run: Run) -> None:
+        self._shared, self._run = shared, run
+
+    n_workers = 1
+    """As far as is known."""
+
+    def work_on(self, work: Work, tasks: Sequence[Any], phase: str | None) -> Iterator[tuple[int, Any]]:
+        """The place of each task and its result, as they end; fewer when the run is over first. ``phase``: what who
+        watches is told; None where another thread tells."""
+        run, next_look = self._run, 0.0
+        for place, task in enumerate(tasks):
+            if phase is not None and run.seconds >= next_look:  # short tasks say nothing
+                next_look = run.seconds + SECONDS_A_LOOK
+                run.tick(phase, place, len(tasks))
+            if run.is_over:
+                return
+
+            def tell(_: object, place: int = place) -> None:
+                if run.tick(phase or "", place, len(tasks)):
+                    raise _Over
+
+            own = Run(time_limit=run.seconds_left, memory_limit=run.memory_limit, threads=run.threads, on_progress=tell)
+            try:
+                result = work(self._shared, task, own)
+            except (KeyboardInterrupt, _Over) as error:
+                if isinstance(error, KeyboardInterrupt) and run.stopped_by is None:
+                    raise
+                return
+            if run.is_over:
+                return
+            yield place, result
+
+
+class _Afar(Crew):
+    """By an executor. ``shared``: in a form that each worker opens once."""
+
+    def __init__(self, shared: Any, run: Run, executor: Executor, engine: str, threads: int = 1) -> None:
+        super().__init__(shared, run)
+        self._executor, self._engine, self._threads = executor, engine, threads
+        self.n_workers = usable_cores()
+        self.in_flight = MANY_TASKS
+
+    def has(self, n_workers: int) -> Crew:
+        """So many work, and no more tasks wait than keep them busy: what waits must be taken back in the end."""
+        self.n_workers, self.in_flight = n_workers, TASKS_EACH * n_workers
+        return self
+
+    def work_on(self, work: Work, tasks: Sequence[Any], phase: str | None) -> Iterator[tuple[int, Any]]:
+        run = self._run
+        waiting: dict[Future[Any], int] = {}
+        done, given = 0, enumerate(tasks)
+        try:
+            while done < len(tasks):
+                for place, task in islice(given, self.in_flight - len(waiting)):
+                    limits = _TaskLimits(run.seconds_left, run.memory_limit, self._threads)
+                    waiting[self._given(work, task, limits)] = place
+                if phase is not None:
+                    run.tick(phase, done, len(tasks))
+                if run.is_over:
+                    return
+                for future in wait(waiting, timeout=SECONDS_A_LOOK, return_when=FIRST_COMPLETED).done:
+                    done += 1
+                    yield waiting.pop(future), self._result(future)
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def _given(self, work: Work, task: Any, limits: _TaskLimits) -> Future[Any]:
+        try:
+            return self._executor.submit(_do, work, self._shared, task, limits)
+        except BrokenExecutor as error:
+            raise self._lost(error) from error
+
+    def _result(self, future: Future[Any]) -> Any:
+        try:
+            return future.result()
+        except (BrokenExecutor, CancelledError) as error:
+            raise self._lost(error) from error
+        except Exception as error:
+            if type(error).__module__.partition(".")[0] == "distributed":  # KilledWorker and the like
+                raise self._lost(error) from error
+            raise
+
+    def _lost(self, error: BaseException) -> LostWorker:
+        return LostWorker(
+            f"A worker of {self._engine} was lost with a task, and the task was not tried again "
+            f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out "
+            f"of memory ends so; {option('memory_limit')} has topdag refuse such work before."
+        )
+
+
+class _TaskLimits(NamedTuple):
+    time_limit: float | None
+    memory_limit: int | None
+    threads: int
+
+
+def _do(work: Work, shared: Any, task: Any, limits: _TaskLimits) -> Any:
+    """In a worker."""
+    opened = shared.opened() if isinstance(shared, _Parcel) else shared
+    run = Run(**limits._asdict(), on_progress=_stops_when_told)
+    return work(opened, task, run)
+
+
+# ---- What all tasks need, in a worker
+
+
+class _Parcel:
+    """Goes with every task, packed; a process opens it once."""
+
+    def __init__(self, content: Any) -> None:
+        self._bytes, self._name = pickle.dumps(content), uuid4().hex
+
+    def opened(self) -> Any:
+        if self._name not in _opened:
+            _opened.clear()
+            _opened[self._name] = pickle.loads(self._bytes)
+        return _opened[self._name]
+
+
+class _Held:
+    """In a process of our own pool, which got it when it began."""
+
+    def __reduce__(self) -> Any:
+        return _held, ()
+
+
+_opened: dict[str, Any] = {}
+_own: list[Any] = []  # of a process of our own pool: what all tasks need, and the event that says stop
+
+
+def _held() -> Any:
+    return _own[0]
+
+
+def _begin_worker(shared: Any, stop: Any) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is heard where the question was asked
+    _own[:] = shared, stop
+
+
+def _stops_when_told(_: object) -> None:
+    if _own and _own[1].is_set():
+        raise _Over
+
+
+# ---- Which executor
+
+
+def require_executor(executor: object) -> None:
+    """Raises ValueError where nobody could work."""
+    is_name = executor == PROCESSES or (isinstance(executor, str) and "://" in executor)
+    is_client = hasattr(executor, "scatter") and hasattr(executor, "get_executor")
+    is_known = is_name or is_client or isinstance(executor, Executor) or is_whole(executor, 1, MOST_THREADS)
+    if executor is not None and not is_known:
+        raise ValueError(
+            'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
+            f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
+        )
+
+
+@contextlib.contextmanager
+def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
+    """Who works: None, this process; a number or "processes", so many processes, one for each core; "tcp://..." or a
+    Dask client, a Dask cluster; or any ``concurrent.futures.Executor``."""
+    require_executor(executor)
+    if executor is None:
+        yield Crew(shared, run)
+    elif executor == PROCESSES or is_whole(executor, 1, MOST_THREADS):
+        with _own_processes(shared, run, usable_cores() if executor == PROCESSES else int(executor)) as own:
+            yield own
+    elif isinstance(executor, Executor):
+        yield _Afar(_Parcel(shared), run, executor, type(executor).__name__)
+    elif isinstance(executor, str) and "://" in executor:
+        with _client_of(executor) as client:
+            yield _by_dask(shared, run, client)
+    else:
+        yield _by_dask(shared, run, executor)
+
+
+@contextlib.contextmanager
+def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    context = get_context("spawn")  # a fork would copy locks that threads of this process hold
+    stop = context.Event()
+    pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(shared, stop))
+    try:
+        yield _Afar(_Held(), run, pool, "the process pool", max(1, run.threads // n)).has(n)
+    finally:
+        stop.set()
+        pool.shutdown(cancel_futures=True)
+
+
+def _by_dask(shared: Any, run: Run, client: Any) -> Crew:
+    """The scheduler gives a task to another worker where one is lost; every worker holds what all tasks need."""
+    held = client.scatter(shared, broadcast=True, hash=False)
+    n_workers = max(1, sum(client.nthreads().values()))
+    return _Afar(held, run, client.get_executor(pure=False), "Dask").has(n_workers)
+
+
+def _client_of(address: str) -> Any:
+    try:
+        return import_module("distributed").Client(address, set_as_default=False)
+    except ImportError as error:
+        raise ImportError("A Dask cluster needs the package distributed: pip install 'topdag[cluster]'.") from error
+    except OSError as error:
+        raise LostWorker(f"No Dask scheduler answered at {address}. Is it running, and is this its address?") from error

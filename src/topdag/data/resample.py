@@ -1,0 +1,20 @@
+"""Tables drawn from a table, as the bootstrap draws them: as many rows, each any of the table's, with replacement."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from topdag.data.table import Table, with_rows
+from topdag.errors import TableError
+
+
+def resampled(table: Table, seed: int, draw: int) -> Table:
+    """The table of this draw: the same for the same seed, whatever was drawn before. No row is repeated: distinct rows
+    get other weights, and those that were not drawn go. States stay, drawn or not."""
+    n_rows = table.n_rows
+    chance = np.random.Generator(np.random.PCG64(np.random.SeedSequence((seed, draw))))
+    weights = chance.multinomial(n_rows, table.weights / max(1, n_rows)) if n_rows else table.weights
+    if weights.max(initial=0) > np.iinfo(np.uint32).max:
+        raise TableError("More than 4,294,967,295 equal rows were drawn, which is more than a table holds.")
+    kept = weights > 0
+    return with_rows(table, kept, weights[kept].astype(np.uint32))

@@ -1,0 +1,169 @@
+"""How sure an answer is, by the bootstrap: the same question on tables drawn from the rows of the table.
+
+[Friedman, Goldszmidt & Wyner 1999]. Each draw is answered exactly. What the search on the table itself learned, its
+best network and its cuts, is where the search on each draw begins; draws do not depend on each other, so the answers
+are the same in whatever order and place they are found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Unpack
+
+from topdag._util.brief import brief
+from topdag._util.messages import plural
+from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.workers import crew, require_executor
+from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
+from topdag.answers.results import Answer, limit_text
+from topdag.data.resample import resampled
+from topdag.errors import ScoreError
+from topdag.knowledge.priors import Prior
+from topdag.questions.best import best_network, best_of
+from topdag.questions.request import About, Request, Trail, lists_classes, run_stats
+from topdag.questions.sampling import MOST_SEEDS
+from topdag.scoring.keep import MOST_IN_A_LIST
+from topdag.scoring.kinds.discrete import KindLike
+
+if TYPE_CHECKING:
+    from topdag.search.relaxation import Cluster
+
+N_DRAWS = 200
+Question = Callable[..., Any]
+
+
+@brief
+def bootstrap(
+    source: Any,
+    n: int = N_DRAWS,
+    kind: KindLike = None,
+    *,
+    question: Question = best_network,
+    seed: int = 0,
+    prior: Prior | None = None,
+    executor: Any = None,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+    **about: Unpack[About],
+) -> BootstrapFrequencies:
+    """How often each edge comes back when the question is asked of n tables drawn from the rows, with replacement.
+
+    Each draw is answered exactly. ``question``: best_network, or another whose answer tells of edges, such as
+    edge_posteriors or ``functools.partial(k_best_networks, k=10)``. The same seed gives the same draws, and the same
+    answer, with any ``executor`` and ``threads``; the first k are those of ``n=k``.
+
+    ``executor``: who works on the draws, this process without one; a number of processes, "processes" for one for each
+    core, a Dask client or the address of its scheduler ("tcp://..."), or any ``concurrent.futures.Executor``
+    (docs/guides/clusters.md). When ``time_limit`` comes first, the answer has the draws done by then; Ctrl-C raises
+    Interrupted, which carries them as ``.answer``. Frequencies are no probabilities given the data: see
+    docs/guides/bootstrap.md.
+    """
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+    return bootstrap_of(Request.about(source, kind, about, prior), n, seed, run, question=question, executor=executor)
+
+
+def bootstrap_of(
+    request: Request, n: int, seed: int, run: Run, *, question: Question = best_network, executor: Any = None
+) -> BootstrapFrequencies:
+    """Draws within the run's limits; on Ctrl-C raises Interrupted with the draws done."""
+    _check(request, n, seed, question)
+    require_executor(executor)
+    return run.answer(
+        lambda: _frequencies(request, int(n), int(seed), run, question, executor),
+        lambda found: f"{plural(len(found.draws), 'draw')} of {found.asked_for:,} done",
+    )
+
+
+def _check(request: Request, n: object, seed: object, question: object) -> None:
+    if not is_whole(n, 1, MOST_IN_A_LIST):
+        raise ValueError(f"n must be a whole number from 1 to {MOST_IN_A_LIST:,}, not {n!r}.")
+    if not is_whole(seed, 0, MOST_SEEDS - 1):
+        raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
+    if not callable(question):
+        raise ScoreError(f"question must be a function such as best_network, not {question!r}.")
+    if request.table is None:
+        raise ScoreError("A bootstrap draws rows, and these scores come without their table. Give the table.")
+
+
+@dataclass(frozen=True)
+class _Task:
+    """What all draws need. ``request``: about the table itself, with its best network to begin with."""
+
+    request: Request
+    seed: int
+    question: Question
+    clusters: Sequence[Cluster]
+
+    @property
+    def by_class(self) -> bool:
+        return lists_classes(self.request.kind, self.request.prior, self.request.constraints)
+
+
+def _frequencies(
+    request: Request, n: int, seed: int, run: Run, question: Question, executor: Any
+) -> BootstrapFrequencies:
+    first, task = _begin(request, seed, question, run)
+    found: dict[int, Draw] = {}
+    if not run.is_over:
+        with crew(task, run, executor) as workers:
+            for place, draw in workers.work_on(_drawn, range(n), "drawing"):
+                found[place] = draw
+    # What ends first is not typical: the draws up to the first that is not there are.
+    done = tuple(found[place] for place in range(next((i for i in range(n) if i not in found), n)))
+    if not done:
+        raise run.cut_short("bootstrap", "no draw was done yet. Allow more time, or give max_parents")
+    limit = limit_text(run.limit) if len(done) < n else None
+    stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
+    known = request.scores or request.table
+    assert known is not None
+    name = getattr(getattr(question, "func", question), "__name__", "a question")  # that of a partial stands inside
+    return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, known.notes)
+
+
+def _begin(request: Request, seed: int, question: Question, run: Run) -> tuple[Answer | None, _Task]:
+    """The best network of the table itself, where that is the question, and what it teaches."""
+    if question is not best_network:
+        return None, _Task(replace(request, scores=None), seed, question, ())
+    trail = Trail(request)
+    try:
+        first = best_of(trail, run)
+    except BaseException as error:
+        if run.stopped_by is None:
+            raise
+        raise run.cut_short("bootstrap", "no draw was done yet") from error
+    clusters = () if trail.standing is None else tuple(trail.standing.clusters)
+    return first, _Task(replace(request, scores=None, start=first.network), seed, question, clusters)
+
+
+def _drawn(task: _Task, draw: int, run: Run) -> Draw:
+    """One draw, in whatever process."""
+    request = task.request
+    assert request.table is not None
+    table = resampled(request.table, task.seed, draw)
+    try:
+        if task.question is best_network:
+            answer = best_of(Trail(replace(request, table=table), clusters=task.clusters), run)
+        else:
+            answer = task.question(table, **_said(request), **_limits(run))
+        return draw_of(answer, by_class=task.by_class)
+    except Exception as error:
+        error.add_note(f"This was draw {draw} of a bootstrap.")
+        raise
+
+
+def _said(request: Request) -> dict[str, Any]:
+    said = {
+        "kind": request.kind,
+        "prior": request.prior,
+        "constraints": request.constraints,
+        "max_parents": request.max_parents,
+    }
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _limits(run: Run) -> dict[str, Any]:
+    left = {"time_limit": run.seconds_left, "memory_limit": run.memory_limit}
+    return left | {"threads": run.threads, "on_progress": run.on_progress}

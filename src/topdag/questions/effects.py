@@ -1,0 +1,280 @@
+"""What would follow if a variable were set, averaged over all networks [Pensar et al. 2020]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Unpack
+
+import numpy as np
+
+from topdag._util.arrays import Floats
+from topdag._util.brief import brief
+from topdag._util.messages import plural
+from topdag._util.options import option
+from topdag._util.run import OnProgress, Run, is_whole
+from topdag.answers.averages import parent_set_shares, path_matrix
+from topdag.answers.effects import CausalEffects, Effect
+from topdag.answers.held import HeldNetworks
+from topdag.answers.lists import BestList, ClassList
+from topdag.answers.posteriors import NetworkPosteriors, ParentSetPosteriors
+from topdag.data.groups import numbers_of
+from topdag.data.table import Table
+from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustment_of, heaviest
+from topdag.errors import ScoreError, TooLarge
+from topdag.knowledge.priors import Prior
+from topdag.networks.checks import require_known
+from topdag.questions.request import About, Request, run_stats
+from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
+from topdag.scoring.kinds.discrete import KindLike, ScoreKind
+from topdag.scoring.kinds.interventions import without_interventions
+from topdag.scoring.scores import Scores
+
+Names = str | Sequence[str] | None
+WeighedMasks = tuple[Sequence[int], Floats]
+MOST_DRAWS = 10**6
+MOST_SEEDS = 2**64
+
+
+@brief
+def causal_effects(
+    source: Any,
+    cause: Names = None,
+    outcome: Names = None,
+    kind: KindLike = None,
+    *,
+    prior: Prior | None = None,
+    share: float = 0.9999,
+    draws: int = 1000,
+    level: float = 0.95,
+    seed: int = 0,
+    time_limit: float | None = None,
+    memory_limit: int | str | None = None,
+    threads: int | None = None,
+    on_progress: OnProgress | None = None,
+    **about: Unpack[About],
+) -> CausalEffects:
+    """What setting a cause would change in an outcome, averaged over all networks: ``effects["smoke", "lung"]``.
+
+    In each network the parents of the cause are adjusted for, and there is no effect on them; a parent set counts with
+    its exact posterior probability. This is an effect only if whatever led both to the cause and to the outcome is a
+    column of the table.
+
+    ``source``: a table or scores, for all networks; or a list of networks or classes, or networks drawn, for just
+    these. ``cause``, ``outcome``: a name or several; without them every variable. ``share``: parent sets are taken from
+    the most probable on until they hold so much of the weight; 1 for all of them. ``draws``: for the intervals, which
+    hold the share ``level`` of them.
+
+    >>> import topdag as td
+    >>> effect = causal_effects(td.example_table(), "smoke", "bronc")["smoke", "bronc"]
+    >>> effect.meaning
+    'probability of bronc = yes, if smoke = yes and not no'
+    """
+    wanted = Wanted(_names(cause), _names(outcome), share, draws, level, seed)
+    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
+
+    def find() -> CausalEffects:
+        if isinstance(source, HeldNetworks):
+            _require_alone(kind, prior, about)
+            return effects_of_list(source, wanted, run)
+        return effects_of(Request.about(source, kind, about, prior), wanted, run)
+
+    return asked("causal_effects", run, find)
+
+
+def _names(given: Names) -> tuple[str, ...] | None:
+    return (given,) if isinstance(given, str) else None if given is None else tuple(given)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which effects, and how well; without names those of all variables."""
+
+    causes: tuple[str, ...] | None = None
+    outcomes: tuple[str, ...] | None = None
+    share: float = 0.9999
+    draws: int = 1000
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("share", self.share), ("level", self.level)):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise ScoreError(f"{option(name)} is a share above 0 and at most 1, not {value!r}.")
+        if not is_whole(self.draws, 0, MOST_DRAWS):
+            raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
+        if not is_whole(self.seed, 0, MOST_SEEDS - 1):
+            raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
+
+
+def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
+    given = [*(["kind"] if kind is not None else []), *(["prior"] if prior is not None else []), *about]
+    if given:
+        raise ScoreError(f"{given[0]}= goes with a table or scores; a list has its networks and weights already.")
+
+
+@dataclass(frozen=True)
+class _Weighed:
+    """The parent sets of causes with their weights, as masks over the columns of the table. ``over``: of which
+    networks, in words; ``paths``: how probable each is, None where that is not known."""
+
+    sets: Mapping[str, WeighedMasks]
+    paths: Floats | None
+    over: str
+    engine: str
+    notes: tuple[str, ...]
+
+
+def effects_of(request: Request, wanted: Wanted, run: Run) -> CausalEffects:
+    """By sums over all networks; without paths where these are not summed for so many variables."""
+    _adjustment(request.table, request.kind)  # refuses what has no effects before it is scored
+    purpose, notes = Purpose(paths=True, parent_sets_of=wanted.causes), tuple[str, ...]()
+    try:
+        scores = scored_for(request, purpose, run)
+    except TooLarge as error:
+        purpose = Purpose(parent_sets_of=wanted.causes)
+        scores = scored_for(request, purpose, run)
+        notes = (f"In which share of the networks there is no effect is not known: {error}",)
+    return effects_of_sums(scores, posteriors_of(scores, request.prior, purpose, run), wanted, run, notes)
+
+
+def effects_of_sums(
+    scores: Scores, sums: NetworkPosteriors, wanted: Wanted, run: Run, notes: tuple[str, ...] = ()
+) -> CausalEffects:
+    """From sums that hold the parent sets of all causes."""
+    over = f"all networks, {sums.prior}"
+    if scores.constraints is not None:
+        over += f", that satisfy: {scores.constraints.summary}"
+    sets = {name: _over_columns(of, scores.names) for name, of in sums.by_parents.items()}
+    paths = None if sums.paths is None else sums.paths.matrix
+    engine = "sums" if sums.stats is None else sums.stats.engine
+    return _effects(scores, _Weighed(sets, paths, over, engine, (*scores.notes, *notes)), wanted, run)
+
+
+def _over_columns(of: ParentSetPosteriors, names: Sequence[str]) -> WeighedMasks:
+    """Only what has weight, as masks over the columns of the table."""
+    places = np.flatnonzero(of.probabilities > 0)
+    columns = [names.index(name) for name in of.candidates]
+    masks = np.zeros(len(places), dtype=object)
+    for i, column in enumerate(columns):
+        masks |= (places >> i & 1).astype(object) << column
+    return masks.tolist(), of.probabilities[places]
+
+
+def effects_of_list(held: HeldNetworks[Any], wanted: Wanted, run: Run) -> CausalEffects:
+    """The networks of a list count by their weights; those drawn count alike."""
+    if not len(held):
+        raise ScoreError("There are no networks to average over: the list is empty.")
+    over = f"{plural(len(held), 'network')} drawn, which count alike"
+    if isinstance(held, BestList):
+        several = "classes" if isinstance(held, ClassList) else "networks"
+        over = f"the {len(held):,} best {several}, by their weights; what is not in the list does not count"
+    sets: dict[str, WeighedMasks] = {
+        name: (list(of), np.array(list(of.values())))
+        for name, of in zip(held.names, parent_set_shares(held), strict=True)
+    }
+    weighed = _Weighed(sets, path_matrix(held), over, "averages over a list", held.notes)
+    return _effects(held.source, weighed, wanted, run)
+
+
+def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment, str]:
+    if table is None or kind is None:
+        raise ScoreError(
+            "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
+        )
+    return adjustment_of(table, without_interventions(kind) or kind)
+
+
+def _effects(scores: Scores, weighed: _Weighed, wanted: Wanted, run: Run) -> CausalEffects:
+    adjustment, estimated = _adjustment(scores.table, scores.kind)
+    table = adjustment.table
+    if table.targets:
+        estimated += ", for each cause from the rows in which nothing else was set"
+    causes, outcomes = _chosen(wanted.causes, scores), _chosen(wanted.outcomes, scores)
+    run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
+    begin = run.seconds
+    sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
+    total = sum(len(own.masks) for own in sets.values())
+    averaging = Averaging(run, total=total, draws=wanted.draws, seed=wanted.seed)
+    by_pair: dict[tuple[str, str], Effect] = {}
+    for cause in causes:
+        x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
+        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), scores.kind)[0]
+        found = averaging.effects(own, x, others, sets[cause])
+        if found is None:
+            raise TimeIsUp
+        for y, effect in found.items():
+            by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
+    run.timed("effects", begin)
+    return CausalEffects(
+        causes,
+        outcomes,
+        MappingProxyType(by_pair),
+        weighed.over,
+        estimated,
+        MappingProxyType({name: own.covered for name, own in sets.items()}),
+        wanted.level,
+        wanted.draws,
+        wanted.seed,
+        run_stats(scores, run, weighed.engine, {"parent sets": total}),
+        weighed.notes,
+    )
+
+
+def _rows_for(table: Table, x: int) -> Table:
+    """Where something else was set, what follows from x need not follow as usual."""
+    rows = table.rows_setting_only(x)
+    if not rows.n_rows:
+        raise ScoreError(
+            f"In every row something other than {table.names[x]!r} was set, so that its effects cannot be estimated."
+        )
+    return rows
+
+
+def _chosen(wanted: tuple[str, ...] | None, scores: Scores) -> tuple[str, ...]:
+    """In the order of the columns; without names all but the constant ones."""
+    if wanted is None:
+        return scores.scored_names
+    require_known(wanted, scores.names)
+    constant = [name for name in wanted if name not in scores.scored_names]
+    if constant:
+        raise ScoreError(f"{constant[0]!r} is constant in this table, so that nothing can be said of setting it.")
+    return tuple(name for name in scores.names if name in wanted)
+
+
+def _effect(table: Table, cause: str, y: int, found: FoundEffect, paths: Floats | None, level: float) -> Effect:
+    x, outcome = table.index(cause), table.names[y]
+    lower, upper = np.nan, np.nan
+    if len(found.draws):
+        lower, upper = np.quantile(found.draws, [(1 - level) / 2, (1 + level) / 2]).tolist()
+    without = None if paths is None else float(min(1.0, max(0.0, 1 - paths[x, y])))
+    if found.contrast is None:
+        return Effect(cause, outcome, found.value, lower, upper, without, scale=_scale(table, x, y))
+    states, own = table.states[x], table.states[y]
+    return Effect(
+        cause,
+        outcome,
+        found.value,
+        lower,
+        upper,
+        without,
+        found.contrast.supported,
+        less=states[found.contrast.less],
+        more=states[found.contrast.more],
+        raised=tuple(state for state, is_raised in zip(own, found.contrast.raised, strict=True) if is_raised),
+        distributions=MappingProxyType(
+            {
+                state: MappingProxyType(dict(zip(own, row.tolist(), strict=True)))
+                for state, row in zip(states, found.response, strict=True)
+            }
+        ),
+    )
+
+
+def _scale(table: Table, x: int, y: int) -> float:
+    """A standard deviation of the cause by one of the outcome."""
+    numbers = numbers_of(table, [x, y])
+    means = np.average(numbers, axis=1, weights=table.weights)
+    variances = np.average((numbers - means[:, None]) ** 2, axis=1, weights=table.weights)
+    return float(np.sqrt(variances[0] / variances[1])) if variances[1] else 0.0
