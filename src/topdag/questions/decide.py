@@ -69,16 +69,19 @@ class Decision(Choice):
 @dataclass(frozen=True)
 class _Known:
     """Of the scores that a question will be asked of. ``is_automatic``: their lists were made for the best network, and
-    can be made anew."""
+    can be made anew. ``n_listed``: how many families stand in them, 0 where that is not known yet."""
 
     n: int
     is_listed: bool
     is_automatic: bool
     compiled: CompiledConstraints | None
+    n_listed: int = 0
 
     @classmethod
     def of(cls, scores: Scores) -> _Known:
-        return cls(len(scores.columns), scores.store.is_listed, scores.automatic, scores.compiled)
+        store = scores.store
+        n_listed = len(store.listed.rounded) if store.is_listed else 0
+        return cls(len(scores.columns), store.is_listed, scores.automatic, scores.compiled, n_listed)
 
     @property
     def has_rest(self) -> bool:
@@ -93,7 +96,8 @@ class _Known:
     @property
     def is_partitioned(self) -> bool:
         """Whether lists are made by partition."""
-        return self.is_listed and self.n > sizes().partition
+        is_crowded = self.n_listed > sizes().crowded * self.n
+        return self.is_listed and self.n > sizes().partition and not is_crowded
 
     @property
     def before(self) -> Sequence[int]:
