@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "scoring/gaussian_families.h"
-#include "scoring/gaussian_sets.h"
-#include "scoring/mixed_families.h"
-#include "scoring/scatter.h"
+#include "gaussian/gaussian_families.h"
+#include "gaussian/gaussian_sets.h"
+#include "gaussian/mixed_families.h"
+#include "gaussian/scatter.h"
 
 namespace topdag {
 

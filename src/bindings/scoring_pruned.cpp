@@ -3,7 +3,7 @@
 
 #include "bitset_arrays.h"
 #include "pruning_checks.h"
-#include "scoring/gaussian_families.h"
+#include "gaussian/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
 #include "scoring/score_grid.h"

@@ -35,9 +35,9 @@
 #include "listing/classes.h"
 #include "listing/listing.h"
 #include "order_prior/order_prior.h"
-#include "scoring/gaussian_families.h"
-#include "scoring/gaussian_sets.h"
-#include "scoring/mixed_families.h"
+#include "gaussian/gaussian_families.h"
+#include "gaussian/gaussian_sets.h"
+#include "gaussian/mixed_families.h"
 #include "scoring/set_scores.h"
 
 using namespace topdag;

@@ -40,6 +40,7 @@ CORE_FOLDERS = {
     "base": "",
     "counting": "base",
     "scoring": "base counting",
+    "gaussian": "base counting scoring",
     "families": "base",
     "climbing": "base counting scoring families",
     "lattice": "base families",

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "base/infinity.h"
 #include "base/arity_classes.h"
 #include "base/parallel.h"
 #include "base/simd.h"

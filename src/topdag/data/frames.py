@@ -218,8 +218,8 @@ def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: 
     for at, name in enumerate(names):
         n_gaps, n_distinct, n_broken, span, n_rows = map(int, found[5 * at : 5 * at + 5])
         n_values = n_distinct - (n_gaps > 0)
-        whole = (*range(n_values - 1), span) if n_values else ()
-        values = np.array([0.5]) if name in floats and n_broken else whole
+        numbers = (*range(n_values - 1), span) if n_values else ()
+        values = np.array([0.5]) if name in floats and n_broken else numbers
         columns.append(Column(name, values, np.broadcast_to(np.int64(0), n_rows)))
     return columns
 

@@ -9,7 +9,7 @@
 
 #include "base/run_limits.h"
 #include "base/table.h"
-#include "scoring/scatter.h"
+#include "gaussian/scatter.h"
 
 namespace topdag {
 

@@ -1,4 +1,4 @@
-#include "scoring/gaussian_families.h"
+#include "gaussian/gaussian_families.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "scoring/scatter.h"
+#include "gaussian/scatter.h"
 
 #include <algorithm>
 #include <cmath>

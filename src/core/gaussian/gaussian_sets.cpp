@@ -1,4 +1,4 @@
-#include "scoring/gaussian_sets.h"
+#include "gaussian/gaussian_sets.h"
 
 #include <algorithm>
 #include <limits>

@@ -10,9 +10,9 @@
 
 #include "base/run_limits.h"
 #include "base/var_set.h"
-#include "scoring/gaussian_sets.h"
+#include "gaussian/gaussian_sets.h"
 #include "scoring/pruning_question.h"
-#include "scoring/scatter.h"
+#include "gaussian/scatter.h"
 
 namespace topdag {
 

@@ -7,7 +7,7 @@
 #include "base/infinity.h"
 #include "base/run_limits.h"
 #include "base/var_set.h"
-#include "scoring/scatter.h"
+#include "gaussian/scatter.h"
 
 namespace topdag {
 

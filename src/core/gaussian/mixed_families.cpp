@@ -1,4 +1,4 @@
-#include "scoring/mixed_families.h"
+#include "gaussian/mixed_families.h"
 
 #include <algorithm>
 #include <atomic>
@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "base/parallel.h"
-#include "scoring/gaussian_sets.h"
+#include "gaussian/gaussian_sets.h"
 #include "scoring/set_scores.h"
 
 namespace topdag {
