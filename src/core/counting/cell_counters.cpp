@@ -125,29 +125,36 @@ std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::u
 
 namespace {
 
-// The codes, 0 or 1, of these rows as bits.
-TOPDAG_SIMD void gather_codes(const std::uint16_t* codes, const std::vector<std::uint32_t>& rows, std::uint64_t* bits) {
-    for (std::size_t first = 0; first < rows.size(); first += 64) {
-        const std::size_t end = std::min<std::size_t>(64, rows.size() - first);
-        std::uint64_t word = 0;
-        for (std::size_t bit = 0; bit < end; ++bit) word |= std::uint64_t{codes[rows[first + bit]]} << bit;
-        bits[first / 64] = word;
+constexpr std::size_t most_words = 16;  // of a row's codes, a byte for each of 128 places
+constexpr int most_planes = 8;
+
+// Bits of the codes of 64 rows: by bit, then by place.
+using Planes = std::uint64_t[most_planes][most_words * 8];
+
+// The lowest `n_planes` bits of the codes of 64 rows, eight rows and all places at a time.
+TOPDAG_SIMD void gather_planes(const std::uint64_t* const* rows, std::size_t n_words, int n_planes, Planes& planes) {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    std::uint64_t some[most_planes][most_words];
+    for (int k = 0; k < n_planes; ++k) std::fill(planes[k], planes[k] + n_words * 8, 0);
+    for (int eighth = 0; eighth < 8; ++eighth) {
+        for (int k = 0; k < n_planes; ++k) {
+            std::fill(some[k], some[k] + n_words, 0);
+            for (int row = 0; row < 8; ++row) {
+                const std::uint64_t* codes = rows[eighth * 8 + row];
+                for (std::size_t w = 0; w < n_words; ++w) some[k][w] |= ((codes[w] >> k) & ones) << row;
+            }
+            for (std::size_t w = 0; w < n_words; ++w)
+                for (int place = 0; place < 8; ++place)
+                    planes[k][w * 8 + place] |= (some[k][w] >> place * 8 & 0xff) << eighth * 8;
+        }
     }
 }
 
-// The rows with each state from 1 on as bits, `stride` words for each state.
-TOPDAG_SIMD void gather_states(const std::uint16_t* codes, const std::vector<std::uint32_t>& rows, int arity,
-                               std::size_t stride, std::uint64_t* bits) {
-    for (std::size_t first = 0; first < rows.size(); first += 64) {
-        const std::size_t end = std::min<std::size_t>(64, rows.size() - first);
-        std::uint16_t some[64] = {};
-        for (std::size_t bit = 0; bit < end; ++bit) some[bit] = codes[rows[first + bit]];
-        for (int s = 1; s < arity; ++s) {
-            std::uint64_t word = 0;
-            for (int bit = 0; bit < 64; ++bit) word |= std::uint64_t{some[bit] == s} << bit;
-            bits[static_cast<std::size_t>(s - 1) * stride + first / 64] = word;
-        }
-    }
+// The rows that have a state, by the bits of their codes.
+std::uint64_t with_state(const Planes& planes, int place, int n_planes, int state) {
+    std::uint64_t word = ~std::uint64_t{0};
+    for (int k = 0; k < n_planes; ++k) word &= state >> k & 1 ? planes[k][place] : ~planes[k][place];
+    return word;
 }
 
 // Sums f over the parts of all cells when a variable of so many states splits them.
@@ -371,14 +378,38 @@ void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) 
 void BitCounter::fill_states(Frame& frame, int n_places) {
     frame.words = (frame.row_at.size() + 63) / 64;
     frame.states.resize(rows_.n_variables());
+    int widest = 0;
     for (int place = 0; place < n_places; ++place) {
-        std::vector<std::uint64_t>& states = frame.states[place];
-        states.assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
-        if (rows_.arity(place) == 2) {
-            gather_codes(rows_.codes(place), frame.row_at, states.data());
-            continue;
+        frame.states[place].assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
+        if (rows_.arity(place) > 1 << most_planes) {
+            fill_many_states(frame, place);
+        } else {
+            widest = std::max(widest, n_planes(place));
         }
-        gather_states(rows_.codes(place), frame.row_at, rows_.arity(place), frame.words, states.data());
+    }
+    Planes planes;
+    const std::uint64_t* rows[64];
+    for (std::size_t w = 0; w < frame.words; ++w) {
+        for (std::size_t bit = 0; bit < 64; ++bit) {
+            const std::size_t at = w * 64 + bit;
+            const std::size_t row = at < frame.row_at.size() ? frame.row_at[at] : rows_.n_units();  // which has code 0
+            rows[bit] = rows_.bytes_of(static_cast<std::uint32_t>(row));
+        }
+        gather_planes(rows, static_cast<std::size_t>(n_places + 7) / 8, widest, planes);
+        for (int place = 0; place < n_places; ++place)
+            for (int s = 1; s < rows_.arity(place) && rows_.arity(place) <= 1 << most_planes; ++s)
+                frame.states[place][static_cast<std::size_t>(s - 1) * frame.words + w] =
+                    with_state(planes, place, n_planes(place), s);
+    }
+}
+
+int BitCounter::n_planes(int place) const { return std::bit_width(static_cast<unsigned>(rows_.arity(place) - 1)); }
+
+void BitCounter::fill_many_states(Frame& frame, int place) {
+    for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
+        const std::uint16_t code = rows_.codes(place)[frame.row_at[bit]];
+        if (code > 0)
+            frame.states[place][static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
     }
 }
 

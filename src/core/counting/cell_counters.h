@@ -141,6 +141,8 @@ public:
 
 private:
     void fill_states(Frame& frame, int n_places);
+    void fill_many_states(Frame& frame, int place);
+    int n_planes(int place) const;
 
     const CountingRows& rows_;
     std::vector<std::uint64_t> rest_;
