@@ -18,34 +18,25 @@ from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Status
 from topdag.constrained import growing_lists as constrained_best
-from topdag.constrained import listing as row_listing
 from topdag.constrained.found import Found
 from topdag.constrained.listing import BY_CLAUSES, list_by_clauses
-from topdag.search.engines import sizes, sizes_given
+from topdag.search.engines import sizes_given
 from topdag.search.partition.listing import PartitionSearch
 from topdag.search.stores import ListStore
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
 
-@pytest.fixture(params=["lattices of parts", "partition"])
-def by_rows(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few variables are listed as many are, or as very many are."""
-    give_sizes(monkeypatch, small=0, partition=0 if request.param == "partition" else 30)
+@pytest.fixture
+def by_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few variables are listed as many are."""
+    give_sizes(monkeypatch, small=0)
 
 
 @pytest.fixture
 def on_lists(by_rows: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """And their families stand in lists that were pruned for the best network."""
     give_sizes(monkeypatch, **AS_LISTS)
-
-
-@pytest.fixture
-def little_work(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Parts are hardly ever listed, or not to their end: in one of three ways, by the seed."""
-    most_sets, most_listed = ((0, 10), (200_000, 7), (40, 3))[seed % 3]
-    monkeypatch.setattr(row_listing, "MOST_SETS_PASSED", most_sets)
-    monkeypatch.setattr(row_listing, "MOST_LISTED", most_listed)
 
 
 def all_that_obey(scores: td.types.Scores) -> dict[tuple[int, ...], float]:
@@ -73,7 +64,7 @@ def test_lists_are_those_of_brute_force(seed: int) -> None:
         scores = td.score(table, td.BDeu() if seed % 2 else td.BIC(), constraints=known)
     true = all_that_obey(scores)
     by_class = class_values(true)
-    one_by_one = sizes().partition == 0 and seed % 5  # that there are no more takes it seconds to prove
+    one_by_one = seed % 5  # that there are no more takes seconds to prove
     fewer = (max(1, len(true)), max(1, len(by_class))) if one_by_one else (7, 5)
     k_best, near = td.k_best_networks(scores, min(7, fewer[0])), td.networks_within(scores, 50)
     assert list(k_best.scores) == pytest.approx(best_values(true, 7), abs=1e-6)
@@ -89,9 +80,9 @@ def test_lists_are_those_of_brute_force(seed: int) -> None:
     assert {tuple(masks) for masks in every.parents.tolist()} == set(true)
 
 
-@pytest.mark.usefixtures("on_lists", "little_work")
+@pytest.mark.usefixtures("on_lists")
 @pytest.mark.parametrize("seed", range(10))
-def test_parts_may_be_split_instead_of_listed(seed: int) -> None:
+def test_lists_for_the_best_network_grow(seed: int) -> None:
     table = sampled_table(4, 60, seed)
     known = drawn_constraints(table.names, 700 + seed)
     true = all_that_obey(td.score(table, td.BIC(), keep="all", constraints=known))
@@ -102,7 +93,7 @@ def test_parts_may_be_split_instead_of_listed(seed: int) -> None:
     assert found.limit is None and found.networks.keys() <= true.keys()
 
 
-@pytest.mark.usefixtures("by_rows", "little_work")
+@pytest.mark.usefixtures("by_rows")
 @pytest.mark.parametrize("seed", range(6))
 def test_lists_with_many_ties_are_as_long_as_asked_for(seed: int) -> None:
     """Whole scores, so that most networks tie; all families are listed."""
@@ -207,7 +198,6 @@ def costly_path(n: int = 8) -> td.types.Scores:
 def test_a_list_that_is_stopped_has_the_best_network(monkeypatch: pytest.MonkeyPatch) -> None:
     scores = costly_path()
     best = td.best_network(scores)
-    monkeypatch.setattr(row_listing.ListingSearch, "run", lambda _: False)
     monkeypatch.setattr(PartitionSearch, "go", lambda search: setattr(search, "limit", Stop.TIME_LIMIT))
     for found in (td.k_best_networks(scores, 5), td.networks_within(scores, 20), td.k_best_classes(scores, 5)):
         assert found.proof.status is Status.STOPPED and found.proof.limit == "time_limit"

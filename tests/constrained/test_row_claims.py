@@ -11,8 +11,8 @@ from strategies import sampled_table
 import topdag as td
 from topdag._util.run import Run
 from topdag.constrained.clauses import Clause, Clauses
-from topdag.constrained.listing import AllowedList
 from topdag.search.costs import Families
+from topdag.search.partition.listed import Kind, Listed
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
 
@@ -44,12 +44,15 @@ def test_a_list_takes_networks_in_any_order(seed: int) -> None:
     families, wanted, of_classes = Families.of_store(store), int(rng.integers(1, 30)), bool(rng.random() < 0.5)
     own, allowed = {masks: families.places(masks) for masks in NETWORKS_OF_FOUR}, Clauses(known).admitted(families)
     costs = {masks: float(families.costs[at].sum()) for masks, at in own.items() if allowed[at].all()}
-    found = AllowedList(store, Run(), known, wanted, -np.inf, of_classes=of_classes)
+    kind = Kind.CLASSES if of_classes else Kind.NETWORKS
+    found = Listed(store, Run(), kind, wanted, np.inf, known.rest.allows)
     for place in rng.permutation(len(costs)).tolist():
         masks = list(costs)[place]
         found.offer(costs[masks], list(masks))
     satisfying = {masks: cost for masks, cost in costs.items() if known.allows(masks)}
-    assert best_costs(found.networks, of_classes, wanted) == pytest.approx(best_costs(satisfying, of_classes, wanted))
+    assert best_costs(dict(found.found), of_classes, wanted) == pytest.approx(
+        best_costs(satisfying, of_classes, wanted)
+    )
 
 
 def best_costs(networks: dict[tuple[int, ...], float], of_classes: bool, wanted: int) -> list[float]:

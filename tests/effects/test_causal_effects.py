@@ -103,6 +103,12 @@ def test_a_pair_in_words(effects: td.types.CausalEffects) -> None:
     assert "bronc" in effects._repr_html_()
 
 
+def test_what_does_not_hold_for_the_probabilities_is_said() -> None:
+    known = td.Constraints(parameters=[td.probabilities.influence("smoke", "bronc", "+")])
+    found = td.causal_effects(td.example_table(), "smoke", "bronc", "bic", constraints=known, draws=0)
+    assert "without the constraints on probabilities" in found.estimated
+
+
 def test_rows_frames_and_json(effects: td.types.CausalEffects) -> None:
     rows = list(effects.to_dicts())
     assert len(rows) == 56 and rows[0]["effect"] == effects.ranked[0].value

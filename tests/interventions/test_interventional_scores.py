@@ -17,6 +17,7 @@ from sums_truth import Truth
 
 import topdag as td
 from topdag.answers.check import local_by_definition
+from topdag.data.resample import resampled
 
 N = 4
 
@@ -256,6 +257,16 @@ def test_fits_and_effects_take_the_rows_that_tell() -> None:
     assert fitted.tables["y"][0, 0, 1] == pytest.approx(y[~set_y & (x == 0) & (z == 0)].mean())
     with pytest.raises(td.ScoreError, match="In every row something other than 'z' was set"):
         td.causal_effects(td.Table(columns, interventions=["x" if i % 2 else "y" for i in range(4000)]), "z")
+
+
+def test_a_bootstrap_draws_rows_with_what_was_set_in_them() -> None:
+    table, _, _ = experiment(5)
+    known = dict(zip(zip(*table.codes.tolist(), table.targets, strict=True), table.weights.tolist(), strict=True))
+    drawn = resampled(table, 1, 0)
+    rows = list(zip(*drawn.codes.tolist(), drawn.targets, strict=True))
+    assert set(rows) <= set(known) and len(rows) < len(known) and drawn.n_rows == table.n_rows
+    found = td.bootstrap(table, 3, seed=1)
+    assert found.matrix.shape == (N, N)
 
 
 # ---- From a shell, in files, on a page

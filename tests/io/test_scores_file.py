@@ -403,7 +403,7 @@ def test_writing_replaces(folder: Path) -> None:
 def test_wrong_suffix_for_scores(folder: Path, name: str) -> None:
     scores = td.score(td.example_table(), td.BIC(), max_parents=1)
     for call in (lambda: td.io.write_scores(folder / name, scores), lambda: td.io.read_scores(folder / name)):
-        with pytest.raises(td.FileError, match=r"the name must end in \.npz, \.jkl, \.pss to hold scores"):
+        with pytest.raises(td.FileError, match=r"the name must end in \.jkl, \.pss, \.npz to hold scores"):
             call()
 
 

@@ -200,6 +200,20 @@ KEEP_ALL = (
     'more families than these scores hold: they were pruned for the best network only. Score again with keep="all"'
 )
 CALLS = [
+    ("td.causal_effects(td.example_table(), 'smok')", "There is no variable 'smok'; did you mean 'smoke'?"),
+    ("td.causal_effects(td.example_table(), share=99)", "share= is a share above 0 and at most 1, not 99."),
+    (
+        "td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'B'])",
+        "interventions= says that 'B' was set in row 1 (counted from 0), which is no variable; the names are 'a', 'b'.",
+    ),
+    (
+        "td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['b', 'b'])",
+        "'b' was set in every row, so that nothing tells of its causes; leave it out with leave_out=['b'], or add rows",
+    ),
+    (
+        "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",
+        "experiments tell networks of a class apart, so classes are not listed. Ask for networks instead",
+    ),
     ("td.Table(5)", "a table cannot be made of this int; it takes a frame, an array of rows and columns, a dict of c"),
     ("td.best_network(found[0])", "a table cannot be made of this Network; it takes a frame"),
     ("td.Table('x.csv')", "Table() takes what is in memory; read_table() reads files"),
@@ -286,7 +300,7 @@ CALLS = [
     ("td.read_network('none.json')", "none.json: there is no such file"),
     ("td.io.write_scores('x.npz.gz', scores)", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
     ("td.io.read_scores('x.npz.gz')", "x.npz.gz: a .npz file is never gzipped; its name must end in .npz"),
-    ("td.io.read_scores('none.txt')", "none.txt: the name must end in .npz, .jkl, .pss to hold scores"),
+    ("td.io.read_scores('none.txt')", "none.txt: the name must end in .jkl, .pss, .npz to hold scores"),
     ("td.io.read_list('none.json')", "none.json: the name must end in .jsonl or .jsonl.gz to hold a list"),
     (
         "td.features.feature(len, between=5)",
@@ -380,6 +394,12 @@ WORDS: list[tuple[list[str], Exit, str]] = [
         Exit.TOO_LARGE,
         "1 kB are allowed by --memory-limit. 4 variables would fit",
     ),
+    (
+        ["best", "FILE", "--interventions", "sat"],
+        Exit.BAD_INPUT,
+        "--interventions names a column 'sat' that is not there; the names",
+    ),
+    (["effects", "FILE", "--cause", "smok"], Exit.BAD_INPUT, "There is no variable 'smok'; did you mean 'smoke'?"),
     (["check", "FILE", "FILE"], Exit.BAD_INPUT, "this is not JSON"),
     (["list", "PRUNED"], Exit.BAD_INPUT, "--keep all"),
     (["score", "none.csv", "-o", "x.npz.gz"], Exit.BAD_INPUT, "x.npz.gz: a .npz file is never gzipped"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ThreadPoolExecutor
 from typing import Any
@@ -80,6 +81,13 @@ def test_small_work_opens_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(elsewhere, "LEAST_WORK", 1e9)
     assert same(td.score(wide_table(), "bic"), td.score(wide_table(), "bic", executor=_Broken()))
     assert td.score(td.example_table(), executor=_Broken()).n_families > 0
+
+
+def test_what_a_worker_has_made_ready_can_be_sent_on() -> None:
+    """As Dask does when another worker needs it."""
+    counted = elsewhere._Counted(wide_table())
+    assert counted.counter is not None
+    assert pickle.loads(pickle.dumps(counted)).table == counted.table
 
 
 class _Broken(Executor):

@@ -116,6 +116,20 @@ def test_any_number_of_states(kind: SetScore) -> None:
             assert (found.grid, families_in(found)) == (grid, kept)
 
 
+def test_more_columns_than_are_read_at_once() -> None:
+    rng = np.random.default_rng(8)
+    codes = rng.integers(0, 5, (150, 300))
+    codes[:, :5] = np.arange(5)
+    codes[140:] = (codes[:10] + (rng.random((10, 300)) < 0.1)) % 5
+    table = table_of(codes, [5] * 150)
+    lists = pruned(table, td.BIC(), Pruning(), max_parents=1).store.lists
+    for x, name in enumerate(table.names):
+        for parents, score in lists.families(name):
+            own = [table.names.index(parent) for parent in parents]
+            assert score == pytest.approx(td.BIC().local(table, x, own), abs=1e-6)
+    assert any(parents == (table.names[0],) for parents, _ in lists.families(table.names[140]))
+
+
 def test_threads_change_nothing() -> None:
     table = sampled_table(20, 200, seed=5)
     one, other = (pruned(table, td.BIC(), Pruning(1.0), threads=threads, layers=True) for threads in (1, 3))

@@ -14,11 +14,13 @@ from hypothesis import strategies as st
 from strategies import sampled_table, tied_lists
 
 import topdag as td
+from topdag._util.bitsets import is_acyclic
 from topdag._util.run import Run
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.search import best as searching
-from topdag.search.best import begin, listed_network, search_best
+from topdag.search.best import _offer_parts, begin, best_score_of, listed_network, search_best
+from topdag.search.components import parts_of
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
@@ -329,3 +331,24 @@ def test_cuts_to_begin_with_change_no_answer(lists: FamilyLists, data: st.DataOb
     assert search_best(known, run) == is_proved
     assert (known.masks is None) == (plain.masks is None)
     assert known.cost == plain.cost and known.bound == plain.bound
+
+
+@settings(max_examples=40)
+@given(tied_lists(variables=(2, 6), always_empty_set=True), st.integers(0, 6))
+def test_a_search_that_is_stopped_keeps_what_its_parts_found(lists: FamilyLists, n_done: int) -> None:
+    store = as_scores(lists).store.listed
+    known = begin(store, Run())
+    known.climb(1)
+    assert known.masks is not None
+    before, parts = known.cost, parts_of(store.any_candidates)
+    allowed = list(known.masks)
+    for part in parts[:n_done]:
+        own = begin(part.store(lists.names), Run())
+        assert search_best(own, Run()) and own.masks is not None
+        for x, mask in zip(part.variables, own.masks, strict=True):
+            allowed[x] = part.allowed_parents(mask)
+    _offer_parts(known, parts, allowed)
+    assert known.cost <= before and is_acyclic(known.masks)
+    assert known.cost == sum(store.best_scores[x] - store.value(x, mask) for x, mask in enumerate(known.masks))
+    if n_done >= len(parts):
+        assert store.value_of(known.masks) == best_score_of(store)

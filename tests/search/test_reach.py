@@ -16,6 +16,7 @@ from topdag.search.reach import (
     doubled_reach,
     first_slack,
     further_reach,
+    further_slack,
     reach_to,
 )
 
@@ -47,3 +48,4 @@ def test_splitting_doubles_its_reach_up_to_what_is_needed(needed: float) -> None
 def test_lists_of_k_go_on(reach: float, found: int, most: int) -> None:
     assert reach < further_reach(reach, found, most)
     assert first_slack(most) >= 1.0
+    assert reach < further_slack(reach, found, most) or reach == 0.0

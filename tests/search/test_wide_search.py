@@ -141,6 +141,33 @@ def test_an_answer_at_any_moment(tmp_path: Path) -> None:
     assert td.best_network(scores, start=whole.network, time_limit=0.0).score == whole.score
 
 
+# ---- Tables of more than 128 columns
+
+
+def chained_table(n: int, rows: int) -> td.Table:
+    """Every second column copies the one before it, but for a few rows."""
+    rng = np.random.default_rng(n)
+    codes = rng.integers(0, 2, (n, rows))
+    for v in range(1, n, 2):
+        codes[v] = codes[v - 1] ^ (rng.random(rows) < 0.05)
+    return table_of(codes, [2] * n)
+
+
+@pytest.mark.parametrize("n", [150, 300])
+def test_a_wide_table_from_data_to_proof(n: int) -> None:
+    table = chained_table(n, 100)
+    answer = td.best_network(table, max_parents=1)
+    assert answer.proof.status is td.types.Status.PROVED
+    assert answer.score == pytest.approx(td.score(table, td.BIC(), max_parents=1).score(answer.network), abs=1e-6)
+    pairs = {frozenset((f"V{v}", f"V{v - 1}")) for v in range(1, n, 2)}
+    assert pairs <= {frozenset(edge) for edge in answer.network.edges}
+    known = td.Constraints(forbidden_edges=[("V0", "V1"), ("V1", "V0")], required_edges=[("V2", f"V{n - 1}")])
+    held = td.best_network(table, max_parents=1, constraints=known)
+    assert held.proof.status is td.types.Status.PROVED and held.score < answer.score
+    assert ("V2", f"V{n - 1}") in held.network.edges
+    assert frozenset(("V0", "V1")) not in {frozenset(edge) for edge in held.network.edges}
+
+
 # ---- What does not go beyond 64
 
 

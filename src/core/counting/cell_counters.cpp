@@ -125,11 +125,12 @@ std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::u
 
 namespace {
 
-constexpr std::size_t most_words = 16;  // of a row's codes, a byte for each of 128 places
+constexpr std::size_t most_words = 16;  // of a row's codes that are read at once, a byte for each place
+constexpr int most_at_once = 8 * most_words;
 constexpr int most_planes = 8;
 
 // Bits of the codes of 64 rows: by bit, then by place.
-using Planes = std::uint64_t[most_planes][most_words * 8];
+using Planes = std::uint64_t[most_planes][most_at_once];
 
 // The lowest `n_planes` bits of the codes of 64 rows, eight rows and all places at a time.
 TOPDAG_SIMD void gather_planes(const std::uint64_t* const* rows, std::size_t n_words, int n_planes, Planes& planes) {
@@ -378,28 +379,30 @@ void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) 
 void BitCounter::fill_states(Frame& frame, int n_places) {
     frame.words = (frame.row_at.size() + 63) / 64;
     frame.states.resize(rows_.n_variables());
-    int widest = 0;
     for (int place = 0; place < n_places; ++place) {
         frame.states[place].assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
-        if (rows_.arity(place) > 1 << most_planes) {
-            fill_many_states(frame, place);
-        } else {
-            widest = std::max(widest, n_planes(place));
-        }
+        if (rows_.arity(place) > 1 << most_planes) fill_many_states(frame, place);
     }
+    for (int first = 0; first < n_places; first += most_at_once)
+        fill_few_states(frame, first, std::min(n_places, first + most_at_once));
+}
+
+void BitCounter::fill_few_states(Frame& frame, int first, int end) {
+    int widest = 0;
+    for (int place = first; place < end; ++place) widest = std::max(widest, std::min(n_planes(place), most_planes));
     Planes planes;
     const std::uint64_t* rows[64];
     for (std::size_t w = 0; w < frame.words; ++w) {
         for (std::size_t bit = 0; bit < 64; ++bit) {
             const std::size_t at = w * 64 + bit;
             const std::size_t row = at < frame.row_at.size() ? frame.row_at[at] : rows_.n_units();  // which has code 0
-            rows[bit] = rows_.bytes_of(static_cast<std::uint32_t>(row));
+            rows[bit] = rows_.bytes_of(static_cast<std::uint32_t>(row)) + first / 8;
         }
-        gather_planes(rows, static_cast<std::size_t>(n_places + 7) / 8, widest, planes);
-        for (int place = 0; place < n_places; ++place)
+        gather_planes(rows, static_cast<std::size_t>(end - first + 7) / 8, widest, planes);
+        for (int place = first; place < end; ++place)
             for (int s = 1; s < rows_.arity(place) && rows_.arity(place) <= 1 << most_planes; ++s)
                 frame.states[place][static_cast<std::size_t>(s - 1) * frame.words + w] =
-                    with_state(planes, place, n_planes(place), s);
+                    with_state(planes, place - first, n_planes(place), s);
     }
 }
 

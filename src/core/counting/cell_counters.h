@@ -141,6 +141,7 @@ public:
 
 private:
     void fill_states(Frame& frame, int n_places);
+    void fill_few_states(Frame& frame, int first, int end);
     void fill_many_states(Frame& frame, int place);
     int n_planes(int place) const;
 

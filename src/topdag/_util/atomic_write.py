@@ -10,6 +10,18 @@ from typing import IO, cast
 
 from topdag.errors import FileError, why_not_opened
 
+# What files are called: commands look at names before any format is loaded.
+XMLBIF = (".xml", ".xmlbif", ".bifxml")
+FITTED = (".bif", *XMLBIF, ".net", ".xdsl", ".uai")
+"""Files of networks that are written with probabilities."""
+READ = (".json", *FITTED)
+PICTURES = (".svg", ".png", ".pdf")
+NETWORKS = (*READ, ".dot", *PICTURES)
+"""All that networks are written to."""
+SCORES = (".jkl", ".pss", ".npz")
+MATRICES = (".json", ".npz")
+"""Probabilities of pairs."""
+
 FilePath = str | os.PathLike[str]
 
 

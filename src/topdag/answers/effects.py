@@ -18,8 +18,8 @@ from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
 
 FORMAT, VERSION = "topdag-effects", 1
-ROWS_SHOWN = 10
-COLUMNS = ("cause", "outcome", "effect", "lower", "upper", "no effect", "supported", "meaning")
+SHOWN_AT_ONCE = 10
+EFFECT_COLUMNS = ("cause", "outcome", "effect", "lower", "upper", "no effect", "supported", "meaning")
 ASSUMED = (
     "What is assumed: whatever led both to a cause and to an outcome is itself a column of this table. If it is not "
     "(say, sicker patients got the treatment more often, and how sick they were is not in the table), these numbers "
@@ -163,7 +163,7 @@ class CausalEffects(Mapping[tuple[str, str], Effect]):
 
     def to_frame(self) -> Any:
         """The rows of ``to_dicts`` as a pandas or Polars frame, whichever is installed."""
-        return frame_of_rows(self.to_dicts(), COLUMNS)
+        return frame_of_rows(self.to_dicts(), EFFECT_COLUMNS)
 
     def to_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -197,17 +197,17 @@ class CausalEffects(Mapping[tuple[str, str], Effect]):
         """For notebooks: the largest effects."""
         from topdag._util.html import html_table, more
 
-        rows = [_cells(effect) for effect in self.ranked[:ROWS_SHOWN]]
-        return html_table(COLUMNS, rows, repr(self).strip("<>"), [*more(len(self) - len(rows)), *self.said])
+        rows = [_cells(effect) for effect in self.ranked[:SHOWN_AT_ONCE]]
+        return html_table(EFFECT_COLUMNS, rows, repr(self).strip("<>"), [*more(len(self) - len(rows)), *self.said])
 
-    def lines(self, most: int = ROWS_SHOWN) -> list[str]:
+    def lines(self, most: int = SHOWN_AT_ONCE) -> list[str]:
         """The largest effects in columns, below a line that names these."""
-        rows = [COLUMNS, *(_cells(effect) for effect in self.ranked[:most])]
-        widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+        rows = [EFFECT_COLUMNS, *(_cells(effect) for effect in self.ranked[:most])]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(EFFECT_COLUMNS))]
         return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
 
     def __str__(self) -> str:
-        more = [f"... and {len(self) - ROWS_SHOWN} more"] if len(self) > ROWS_SHOWN else []
+        more = [f"... and {len(self) - SHOWN_AT_ONCE} more"] if len(self) > SHOWN_AT_ONCE else []
         return "\n".join([*self.lines(), *more, *self.said])
 
     def __repr__(self) -> str:

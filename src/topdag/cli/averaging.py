@@ -6,6 +6,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
 from typing import Any
 
+from topdag._util.atomic_write import MATRICES
 from topdag._util.run import Run, shown_bytes
 from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.cli.advice import mention_advice
@@ -34,7 +35,6 @@ from topdag.knowledge.priors import Prior
 from topdag.questions.sums import Purpose, TimeIsUp, scored_for
 from topdag.scoring.scores import Scores
 
-MATRIX_SUFFIXES = (".json", ".npz")
 ABOUT_PRIORS = """\
 --prior says what a network weighs before the data. uniform: all networks the same. fair: every
 number of parents the same, so that large parent sets do not win by their number. order-modular: a
@@ -81,7 +81,7 @@ def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
 
 
 def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteriors], wanted: Purpose) -> Exit:
-    to = None if args.output is None else target(args.output, MATRIX_SUFFIXES, (args.file,))
+    to = None if args.output is None else target(args.output, MATRICES, (args.file,))
     asked, code = ask_all(
         args, lambda scores, prior, run: (scores.table, ask(scores, prior=prior, **limits(run))), wanted
     )

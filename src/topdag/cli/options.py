@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from topdag._util.atomic_write import READ, SCORES
 from topdag._util.run import MOST_THREADS, OnProgress, Run
 from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
 
 DEFAULT_SCORE = "bdeu"
 WITH_ESS = tuple(name for name, kind in KINDS_BY_NAME.items() if hasattr(kind, "ess"))
-SCORE_FILES = (".jkl", ".pss", ".npz")
 STANDARD_INPUT = "-"
 NOT_A_FILE = "this is not a file that can be replaced; give the name of one"
 ABOUT_READING = (
@@ -202,8 +202,6 @@ def require_order(network: str, table: str, usage: str) -> None:
 
 
 def _is_network_file(path: str) -> bool:
-    from topdag.io.networks import READ
-
     return path.lower().removesuffix(".gz").endswith(READ)
 
 
@@ -296,7 +294,7 @@ def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
 
 
 def is_score_file(path: str) -> bool:
-    return path.lower().removesuffix(".gz").endswith(SCORE_FILES)
+    return path.lower().removesuffix(".gz").endswith(SCORES)
 
 
 def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:

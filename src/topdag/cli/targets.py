@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from topdag._util.atomic_write import FITTED
 from topdag.cli.command import UsageError
 from topdag.cli.options import writable
 
-FITTED = (".bif", ".xml", ".xmlbif", ".bifxml", ".net", ".xdsl", ".uai")
-"""Files of networks that are written with probabilities."""
-NETWORKS = (".json", *FITTED, ".dot", ".svg", ".png", ".pdf")
 ABOUT_NETWORKS = ".dot (Graphviz), .svg, .png or .pdf (a picture), .bif, .xml, .net, .xdsl or .uai (with probabilities)"
 
 

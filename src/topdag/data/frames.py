@@ -210,7 +210,9 @@ def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: 
     for name in names:
         cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
         is_broken = (cell.round(0) != cell) | (cell.abs() > MOST_WHOLE)
-        asked += [gaps[name].sum(), cell.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
+        # How many numbers there are matters of whole ones only; to tell all others apart takes an engine much memory.
+        whole = nw.when(~is_broken).then(cell) if name in floats else cell
+        asked += [gaps[name].sum(), whole.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
     found = answers(frame, asked)
     columns = []
     for at, name in enumerate(names):

@@ -23,13 +23,12 @@ from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
 from topdag.data.interventions import Interventions
-from topdag.data.sniff import no_table
-from topdag.data.table import Table, table_of_columns
+from topdag.data.sniff import PARQUET_ENDINGS, no_table, stands_for_many
+from topdag.data.table import Table, table_of_columns, table_of_frame
 from topdag.errors import TableError, why_not_opened
 
 DECIMAL = re.compile(r"[+-]?[0-9]*\.[0-9]+")
 PARQUET_READERS = (("pyarrow.parquet", "read_table"), ("polars", "read_parquet"), ("pandas", "read_parquet"))
-PARQUET_ENDINGS = (".parquet", ".pq")
 Source: TypeAlias = str | PathLike[str] | IO[bytes]
 
 
@@ -52,6 +51,8 @@ def read_table(
     interventions: Interventions = None,
 ) -> Table:
     """The table in a file, by its name or open in binary mode: CSV, TSV or the like, which may be gzipped, or Parquet.
+    A folder or a pattern ("rows/*.parquet") stands for all its Parquet files, which may exceed memory: DuckDB or
+    Polars reads, cuts and counts them (docs/guides/large_tables.md).
 
     The separator (comma, semicolon, tab, bar or white space) is that of the first line unless given; " "
     stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
@@ -94,6 +95,10 @@ def table_at(path: Source, how: TextFormat, options: Options) -> Table:
 
 
 def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
+    if isinstance(path, str | PathLike) and stands_for_many(path):
+        from topdag.data.parquet_files import lazy_frame, parquet_files
+
+        return table_of_frame(lazy_frame(parquet_files(path)), options)
     content = file_content(path)
     if content.startswith(b"PAR1"):
         return table_of_parquet(content, options)
@@ -174,8 +179,6 @@ def file_content(path: Source) -> bytes:
 
 
 def table_of_parquet(content: bytes, options: Options) -> Table:
-    from topdag.data.table import table_of_frame
-
     for library, reader in PARQUET_READERS:
         try:
             frame = getattr(import_module(library), reader)(BytesIO(content))

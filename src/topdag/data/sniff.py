@@ -1,11 +1,14 @@
-"""What a file is that holds no table in text, told by how it begins, and what to do with it."""
+"""What a file is, told by its name or by how it begins; and what to do with one that holds no table in text."""
 
 from __future__ import annotations
 
 import codecs
+from os import PathLike
+from pathlib import Path
 
 from topdag._util.options import worded
 
+PARQUET_ENDINGS = (".parquet", ".pq")
 BEGINNINGS = (
     (b"PK\x03\x04", "an Excel workbook or a zip file; save the sheet as CSV, or unpack the file"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save the sheet as CSV"),
@@ -41,3 +44,12 @@ def no_table(content: bytes) -> str | None:
 def marked_encoding(content: bytes) -> str:
     """The encoding that the first bytes tell; UTF-8 unless they say otherwise."""
     return "utf-16" if content.startswith(UTF_16) else UTF_8
+
+
+def stands_for_many(path: str | PathLike[str]) -> bool:
+    """Whether it is a folder, or a pattern and not the name of a file."""
+    place = Path(path)
+    try:
+        return place.is_dir() or (any(mark in str(place) for mark in "*?[") and not place.is_file())
+    except (OSError, ValueError):  # a name that no file can have
+        return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import compress
 from os import PathLike
 from typing import Any
 
@@ -177,19 +178,21 @@ class Table:
 
     def rows_telling_of(self, x: int) -> Table:
         """The rows that tell of the causes of a variable: those in which it was not set."""
-        return self._chosen([not mask >> x & 1 for mask in self.targets]) if self.targets else self
+        found = self._chosen([not mask >> x & 1 for mask in self.targets]) if self.targets else self
+        if not found.n_distinct:
+            raise ScoreError(f"{self.names[x]!r} was set in every row, so that nothing tells of its causes.")
+        return found
 
     def rows_setting_only(self, x: int) -> Table:
         """The rows in which nothing but x was set, if that: they tell what follows from it."""
         return self._chosen([not mask & ~(1 << x) for mask in self.targets]) if self.targets else self
 
     def _chosen(self, rows: Sequence[bool]) -> Table:
-        """A table of some of the rows, all states kept."""
-        kept = np.flatnonzero(rows)
-        parts = {spec.name: getattr(self, spec.name) for spec in fields(self)}
-        parts |= {"codes": np.ascontiguousarray(self.codes[:, kept]), "weights": self.weights[kept], "targets": ()}
-        parts["numbers"] = np.ascontiguousarray(self.numbers[:, kept])
-        return Table._made(*parts.values())
+        """A table of some of the rows, in which nothing counts as set."""
+        kept = np.array(rows, dtype=bool)
+        chosen = with_rows(self, kept, self.weights[kept])
+        object.__setattr__(chosen, "targets", ())
+        return chosen
 
     def index(self, name: str) -> int:
         """The position of a variable."""
@@ -307,9 +310,9 @@ def same_table(table: Table, names: Sequence[str] | None, options: Options) -> T
 
 def with_rows(table: Table, kept: NDArray[np.bool_], weights: NDArray[np.uint32]) -> Table:
     """The same variables and states with some of the distinct rows, which occur so often."""
-    names, states, codes, numbers, _, *rest = table._parts()
+    names, states, codes, numbers, _, targets, *rest = table._parts()
     rows = (np.ascontiguousarray(values[:, kept]) for values in (codes, numbers))
-    return Table._made(names, states, *rows, weights, *rest)
+    return Table._made(names, states, *rows, weights, tuple(compress(targets, kept)), *rest)
 
 
 def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:

@@ -66,7 +66,8 @@ def adjustment_of(table: Table, kind: ScoreKind) -> tuple[Adjustment, str]:
     """How effects are estimated from a table, with the prior of the score where it has one; and that in words."""
     if not table.continuous:
         imaginary, said = _imaginary_rows(table, kind.unconstrained)
-        return AmongStates(table, imaginary), said
+        free = ", without the constraints on probabilities" if kind.unconstrained is not kind else ""
+        return AmongStates(table, imaginary), said + free
     if len(table.continuous) < table.n_variables:
         with_states = [name for name in table.names if name not in table.continuous]
         raise ScoreError(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from topdag._util.atomic_write import FilePath, ending_of, write_as_named
+from topdag._util.atomic_write import NETWORKS, PICTURES, READ, XMLBIF, FilePath, ending_of, write_as_named
 from topdag._util.options import worded
 from topdag.errors import FileError, NetworkError, why_not_opened
 from topdag.io.formats.bif import bif_text, read_bif_text
@@ -21,10 +21,6 @@ from topdag.io.formats.xmlbif import read_xmlbif, xmlbif_text
 from topdag.networks.fitted import FITTED_FORMAT, FittedNetwork
 from topdag.networks.network import Network
 
-XMLBIF = (".xml", ".xmlbif", ".bifxml")
-READ = (".json", ".bif", *XMLBIF, ".net", ".xdsl", ".uai")
-PICTURES = (".svg", ".png", ".pdf")
-WRITTEN = (*READ, ".dot", *PICTURES)
 WITH_TABLES: dict[str, Callable[[FittedNetwork], str]] = {
     ".bif": bif_text,
     ".net": net_text,
@@ -43,7 +39,7 @@ def write_network(path: FilePath, network: Network | FittedNetwork) -> None:
     .bif, .net (HUGIN), .xdsl (GeNIe) and .uai need a fitted one; .svg, .png and .pdf are pictures. What a format
     cannot hold is refused; .uai holds no names at all, only places of variables and states.
     """
-    ending = ending_of(path, WRITTEN, "a network")
+    ending = ending_of(path, NETWORKS, "a network")
     if not isinstance(network, Network | FittedNetwork):
         raise FileError(f"{path}: write_network writes a Network, not {type(network).__name__}")
     try:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from topdag._util.atomic_write import FilePath, write_whole
+from topdag._util.atomic_write import MATRICES, FilePath, write_whole
 from topdag.answers.posteriors import (
     FORMAT,
     VERSION,
@@ -61,7 +61,7 @@ def read_posteriors(path: FilePath) -> Posteriors:
 
 def _suffix(path: FilePath) -> str:
     suffix = os.path.splitext(os.fspath(path))[1].lower()
-    if suffix not in (".json", ".npz"):
+    if suffix not in MATRICES:
         raise FileError(f"{path}: the name of a file of posteriors ends in .json or .npz.")
     return suffix
 

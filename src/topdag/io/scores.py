@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from topdag._util.atomic_write import FilePath, ending_of, write_whole
+from topdag._util.atomic_write import SCORES, FilePath, ending_of, write_whole
 from topdag._util.bitsets import masks_in, sizes_of, sort_keys
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError, why_not_opened
@@ -65,7 +65,7 @@ def read_scores(path: FilePath, *, keep: Keep = "best") -> Scores:
 
 def ending_of_scores(path: FilePath) -> str:
     """What the name says that the file holds; an error if that is no scores."""
-    kind = ending_of(path, (".npz", ".jkl", ".pss"), "scores")
+    kind = ending_of(path, SCORES, "scores")
     if kind == ".npz" and os.fspath(path).lower().endswith(".gz"):
         raise FileError(f"{os.fspath(path)}: a .npz file is never gzipped; its name must end in .npz")
     return kind

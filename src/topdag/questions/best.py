@@ -114,8 +114,8 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
     decision = decide(request, Question.BEST)
     if trail.scores is None:
         trail.scores = _scored(trail, decision, run)
-        if trail.scores is not None:
-            decision = decide_again(decision, request, Question.BEST, trail.scores)
+    if trail.scores is not None:
+        decision = decide_again(decision, request, Question.BEST, trail.scores, run)
     trail.engine, trail.reason = decision.engine.value, decision.reason
     if trail.scores is None or run.is_over:
         return None

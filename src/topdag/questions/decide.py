@@ -20,7 +20,7 @@ from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import ON_LISTS, Choice, Engine, family_bytes, require_narrow, sizes
-from topdag.search.lattice import engine_for_best, lattice_for
+from topdag.search.lattice import block_lattice_bytes, engine_for_best, lattice_for
 
 if TYPE_CHECKING:
     from topdag._util.run import Run
@@ -50,6 +50,8 @@ ASKED_BY = {
     Question.PARTIAL: "search_networks",
 }
 """Who understands no constraints on several variables at once, but for an order."""
+SECONDS_FOR_A_SET = 3e-7
+"""What the block lattice takes, on a slow machine."""
 SEVERAL = "constraints speak of several variables at once"
 
 
@@ -66,16 +68,19 @@ class Decision(Choice):
 @dataclass(frozen=True)
 class _Known:
     """Of the scores that a question will be asked of. ``is_automatic``: their lists were made for the best network, and
-    can be made anew."""
+    can be made anew. ``n_listed``: how many families stand in them, 0 where that is not known yet."""
 
     n: int
     is_listed: bool
     is_automatic: bool
     compiled: CompiledConstraints | None
+    n_listed: int = 0
 
     @classmethod
     def of(cls, scores: Scores) -> _Known:
-        return cls(len(scores.columns), scores.store.is_listed, scores.automatic, scores.compiled)
+        store = scores.store
+        n_listed = len(store.listed.rounded) if store.is_listed else 0
+        return cls(len(scores.columns), store.is_listed, scores.automatic, scores.compiled, n_listed)
 
     @property
     def has_rest(self) -> bool:
@@ -90,7 +95,8 @@ class _Known:
     @property
     def is_partitioned(self) -> bool:
         """Whether lists are made by partition."""
-        return self.is_listed and self.n > sizes().partition
+        is_crowded = self.n_listed > sizes().crowded * self.n
+        return self.is_listed and self.n > sizes().partition and not is_crowded
 
     @property
     def before(self) -> Sequence[int]:
@@ -146,10 +152,25 @@ def plan_prior(request: Request, decision: Decision, run: Run) -> None:
             require_room_for(len(scored_columns(request.table)), prior, run)
 
 
-def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:
-    """Once there are scores: where constraints leave few families of those that have one, these stand in lists."""
+def decide_again(decision: Decision, request: Request, question: Question, scores: Scores, run: Run) -> Decision:
+    """Once there are scores: where constraints leave few families of those that have one, these stand in lists; where
+    lists are so long that a table over all sets is made sooner than they are searched, there is one."""
     chosen = decide(replace(request, scores=scores), question)
+    is_free = request.engine is None and request.checkpoint is None
+    if chosen.engine is Engine.SEARCH and is_free and _is_table_sooner(scores, run):
+        reason = f"{scores.n_families:,} families are many for {len(scores.columns)} variables"
+        chosen = replace(chosen, engine=Engine.BLOCKS, reason=reason)
     return decision if chosen.engine is decision.engine else replace(chosen, form=decision.form, keep=decision.keep)
+
+
+def _is_table_sooner(scores: Scores, run: Run) -> bool:
+    """Whether the block lattice of these lists ends before search does, and within the limits."""
+    n, n_families = len(scores.columns), scores.n_families
+    if n_families < sizes().long_list or n_families * sizes().sets_for_a_family < 2**n:
+        return False
+    needed = scores.store.n_bytes + block_lattice_bytes(n, backward=False, threads=run.threads)
+    left = run.seconds_left
+    return needed <= run.allowed_memory and (left is None or left > SECONDS_FOR_A_SET * 2**n)
 
 
 def decide_lattice(scores: Scores) -> Choice:

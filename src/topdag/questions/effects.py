@@ -26,6 +26,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.questions.request import About, Request, run_stats
+from topdag.questions.sampling import MOST_SEEDS
 from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
@@ -34,7 +35,6 @@ from topdag.scoring.scores import Scores
 Names = str | Sequence[str] | None
 WeighedMasks = tuple[Sequence[int], Floats]
 MOST_DRAWS = 10**6
-MOST_SEEDS = 2**64
 
 
 @brief
@@ -71,7 +71,7 @@ def causal_effects(
     >>> effect.meaning
     'probability of bronc = yes, if smoke = yes and not no'
     """
-    wanted = Wanted(_names(cause), _names(outcome), share, draws, level, seed)
+    wanted = WantedEffects(_names(cause), _names(outcome), share, draws, level, seed)
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> CausalEffects:
@@ -88,7 +88,7 @@ def _names(given: Names) -> tuple[str, ...] | None:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedEffects:
     """Which effects, and how well; without names those of all variables."""
 
     causes: tuple[str, ...] | None = None
@@ -126,7 +126,7 @@ class _Weighed:
     notes: tuple[str, ...]
 
 
-def effects_of(request: Request, wanted: Wanted, run: Run) -> CausalEffects:
+def effects_of(request: Request, wanted: WantedEffects, run: Run) -> CausalEffects:
     """By sums over all networks; without paths where these are not summed for so many variables."""
     _adjustment(request.table, request.kind)  # refuses what has no effects before it is scored
     purpose, notes = Purpose(paths=True, parent_sets_of=wanted.causes), tuple[str, ...]()
@@ -140,7 +140,7 @@ def effects_of(request: Request, wanted: Wanted, run: Run) -> CausalEffects:
 
 
 def effects_of_sums(
-    scores: Scores, sums: NetworkPosteriors, wanted: Wanted, run: Run, notes: tuple[str, ...] = ()
+    scores: Scores, sums: NetworkPosteriors, wanted: WantedEffects, run: Run, notes: tuple[str, ...] = ()
 ) -> CausalEffects:
     """From sums that hold the parent sets of all causes."""
     over = f"all networks, {sums.prior}"
@@ -162,7 +162,7 @@ def _over_columns(of: ParentSetPosteriors, names: Sequence[str]) -> WeighedMasks
     return masks.tolist(), of.probabilities[places]
 
 
-def effects_of_list(held: HeldNetworks[Any], wanted: Wanted, run: Run) -> CausalEffects:
+def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) -> CausalEffects:
     """The networks of a list count by their weights; those drawn count alike."""
     if not len(held):
         raise ScoreError("There are no networks to average over: the list is empty.")
@@ -186,7 +186,7 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
     return adjustment_of(table, without_interventions(kind) or kind)
 
 
-def _effects(scores: Scores, weighed: _Weighed, wanted: Wanted, run: Run) -> CausalEffects:
+def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run) -> CausalEffects:
     adjustment, estimated = _adjustment(scores.table, scores.kind)
     table = adjustment.table
     if table.targets:

@@ -245,7 +245,7 @@ class _Reading(Generic[AnyList]):
         scores = self.trail.scores = _scored(self.trail, decision, self.run)
         if scores is None:
             return None
-        decision = decide_again(decision, self.request, question, scores)
+        decision = decide_again(decision, self.request, question, scores, self.run)
         self.kept_for.require_kept(scores)
         if isinstance(self.request.prior, OrderModular):
             return self._by_orders()

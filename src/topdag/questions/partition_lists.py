@@ -27,7 +27,7 @@ from topdag.search.costs import Families
 from topdag.search.partition.listed import Key, Kind, Listed, Network, graph_of, size_of
 from topdag.search.partition.listing import list_by_partition
 from topdag.search.partition.nearby import offer_nearby
-from topdag.search.reach import LARGEST_REACH, first_slack, further_reach
+from topdag.search.reach import LARGEST_REACH, first_slack, further_slack
 from topdag.search.relaxation import Incumbent
 from topdag.search.stores import ListStore
 
@@ -113,7 +113,8 @@ class PartitionLists:
                 return self._stopped(found, known)
             if found.count >= self.wanted.most or reach == furthest:
                 return self._whole(found, reach)
-            known, reach = found, min(further_reach(reach, found.count, self.wanted.most), furthest)
+            before = 0 if known is None else known.count
+            known, reach = found, min(further_slack(reach, found.count, before), furthest)
 
     def _stopped(self, found: Partitioned | None, before: Partitioned | None) -> Partitioned:
         """What tells more: what was found when it was stopped, or what had been found less far behind."""

@@ -21,7 +21,7 @@ from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
 from topdag.scoring.all_sets import within_columns
-from topdag.scoring.choice import affordable_parents
+from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
@@ -302,11 +302,12 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
 
 def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
     """On lists: what scoring can take at most, where anything limits the parents."""
-    affordable = affordable_parents(kind, table.n_rows)
-    limits = [limit for limit in (affordable, max_parents) if limit is not None]
+    affordable = affordable_sets(kind, table.n_rows, [int(arity) for arity in table.arities])
+    limited = None if max_parents is None else n_sets_up_to(n, max_parents + 1)
+    limits = [limit for limit in (affordable, limited) if limit is not None]
     if not limits or kind.unconstrained is not kind:
         return _Cost(None, None, SEARCH_BYTES)
-    counted = n_sets_up_to(n, min(limits) + 1)
+    counted = min(limits)
     per_set = BYTES_BY_PENALTY if affordable is not None else BYTES_BY_LIMIT
     seconds = AT_LEAST + counted * (PER_ROW * table.n_distinct + PER_SET) * slower
     return _Cost(seconds, None, SEARCH_BYTES + per_set * counted)

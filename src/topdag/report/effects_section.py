@@ -12,7 +12,7 @@ from topdag.report.markup import Html, details, named, number, paragraph, percen
 MOST_DRAWN, MOST_LISTED = 15, 100
 ROW, LEFT, RIGHT, LONGEST = 22, 190, 420, 26
 """Pixels of a row, of the names and of the intervals; letters of a name."""
-HEAD = ("Cause", "Outcome", "Effect", "From", "To", "No effect", "Supported", "What it is")
+EFFECT_HEAD = ("Cause", "Outcome", "Effect", "From", "To", "No effect", "Supported", "What it is")
 
 
 def effects_section(found: Gathered) -> Html:
@@ -70,7 +70,7 @@ def _short(name: str) -> str:
 
 def _table(effects: CausalEffects) -> Html:
     rows = effects.ranked[:MOST_LISTED]
-    head = tag("tr", *(tag("th", text, scope="col") for text in HEAD))
+    head = tag("tr", *(tag("th", text, scope="col") for text in EFFECT_HEAD))
     table = tag("table", tag("thead", head), tag("tbody", *map(_row, rows)), class_="plain")
     return details(f"The {len(rows)} largest, in numbers", scroller("Effects", table))
 

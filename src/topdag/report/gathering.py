@@ -19,8 +19,7 @@ from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
-from topdag.questions.effects import Wanted as WantedEffects
-from topdag.questions.effects import effects_of_list, effects_of_sums
+from topdag.questions.effects import WantedEffects, effects_of_list, effects_of_sums
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -43,7 +44,8 @@ def form_of_scores(
     penalties rule out much not all sets are counted."""
     n = len(columns)
     limit = max_parents if known is None else known.limit_on_parents(max_parents)
-    choice = scores_by_lists(n, table.n_rows, kind, limit, everything=keep == "all")
+    arities = [int(table.arities[v]) for v in columns]
+    choice = scores_by_lists(n, table.n_rows, kind, limit, everything=keep == "all", arities=arities)
     is_narrow = n > sizes().small and keep is None and known is not None and not all(f.is_free for f in known.families)
     if choice.engine is not Engine.SEARCH and (listed or is_narrow) and isinstance(kind, BIC | AIC):
         choice = Choice(Engine.SEARCH, f"constraints and the penalty of {kind} leave few families")
@@ -59,10 +61,18 @@ def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
     return not all(own.is_closed_under_removal for own in known.families)
 
 
-def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | None, *, everything: bool) -> Choice:
+def scores_by_lists(
+    n: int,
+    n_rows: int,
+    kind: ScoreKind,
+    max_parents: int | None,
+    *,
+    everything: bool,
+    arities: Sequence[int] | None = None,
+) -> Choice:
     """How a table is scored: SEARCH means that only families worth considering are, as lists.
 
-    ``everything``: all families are wanted, so nothing can be left out by rules.
+    ``everything``: all families are wanted, so nothing can be left out by rules. ``arities``: None: two states each.
     """
     at = sizes()
     _require_few_numbers(n, kind)
@@ -76,8 +86,8 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
     if at.sparse * counted < 2**n:
         return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {_number_of_sets(n)} sets")
-    affordable = affordable_parents(kind, n_rows)
-    if not everything and affordable is not None and at.sparse * n_sets_up_to(n, affordable + 1) < 2**n:
+    affordable = affordable_sets(kind, n_rows, [2] * n if arities is None else arities)
+    if not everything and affordable is not None and at.sparse * affordable < 2**n:
         return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {_number_of_sets(n)} sets")
     if not everything and n > most_held():
         return Choice(Engine.SEARCH, f"{_number_of_sets(n)} sets of {n} variables are too many to hold")
@@ -88,12 +98,18 @@ def _number_of_sets(n: int) -> str:
     return f"{2**n:,}" if n <= SEARCH_LIMIT else f"2^{n}"
 
 
-def affordable_parents(kind: ScoreKind, n_rows: int) -> int | None:
-    """So many parents of two states can pay for their penalty, if each row is explained by them; None: no penalty."""
+def affordable_sets(kind: ScoreKind, n_rows: int, arities: Sequence[int]) -> int | None:
+    """How many sets of variables can be families that pay for their penalty, if each row is explained by the parents;
+    None: no penalty."""
     if not isinstance(kind, (BIC, AIC)) or n_rows < 2:
         return None
-    weight = kind.least_penalty(n_rows, 2)
-    return max(0, math.floor(math.log2(1 + n_rows * math.log(2) / weight)))
+    states = {arity for arity in arities if arity > 1}
+    most_cells = max((r * (1 + n_rows * math.log(r) / kind.least_penalty(n_rows, r)) for r in states), default=1.0)
+    n_sets = Counter({1: 1})  # by number of cells
+    for arity in arities:
+        larger = {cells * arity: number for cells, number in n_sets.items() if cells * arity <= most_cells}
+        n_sets.update(larger)
+    return n_sets.total()
 
 
 def _require_few_numbers(n: int, kind: ScoreKind) -> None:

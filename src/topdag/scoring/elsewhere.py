@@ -36,6 +36,9 @@ class _Counted:
 
     table: Table
 
+    def __reduce__(self) -> Any:
+        return _Counted, (self.table,)  # a worker may have to send it on: what was made ready stays there
+
     @cached_property
     def counter(self) -> _core.SetCounter:
         return _core.SetCounter(coded(self.table, scored_columns(self.table)))
@@ -54,7 +57,7 @@ class CountedElsewhere:
     def __init__(self, table: Table, run: Run, executor: Any) -> None:
         require_executor(executor)
         self._counted, self._run, self._executor = _Counted(table), run, executor
-        self.least_work = LEAST_WORK
+        self.least_work, self.n_tasks = LEAST_WORK, 0
         self._open = ExitStack()
         self._crew: Crew | None = None
         self._error: BaseException | None = None
@@ -82,6 +85,7 @@ class CountedElsewhere:
         if self._crew is None:
             self._crew = self._open.enter_context(crew(self._counted, self._run, self._executor))
         parts = np.array_split(sets, max(1, min(len(sets), PARTS_EACH * self._crew.n_workers)))
+        self.n_tasks += len(parts)
         found = dict(self._crew.work_on(_sums, [(function, part) for part in parts], None))
         sums = [found.get(place) for place in range(len(parts))]
         known = [part for part in sums if part is not None]

@@ -25,7 +25,7 @@ from topdag.search.engines import ON_LISTS, SHARE_OF_MEMORY, Engine, OrderBound
 from topdag.search.lattice import BestOfStore, best_on_all_sets, engine_for_best
 from topdag.search.open_nodes import OpenParts
 from topdag.search.order_search import OrderOutcome, cluster_bound, pattern_bound, search_orders
-from topdag.search.relaxation import Cluster, Incumbent, Known, Relaxation, known_from, solve_root
+from topdag.search.relaxation import FEWEST_CLIMBS, Cluster, Incumbent, Known, Relaxation, known_from, solve_root
 from topdag.search.stores import ListStore, Store
 
 FIRST_SETS = 20_000
@@ -92,34 +92,50 @@ def best_score_of(store: ListStore) -> float:
 def _search_parts(known: Known, parts: Sequence[Component], run: Run, engine: Engine, bound: OrderBound) -> bool:
     """One after another; the cost of the best network is the sum of theirs."""
     store = known.store
-    known.climb()
-    allowed = [0] * store.n
+    known.climb(FEWEST_CLIMBS)  # parts are climbed by themselves
+    allowed = [(1 << store.n) - 1 if known.masks is None else known.masks[x] for x in range(store.n)]
     clusters: list[Cluster] = []
     proved = 0.0
     for part in parts:
-        within = [(part.places(members), k) for members, k in known.clusters if part.has(members)]
-        own = begin(part.store(store.lists.names), run, clusters=within)
+        first = [] if known.masks is None else [[part.places(known.masks[x]) for x in part.variables]]
+        within = [(part.places(members), k) for members, k in known.clusters if members & ~part.mask == 0]
+        own = begin(part.store(store.lists.names), run, first, within)
         own.elsewhere = known.best_score - own.best_score - proved
         finished = search_best(own, run, engine=engine, bound=bound)
         for what, number in own.work.items():
             known.work[what] = known.work.get(what, 0) + number
         known.method, known.limit = own.method, own.limit
         known.raise_bound(proved + own.bound)
-        if not finished:
-            return False
-        if own.masks is None:
+        if finished and own.masks is None:
             known.bound = math.inf
             return True
-        proved += own.cost
         clusters += [(part.columns_of(members), k) for members, k in own.clusters]
-        for x, mask in zip(part.variables, own.masks, strict=True):
+        for x, mask in zip(part.variables, own.masks or [], strict=own.masks is not None):
             allowed[x] = part.allowed_parents(mask)
+        if not finished:
+            _offer_parts(known, parts, allowed)
+            return False
+        proved += own.cost
     whole = listed_network(store, allowed)
     assert whole is not None and whole.cost == proved
     known.offer(whole.cost, list(whole.masks))
     known.raise_bound(whole.cost)
     known.clusters = clusters
     return True
+
+
+def _offer_parts(known: Known, parts: Sequence[Component], allowed: Sequence[int]) -> None:
+    """The network of families with parents among those allowed, without those of later parts: it has no cycle when
+    there is none inside a part."""
+    if known.masks is None:
+        return
+    kept = list(allowed)
+    for part in parts:
+        for x in part.variables:
+            kept[x] &= part.before | part.mask
+    whole = listed_network(known.store, kept)
+    if whole is not None:
+        known.offer(whole.cost, list(whole.masks))
 
 
 def _search_whole(known: Known, run: Run, engine: Engine, bound: OrderBound) -> bool:

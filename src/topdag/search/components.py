@@ -43,12 +43,13 @@ class Component:
         """Places in the part as columns of the whole."""
         return [self.variables[place] for place in places]
 
-    def has(self, columns: int) -> bool:
-        """Whether all of these, a mask over all variables, are in the part."""
-        return columns & ~self.columns_of((1 << len(self.variables)) - 1) == 0
+    @property
+    def mask(self) -> int:
+        """Its variables."""
+        return sum(1 << v for v in self.variables)
 
     def places(self, columns: int) -> int:
-        """A mask over all variables as one over the part."""
+        """Those of a mask over all variables that are in the part, as one over the part."""
         return sum(1 << place for place, v in enumerate(self.variables) if columns >> v & 1)
 
     def columns_of(self, places: int) -> int:

@@ -15,10 +15,13 @@ FURTHEST = 2.0**30
 FIRST_OF_A_LIST = 0.5
 SMALLEST_STEP, LARGEST_STEP = 1.2, 2.0
 """For a list of k: how far the first lattice reaches, and how many times further the next one does."""
+SLACK_STEP = 1.5
+"""For a list by partition, how many times further the next one reaches."""
 FIRST_OF_A_SPLIT = 2.0
 """Behind the best network without constraints, where the space is split; then twice as far each time."""
 FIRST_BLIND, BLIND_STEP = 8.0, 4.0
-"""Where no network that satisfies the constraints is known: so far at first, and then so many times further."""
+"""Where no network that satisfies the constraints is known, or no other than before: so far at first, and then so many
+times further."""
 FIRST_RESCORED = 128.0
 """Where one is known and each step scores the table again: no further than this at first."""
 
@@ -32,8 +35,14 @@ def further_reach(reach: float, found: int, most: int) -> float:
 
 
 def first_slack(most: int) -> float:
-    """For a list of ``most`` networks under constraints, once the best one is known."""
-    return 1.0 + math.log(most) / 2
+    """For a list of ``most`` by partition, once the best network is known. What costs more than the last of those
+    wanted is not looked at, so too far costs less than too near."""
+    return 1.0 + 0.75 * math.log(most)
+
+
+def further_slack(slack: float, found: int, before: int) -> float:
+    """When so many were found, and so many the time before."""
+    return slack * (SLACK_STEP if found > before else BLIND_STEP)
 
 
 def doubled_reach(reach: float, needed: float) -> float:

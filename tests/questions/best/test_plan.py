@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,13 +20,14 @@ from topdag._util.run import Run
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.questions import request, sums
 from topdag.questions.best import best_of
+from topdag.questions.decide import Question, decide, decide_again
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sampling import sample_of
 from topdag.scoring import score as scoring
-from topdag.scoring.choice import scores_by_lists
+from topdag.scoring.choice import affordable_sets, scores_by_lists
 from topdag.search.engines import Engine, all_sets_choice, sizes_given
 
 
@@ -51,6 +55,48 @@ def test_the_engine_follows_size_score_and_limit(
     assert choice.reason
     if engine is not Engine.SEARCH:
         assert all_sets_choice(n, "").engine is engine
+
+
+@pytest.mark.parametrize("kind", [td.BIC(), td.AIC()], ids=repr)
+def test_affordable_sets_are_those_with_few_enough_cells(kind: td.BIC | td.AIC) -> None:
+    arities, n_rows = [2, 2, 3, 4, 1, 5, 7, 2], 60
+    most = max(r * (1 + n_rows * math.log(r) / kind.least_penalty(n_rows, r)) for r in arities if r > 1)
+    sets = itertools.chain.from_iterable(itertools.combinations(arities, size) for size in range(len(arities) + 1))
+    few = sum(math.prod(own) <= most for own in sets)
+    assert affordable_sets(kind, n_rows, arities) == few < 2 ** len(arities)
+
+
+def test_many_states_leave_few_sets() -> None:
+    few, many = [2] * 27, [2] * 9 + [4] * 18
+    found = [scores_by_lists(27, 5000, td.BIC(), None, everything=False, arities=own).engine for own in (few, many)]
+    assert found == [Engine.BLOCKS, Engine.SEARCH]
+
+
+def test_a_long_list_goes_to_a_table_over_all_sets(tmp_path: Path) -> None:
+    table = sampled_table(9, 300, seed=3)
+    precedence = td.Constraints(precedence=[("V0", "V1"), ("V3", "V2")])
+    options: list[dict[str, Any]] = [{}, {"prior": td.FairPrior()}, {"constraints": precedence}]
+    with sizes_given(small=2, long_list=10, **AS_LISTS):
+        for about in options:
+            answer = td.best_network(table, "bic", **about)
+            with sizes_given(long_list=10**6):
+                searched = td.best_network(table, "bic", **about)
+            assert answer.stats.engine == "block lattice" and searched.stats.engine.startswith("search")
+            assert answer.score == pytest.approx(searched.score) and answer.proof.status is td.types.Status.PROVED
+        for asked in ({"engine": "search"}, {"checkpoint": tmp_path / "file"}):
+            assert td.best_network(table, "bic", **asked).stats.engine.startswith("search")
+
+
+@pytest.mark.parametrize(
+    ("limits", "engine"),
+    [({}, Engine.BLOCKS), ({"time_limit": 1e-9}, Engine.SEARCH), ({"memory_limit": 10_000}, Engine.SEARCH)],
+)
+def test_a_table_over_all_sets_must_fit_into_the_limits(limits: dict[str, Any], engine: Engine) -> None:
+    with sizes_given(small=2, long_list=10, **AS_LISTS):
+        scores = td.score(sampled_table(9, 300, seed=3), "bic")
+        asked = request.Request.from_scores(scores)
+        first = decide(asked, Question.BEST)
+        assert decide_again(first, asked, Question.BEST, scores, Run(**limits)).engine is engine
 
 
 PRIORS = (None, None, td.OrderModular(), td.EdgePrior({}), td.FairPrior())

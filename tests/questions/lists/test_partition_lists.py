@@ -164,6 +164,15 @@ def test_a_stopped_list_begins_with_the_best_network_found() -> None:
             assert (whole.scores > early.floor).sum() == (early.scores > early.floor).sum()
 
 
+def test_crowded_lists_are_read_from_a_lattice() -> None:
+    """Once they are scored; before, nobody knows how crowded they will be."""
+    table = sampled_table(6, 400, seed=1)
+    with sizes_given(**(PARTITION | {"crowded": 1})):
+        found = td.k_best_networks(table, 10, td.BIC())
+    assert found.stats.engine.startswith("sparse lattice")
+    assert np.allclose(found.scores, by_partition(as_lists(table, td.BIC()), td.k_best_networks, 10).scores)
+
+
 def test_no_network_at_all() -> None:
     lists = FamilyLists.build(["a", "b"], [(0, [1], -1.0), (1, [0], -1.0)])
     found = by_partition(all_listed(lists), td.k_best_networks, 3)

@@ -44,7 +44,7 @@ STOP_KINDS: dict[str, Kind] = {
             partial(constrained.make_constrained_lists, route),
             constrained.check_constrained_lists,
         )
-        for route in (*constrained.ROUTES[:3], "partition")
+        for route in constrained.ROUTES[:3]
     },
     **{f"stops: {prior}": (partial(lists.make_priors, prior), lists.check_priors) for prior in lists.PRIORS},
     "stops: partial networks": (lists.make_search, lists.check_search),

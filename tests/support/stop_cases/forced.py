@@ -144,10 +144,8 @@ def on_route(route: str) -> Iterator[None]:
         if route == "tables":  # one list of a part would hold all networks of so few variables
             stack.enter_context(patch.object(splitting, "FIRST_LISTED", 1))
             stack.enter_context(patch.object(splitting, "MORE_LISTED", 2))
-        if route in ("lists", "rows", "nothing met", "partition"):
+        if route in ("lists", "rows", "nothing met"):
             stack.enter_context(lists_for_few())
-        if route == "partition":
-            stack.enter_context(sizes_given(partition=0))
         if route in ("rows", "nothing met"):
             stack.enter_context(without_luck() if route == "rows" else nothing_met())
             stack.enter_context(hasty())

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from dataclasses import replace
 from pathlib import Path
 
+from topdag._util.atomic_write import NETWORKS
 from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.advice import mention_advice
@@ -25,7 +26,7 @@ from topdag.cli.options import (
 )
 from topdag.cli.output import answer_text, as_json, progress_line, write_text
 from topdag.cli.streams import mention, printing, say
-from topdag.cli.targets import ABOUT_NETWORKS, NETWORKS, add_json, add_output, is_fitted, targets
+from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
 from topdag.data.table import Table
 from topdag.errors import Interrupted
 from topdag.networks.network import Network

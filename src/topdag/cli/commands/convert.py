@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from topdag._util.atomic_write import NETWORKS
 from topdag.cli.command import Command, Exit
 from topdag.cli.streams import say
-from topdag.cli.targets import ABOUT_NETWORKS, NETWORKS, add_output, target
+from topdag.cli.targets import ABOUT_NETWORKS, add_output, target
 from topdag.io.networks import read_either, write_network
 from topdag.networks.fitted import FittedNetwork
 

@@ -8,7 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from topdag._util.run import Run, shown_bytes
-from topdag.answers.effects import COLUMNS, CausalEffects
+from topdag.answers.effects import EFFECT_COLUMNS, CausalEffects
 from topdag.answers.lists import NetworkList
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
@@ -30,10 +30,11 @@ from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number, seconds, whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
-from topdag.questions.effects import MOST_DRAWS, MOST_SEEDS, Wanted, effects_of, effects_of_list
-from topdag.questions.list_sources import Wanted as WantedList
+from topdag.questions.effects import MOST_DRAWS, WantedEffects, effects_of, effects_of_list
+from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.request import Request
+from topdag.questions.sampling import MOST_SEEDS
 from topdag.questions.sums import asked
 from topdag.scoring.keep import MOST_IN_A_LIST
 
@@ -79,7 +80,7 @@ def part(text: str) -> float:
 
 
 def add_options(parser: ArgumentParser) -> None:
-    usual = Wanted()
+    usual = WantedEffects()
     parser.add_argument("file", metavar="FILE", help="a table")
     several = "may be repeated; default: every variable"
     parser.add_argument("--cause", action="append", metavar="NAME", help=f"what would be set; {several}")
@@ -120,7 +121,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 def effects(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, EFFECT_SUFFIXES, (args.file,))
-    wanted = Wanted(_names(args.cause), _names(args.outcome), args.share, args.draws, args.level, args.seed)
+    wanted = WantedEffects(_names(args.cause), _names(args.outcome), args.share, args.draws, args.level, args.seed)
     try:
         with progress_line(quiet=args.quiet) as on_progress:
             run = run_from(args, on_progress)
@@ -143,10 +144,10 @@ def _names(given: list[str] | None) -> tuple[str, ...] | None:
     return None if given is None else tuple(given)
 
 
-def _found(request: Request, wanted: Wanted, k: int | None, run: Run) -> CausalEffects:
+def _found(request: Request, wanted: WantedEffects, k: int | None, run: Run) -> CausalEffects:
     if k is None:
         return effects_of(request, wanted, run)
-    listed: NetworkList = list_of(NetworkList, request, WantedList("The list", most=k), run)
+    listed: NetworkList = list_of(NetworkList, request, Wanted("The list", most=k), run)
     return effects_of_list(listed, wanted, run)
 
 
@@ -155,7 +156,7 @@ def _write(to: Path, found: CausalEffects, most: int) -> None:
         write_text(to, as_json(found.to_dict()) + "\n")
     elif to.suffix.lower() == ".csv":
         text = io.StringIO()
-        rows = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        rows = csv.DictWriter(text, EFFECT_COLUMNS, lineterminator="\n")
         rows.writeheader()
         rows.writerows(found.to_dicts())
         write_text(to, text.getvalue())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from topdag._util.atomic_write import NETWORKS
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked
 from topdag.cli.options import add_reading, require_order, said_about, table_from
 from topdag.cli.output import as_json, mention_notes
 from topdag.cli.streams import say
-from topdag.cli.targets import ABOUT_NETWORKS, NETWORKS, add_json, add_output, target
+from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, target
 from topdag.cli.values import number
 from topdag.io.formats.bif import bif_text
 from topdag.io.networks import read_network, write_network

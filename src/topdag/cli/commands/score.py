@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from topdag._util.atomic_write import SCORES
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
-    SCORE_FILES,
     add_executor,
     add_limits,
     add_max_parents,
@@ -119,7 +119,7 @@ def score_table(args: Namespace) -> Exit:
 
 
 def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
-    to = target(args.output, SCORE_FILES, (args.file,), packed=True)
+    to = target(args.output, SCORES, (args.file,), packed=True)
     ending_of_scores(args.output)
     table = table_from(args)
     with progress_line(quiet=args.quiet) as on_progress:

@@ -6,10 +6,11 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Mapping
 from typing import Any
 
+from topdag._util.atomic_write import NETWORKS
 from topdag.cli.command import Command, Exit
 from topdag.cli.output import about_table, as_json, labelled, network_text
 from topdag.cli.streams import say
-from topdag.cli.targets import ABOUT_NETWORKS, NETWORKS, add_json, add_output, targets
+from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, targets
 from topdag.io.networks import read_either, read_json, write_network
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network

@@ -87,6 +87,7 @@ class PartitionSearch(PartSearch):
         self.limit: Stop | None = None
         self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
         self._joining_families: dict[Joined, Marks] = {}
+        self._has_solution = True
         self._waiting: list[Part] = []
         self._n_parts = 0
         self._most_held = most_held(run, self.families.size, BYTES_HELD)
@@ -266,9 +267,10 @@ class PartitionSearch(PartSearch):
         return self._joining_families[edge]
 
     def _still_gains(self, bounds: list[float], patience: int) -> bool:
-        return super()._still_gains(bounds, max(patience, PATIENCE))
+        return super()._still_gains(bounds, max(patience, PATIENCE) if self._has_solution else patience)
 
     def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
+        self._has_solution = bool(solution.weights.sum() > self.families.n - LEAST_VIOLATION)  # without stopgaps
         missing = [edge for edge in self._edges if solution.weights[self._joining(edge)].sum() < 1.0 - LEAST_VIOLATION]
         n_added = sum(map(self.program.add_decided, missing))
         self.cuts += n_added
