@@ -20,7 +20,7 @@ class UnknownArgument(TypeError):
     """An argument that nothing takes; ``known``: the names of those that were looked for."""
 
     def __init__(self, name: str, known: Collection[str], asked: str = "") -> None:
-        timed = "scoring has none; give it to a question, which scores too: best_network(table, time_limit=60)"
+        timed = "scoring has none; give it to a question, which scores too, such as best_network"
         close = timed if (name, asked) == ("time_limit", "score(): ") else closest(name, sorted(known))
         super().__init__(f"{asked}there is no argument {name!r}; {close}")
         self.name, self.known = name, known

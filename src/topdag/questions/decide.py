@@ -19,7 +19,6 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.scoring.with_prior import require_room_for
 from topdag.search.engines import ON_LISTS, Choice, Engine, family_bytes, require_narrow, sizes
 from topdag.search.lattice import block_lattice_bytes, engine_for_best, lattice_for
 
@@ -148,6 +147,8 @@ def plan_prior(request: Request, decision: Decision, run: Run) -> None:
     if weighs_families and request.constraints is None and request.table is not None:
         is_listed = decision.form is not None and decision.form.engine is Engine.SEARCH
         if not is_listed:
+            from topdag.scoring.with_prior import require_room_for  # small questions open only what they need
+
             require_room_for(len(scored_columns(request.table)), prior, run)
 
 
