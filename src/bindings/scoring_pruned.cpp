@@ -6,6 +6,7 @@
 #include "scoring/gaussian_families.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
+#include "scoring/score_grid.h"
 
 namespace topdag {
 
@@ -23,6 +24,48 @@ std::optional<PrunedFamilies> found_or_none(PrunedFamilies found) {
     if (!found.finished && found.memory_needed == 0.0 && !found.is_dense) return std::nullopt;
     return found;
 }
+
+// Asked from a thread without the interpreter lock; the callable raises nothing.
+decltype(CountedElsewhere::sums) asked_of(const nb::object& callable) {
+    const nb::handle asked = callable;  // whoever asks the question keeps it alive
+    return [asked](const FixedFunction& function, const std::vector<VarSet>& sets, Limits& limits,
+                   std::vector<std::int64_t>& sums) {
+        nb::gil_scoped_acquire lock;
+        const nb::object found = asked(static_cast<int>(function.kind), function.parameter, function.spread,
+                                       function.bits, give(std::vector<std::uint64_t>(sets.begin(), sets.end())));
+        if (found.is_none()) {
+            limits.stop.store(true);
+            return false;
+        }
+        const auto counted = nb::cast<nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig>>(found);
+        require(counted.shape(0) == sets.size(), "one sum a set");
+        sums.assign(counted.data(), counted.data() + counted.shape(0));
+        limits.done += sets.size();
+        return true;
+    };
+}
+
+// The rows of a table as scorers of it count them.
+class SetCounter {
+public:
+    explicit SetCounter(const PyTable& t) : rows_(t.view, places_by_entropy(t.view)) {}
+
+    auto sums(int kind, double parameter, bool spread, int bits, const SetArrays<VarSet>::In& sets_in,
+              const Watch& watch) const {
+        require(kind >= 0 && kind <= static_cast<int>(CellKind::log_rising) && bits >= 0 && bits < 63, "no such function");
+        const std::vector<VarSet> sets = sets_from<VarSet>(sets_in);
+        require(std::is_sorted(sets.begin(), sets.end()), "sets must stand in ascending order");
+        for (VarSet set : sets) require(is_subset(set, all_of<VarSet>(rows_.n_variables())), "no such variable");
+        std::vector<std::int64_t> sums;
+        const bool finished = watched(watch, [&](Limits& limits) {
+            return sum_over_listed(rows_, {static_cast<CellKind>(kind), parameter, spread, bits}, sets, limits, sums);
+        });
+        return finished ? std::make_optional(give(std::move(sums))) : std::nullopt;
+    }
+
+private:
+    CountingRows rows_;
+};
 
 template <class Set>
 void bind_grid_scores(nb::module_& m, const char* name) {
@@ -65,11 +108,20 @@ void bind_pruned_scores(nb::module_& m) {
         .def(
             "__init__",
             [](PruningQuestion* self, const SetFormula& joint, std::vector<SetFormula> below, std::vector<int> below_of,
-               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory) {
+               int max_parents, double epsilon, std::uint64_t k, std::uint32_t rules, double memory, const nb::object& elsewhere,
+               double least_elsewhere) {
                 new (self) PruningQuestion{joint,   std::move(below), std::move(below_of), max_parents,
                                            epsilon, k,                rules,               memory};
+                if (!elsewhere.is_none()) self->elsewhere = {asked_of(elsewhere), least_elsewhere};
             },
-            "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a);
+            "joint"_a, "below"_a, "below_of"_a, "max_parents"_a, "epsilon"_a, "k"_a, "rules"_a, "memory"_a,
+            "elsewhere"_a = nb::none(), "least_elsewhere"_a = 0.0, nb::keep_alive<1, 10>(),
+            "elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; "
+            "for lists of at least so many sets times rows.");
+    nb::class_<SetCounter>(m, "SetCounter", "Sums over the cells of sets of places, for whoever asks elsewhere.")
+        .def("__init__", [](SetCounter* self, const PyTable& t) { new (self) SetCounter(t); }, "table"_a)
+        .def("sums", &SetCounter::sums, "kind"_a, "parameter"_a, "spread"_a, "bits"_a, "sets"_a, "limits"_a,
+             "None when stopped.");
 
     nb::class_<KeptLists>(m, "KeptLists", "The families kept, and what was done for them.")
         .def_ro("memory_needed", &KeptLists::memory_needed)

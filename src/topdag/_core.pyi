@@ -441,7 +441,18 @@ class Members:
 class PruningQuestion:
     """Which families are asked for, and what may cut them off."""
 
-    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float) -> None: ...
+    def __init__(self, joint: SetFormula, below: Sequence[SetFormula], below_of: Sequence[int], max_parents: int, epsilon: float, k: int, rules: int, memory: float, elsewhere: object | None = None, least_elsewhere: float = 0.0) -> None:
+        """
+        elsewhere(kind, parameter, spread, bits, sets): the sums over the cells of sets of places, or None to stop; for lists of at least so many sets times rows.
+        """
+
+class SetCounter:
+    """Sums over the cells of sets of places, for whoever asks elsewhere."""
+
+    def __init__(self, table: CodedTable) -> None: ...
+
+    def sums(self, kind: int, parameter: float, spread: bool, bits: int, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], limits: Limits) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))] | None:
+        """None when stopped."""
 
 class KeptLists:
     """The families kept, and what was done for them."""

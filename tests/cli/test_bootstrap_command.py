@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cli_runs import Topdag
+from stop_cases.counted import counted_clock, whole_answer
 
 import topdag as td
 
@@ -29,7 +31,13 @@ def test_quiet_and_nothing_to_print(topdag: Topdag, asia: Path) -> None:
 
 
 def test_a_time_limit_prints_what_is_done_or_says_that_nothing_is(topdag: Topdag, asia: Path) -> None:
-    ran = topdag("bootstrap", asia, "-n", 1_000_000, "--time-limit", 1)
+    def ask(seconds: float) -> Any:
+        return topdag("bootstrap", asia, "-n", 6, "--threads", 1, "--time-limit", seconds)
+
+    whole, readings = whole_answer(ask)
+    assert whole.code == 0
+    with counted_clock():
+        ran = ask(readings - readings // 6)
     assert ran.code == 3 and "Stopped by --time-limit after" in ran.words and "->" in ran.out
     none = topdag("bootstrap", asia, "--time-limit", 0)
     assert none.code == 3 and "no draw was done" in none.err and not none.out

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from ctrl_c import press_ctrl_c
+from stop_cases.counted import counted_clock, stops_among, whole_answer
 from test_effects_of_states import drawn_table
 
 import topdag as td
@@ -198,6 +199,25 @@ def test_no_time_gives_no_answer_and_ctrl_c_is_heard() -> None:
 
     with pytest.raises(LookupError):
         td.causal_effects(scores, on_progress=stop)
+
+
+def test_wherever_it_is_stopped_there_is_the_whole_answer_or_none() -> None:
+    scores = td.score(drawn_table(1), td.BDeu())
+
+    def ask(limit: float) -> np.ndarray | None:
+        try:
+            return td.causal_effects(scores, draws=20, time_limit=limit, threads=1).matrix
+        except td.OutOfTime:
+            return None
+
+    whole, readings = whole_answer(ask)
+    assert whole is not None
+    stops = stops_among(readings, np.random.default_rng(0), 12)
+    found = []
+    for stop in stops:
+        with counted_clock():
+            found.append(ask(stop))
+    assert all(own is None or (own == whole).all() for own in found) and any(own is None for own in found)
 
 
 def test_memory_is_asked_for_before_it_is_taken() -> None:

@@ -116,7 +116,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         {"states": {"a": [1]}},
         "column 'a' has 2 in line 3 of the file, which is not one of",
     ),
-    ("128 columns", b"," * 128 + b"\n" + b"," * 128 + b"\n", {}, "129 variables are too many: at most 128 can be used"),
+    (
+        "2048 columns",
+        b"," * 2048 + b"\n" + b"," * 2048 + b"\n",
+        {},
+        "2,049 variables are too many: at most 2,048 can be used",
+    ),
 ]
 
 
@@ -326,7 +331,7 @@ CALLS = [
     ),
     (
         "td.k_best_networks(too_wide, 3)",
-        "70 variables: a list of networks takes at most 64. With more, up to 128, the best network can be found",
+        "70 variables: a list of networks takes at most 64. With more, up to 2,048, the best network can be found",
     ),
     (
         "td.edge_posteriors(wide, memory_limit='8GB')",
@@ -335,8 +340,7 @@ CALLS = [
     (
         "td.best_network(td.score(many_numbers, td.GaussianBIC(), max_parents=2))",
         "70 variables: GaussianBIC() takes at most 64, and no more than memory holds. Leave out 6 columns, or cut the "
-        "numbers into states with "
-        "discretize=; with BIC or AIC up to 128",
+        "numbers into states with discretize=; with BIC or AIC up to 2,048",
     ),
     (
         "td.score(many_numbers, td.MixedBIC())",

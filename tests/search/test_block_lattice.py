@@ -15,9 +15,11 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.errors import TooLarge
+from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.score import scores_from_lists
+from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
-from topdag.search.lattice import block_lattice_bytes, build_block_lattice, plan_block_lattice
+from topdag.search.lattice import block_lattice_bytes, build_block_lattice, most_held, plan_block_lattice
 from topdag.search.stores import FamilyStore, SetStore
 
 Found = dict[tuple[int, int], tuple[float, float]]
@@ -250,3 +252,13 @@ def test_sets_and_families_out_of_range_are_refused() -> None:
         lattice.forward(16)
     with pytest.raises(ValueError, match="no such block"):
         _core.build_block_lattice(noisy_store(4, 1).core(), False, _core.Limits(), 0)
+
+
+@pytest.mark.parametrize(("gigabytes", "most"), [(8, 30), (24, 30), (128, 32), (256, 33), (2048, 36)])
+def test_memory_decides_how_many_variables_have_all_sets(
+    gigabytes: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("topdag.search.lattice.whole_memory", lambda: gigabytes * 2**30)
+    assert most_held() == most
+    held, beyond = (scores_by_lists(n, 100, td.BDeu(), None, everything=False) for n in (most, most + 1))
+    assert held.engine is Engine.BLOCKS and beyond.engine is Engine.SEARCH

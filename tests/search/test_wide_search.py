@@ -65,7 +65,7 @@ def ring(n: int) -> FamilyLists:
     return FamilyLists.build([f"V{v}" for v in range(n)], alone + [(x, [(x + 1) % n], -1.0) for x in range(n)])
 
 
-@pytest.mark.parametrize(("n", "engine"), [(66, "search"), (80, "branch and cut"), (150, "search"), (520, "search")])
+@pytest.mark.parametrize(("n", "engine"), [(66, "search"), (80, "branch and cut"), (150, "search")])
 def test_one_component_of_more_than_64_variables(n: int, engine: str) -> None:
     answer = td.best_network(list_scores(ring(n)), engine=engine)
     assert answer.proof.status is td.types.Status.PROVED
@@ -146,7 +146,7 @@ def test_an_answer_at_any_moment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["dense lattice", "block lattice", "order search", "branching"])
 def test_engines_for_fewer_variables_say_what_to_use(engine: str) -> None:
-    with pytest.raises(td.TooLarge, match=rf"70 variables: engine='{engine}' takes at most 64.*up to 2,?048"):
+    with pytest.raises(td.TooLarge, match=rf"70 variables: engine='{engine}' takes at most 64.*up to 2,048"):
         td.best_network(list_scores(ring(70)), engine=engine)
 
 
@@ -159,7 +159,7 @@ def test_questions_for_fewer_variables_say_what_works() -> None:
         lambda: td.score(table, td.BIC(), keep="all"),
         lambda: td.score(table, td.BDs(), max_parents=2),
     ):
-        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 2,?048, the best network"):
+        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 2,048, the best network"):
             ask()
     with pytest.raises(td.ScoreError, match="BIC or AIC"):
         td.score(table, td.BDeu())

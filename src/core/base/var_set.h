@@ -170,6 +170,15 @@ constexpr int last_of(const Set& set) {
     return 64 * w + last_of(set.words[w]);
 }
 
+// All variables before the first of a set that is not empty.
+template <class Set>
+constexpr Set before_first(const Set& set) {
+    if constexpr (ManyWords<Set>)
+        return only<Set>(first_of(set)) - 1;
+    else
+        return (set & -set) - 1;
+}
+
 constexpr std::size_t n_sets(int n) { return std::size_t{1} << n; }
 // The same for sizes in bytes, which are asked for also where no memory holds so many.
 constexpr double many_sets(int n) {

@@ -16,18 +16,22 @@
 
 namespace topdag {
 
-class FamilyCounts : public ScoreSource {
+template <class Set>
+class FamilyCounts : public ScoreSource<Set> {
 public:
     FamilyCounts(const Table& table, const PruningQuestion& question);
 
     // Families with too many cells to be counted are hopeless.
-    double score(int x, WideSet parents) override;
-    void scores_with_one_more(int x, WideSet parents, WideSet more, std::vector<double>& scores) override;
+    double score(int x, Set parents) override;
+    void scores_with_one_more(int x, Set parents, Set more, std::vector<double>& scores) override;
 
     // Bytes that the marks of a table take.
     static double bytes(const Table& table);
 
 private:
+    using ScoreSource<Set>::hopeless;
+    using ScoreSource<Set>::work_;
+
     // The sums over cells of one set formula, for sets of one size in cells.
     struct Values {
         CellFunction function;
@@ -38,13 +42,13 @@ private:
 
     const SetFormula& below(int x) const;
     const Values& values(const SetFormula& formula, double cells);
-    double cells_of(WideSet set) const;
+    double cells_of(Set set) const;
     // Gives rows the same label where they have the same states of a set; how many labels there are, 0: too many.
-    std::uint32_t label_rows(WideSet set);
+    std::uint32_t label_rows(Set set);
     std::uint32_t close_up(std::uint32_t n_labels);
     double sum_over_labels(std::uint32_t n_labels, const Values& f);
     template <class Count>
-    void score_all(int x, WideSet parents, WideSet more, std::vector<Count>& counts, std::vector<double>& scores);
+    void score_all(int x, Set parents, Set more, std::vector<Count>& counts, std::vector<double>& scores);
 
     const Table& table_;
     const PruningQuestion question_;

@@ -95,9 +95,4 @@ template bool sum_over_listed(const CountingRows&, const FixedFunction&, const s
 template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<VastSet>&, Limits&,
                               std::vector<std::int64_t>&);
 
-bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, Limits& limits,
-                     std::vector<std::int64_t>& cells) {
-    return sum_over_listed(rows, {CellKind::one, 0.0, false, 0}, sets, limits, cells);
-}
-
 }  // namespace topdag

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "base/run_limits.h"
@@ -21,8 +22,17 @@ template <class Set>
 bool sum_over_listed(const CountingRows& rows, const FixedFunction& function, const std::vector<Set>& sets,
                      Limits& limits, std::vector<std::int64_t>& sums);
 
-// How many cells of each set occur.
-bool count_occurring(const CountingRows& rows, const std::vector<VarSet>& sets, Limits& limits,
-                     std::vector<std::int64_t>& cells);
+// The function whose sum is how many cells of a set occur.
+constexpr FixedFunction count_of_cells{CellKind::one, 0.0, false, 0};
+
+// Who does the same for narrow sets where that is not this process, and from how much work on: sets times rows.
+struct CountedElsewhere {
+    std::function<bool(const FixedFunction&, const std::vector<VarSet>&, Limits&, std::vector<std::int64_t>&)> sums;
+    double least_work = 0.0;
+
+    bool takes(std::size_t sets, std::size_t rows) const {
+        return sums && static_cast<double>(sets) * static_cast<double>(rows) >= least_work;
+    }
+};
 
 }  // namespace topdag

@@ -450,7 +450,7 @@ private:
         const double counting_bytes = 24.0 * static_cast<double>(wanted.size()) + SetIndex::bytes(wanted.size());
         if (!is_allowed(batches, counting_bytes)) return false;
         if (!score_sets(question_.joint, wanted, joint_)) return false;
-        if (uses_cells() && !count_occurring(scorer_.rows(), wanted, limits_, occurring_)) return false;
+        if (uses_cells() && !scorer_.sum(count_of_cells, wanted, limits_, occurring_)) return false;
         joint_index_ = SetIndex(wanted);
         std::vector<std::size_t> first(batches.size() + 1, 0);
         for (std::size_t b = 0; b < batches.size(); ++b) first[b + 1] = first[b] + batches[b].sets.size();

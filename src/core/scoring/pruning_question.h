@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "counting/sparse_counts.h"
 #include "scoring/set_scores.h"
 
 namespace topdag {
@@ -24,6 +25,7 @@ struct PruningQuestion {
     std::uint64_t k;      // not 0: a family goes only when k proper subsets score strictly more; epsilon is not used
     std::uint32_t rules;  // bit r: CutRule r may be used
     double memory;        // bytes that may be taken
+    CountedElsewhere elsewhere = {};  // heeded where sets are walked, not where all of a size are counted
 };
 
 // The families worth keeping, by variable: those of x stand from offsets[x] to offsets[x + 1].

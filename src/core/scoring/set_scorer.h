@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "base/run_limits.h"
@@ -15,7 +16,8 @@ namespace topdag {
 class SetScorer {
 public:
     SetScorer(const Table& table, const PruningQuestion& question)
-        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows) {}
+        : order_(places_by_entropy(table)), rows_(table, order_), grid_(table, question), penalties_(table.n_rows),
+          elsewhere_(question.elsewhere) {}
 
     const CountingRows& rows() const { return rows_; }
     const ScoreGrid& grid() const { return grid_; }
@@ -32,11 +34,20 @@ public:
     template <class Set>
     bool score(const SetFormula& formula, const std::vector<Set>& sets, Limits& limits, std::vector<double>& scores) {
         const FixedFunction function{formula.kind, formula.parameter, formula.spread, grid_.bits()};
-        if (!sum_over_listed(rows_, function, sets, limits, sums_)) return false;
+        if (!sum(function, sets, limits, sums_)) return false;
         scores.resize(sets.size());
         for (std::size_t i = 0; i < sets.size(); ++i)
             scores[i] = grid_.rounded(sums_[i], penalties_.of(formula, cells(sets[i])));
         return true;
+    }
+
+    // As sum_over_listed, here or elsewhere.
+    template <class Set>
+    bool sum(const FixedFunction& function, const std::vector<Set>& sets, Limits& limits,
+             std::vector<std::int64_t>& sums) const {
+        if constexpr (std::is_same_v<Set, VarSet>)
+            if (elsewhere_.takes(sets.size(), rows_.n_units())) return elsewhere_.sums(function, sets, limits, sums);
+        return sum_over_listed(rows_, function, sets, limits, sums);
     }
 
     // The log likelihood of each place given all others, to the grid: none is larger. False when a limit stopped it.
@@ -66,6 +77,7 @@ private:
     CountingRows rows_;
     ScoreGrid grid_;
     Penalties penalties_;
+    const CountedElsewhere& elsewhere_;
     std::vector<std::int64_t> sums_;
 };
 

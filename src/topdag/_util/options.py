@@ -24,6 +24,7 @@ COMMANDS = {
     "path_posteriors": "topdag paths",
     "log_evidence": "topdag evidence",
     "sample_networks": "topdag sample",
+    "causal_effects": "topdag effects",
 }
 """The command that asks what a function asks."""
 

@@ -13,20 +13,21 @@ import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from importlib import import_module
+from itertools import islice
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from topdag._util.options import option
 from topdag._util.run import MOST_THREADS, Run, is_whole, usable_cores
 from topdag.errors import LostWorker
 
 Work = Callable[[Any, Any, Run], Any]
 """From what all tasks need, a task and its run to a result. Other processes find it by its name."""
 SECONDS_A_LOOK = 0.1
+TASKS_EACH = 4
+MANY_TASKS = 1_000
+"""That may wait where nobody knows how many workers there are."""
 PROCESSES = "processes"
-LOST = (
-    "A worker of {engine} was lost with a task, and the task was not tried again ({why}). Nothing is half done: ask "
-    "again. A worker that runs out of memory ends so; memory_limit= has topdag refuse such work before."
-)
 
 
 class _Over(Exception):
@@ -40,19 +41,21 @@ class Crew:
         self._shared, self._run = shared, run
 
     n_workers = 1
+    """As far as is known."""
 
-    def work_on(self, work: Work, tasks: Sequence[Any], phase: str) -> Iterator[tuple[int, Any]]:
-        """The place of each task and its result, as they end; fewer when the run is over first."""
+    def work_on(self, work: Work, tasks: Sequence[Any], phase: str | None) -> Iterator[tuple[int, Any]]:
+        """The place of each task and its result, as they end; fewer when the run is over first. ``phase``: what who
+        watches is told; None where another thread tells."""
         run, next_look = self._run, 0.0
         for place, task in enumerate(tasks):
-            if run.seconds >= next_look:  # short tasks say nothing
+            if phase is not None and run.seconds >= next_look:  # short tasks say nothing
                 next_look = run.seconds + SECONDS_A_LOOK
                 run.tick(phase, place, len(tasks))
             if run.is_over:
                 return
 
             def tell(_: object, place: int = place) -> None:
-                if run.tick(phase, place, len(tasks)):
+                if run.tick(phase or "", place, len(tasks)):
                     raise _Over
 
             own = Run(time_limit=run.seconds_left, memory_limit=run.memory_limit, threads=run.threads, on_progress=tell)
@@ -73,18 +76,29 @@ class _Afar(Crew):
     def __init__(self, shared: Any, run: Run, executor: Executor, engine: str, threads: int = 1) -> None:
         super().__init__(shared, run)
         self._executor, self._engine, self._threads = executor, engine, threads
+        self.n_workers = usable_cores()
+        self.in_flight = MANY_TASKS
 
-    def work_on(self, work: Work, tasks: Sequence[Any], phase: str) -> Iterator[tuple[int, Any]]:
+    def has(self, n_workers: int) -> Crew:
+        """So many work, and no more tasks wait than keep them busy: what waits must be taken back in the end."""
+        self.n_workers, self.in_flight = n_workers, TASKS_EACH * n_workers
+        return self
+
+    def work_on(self, work: Work, tasks: Sequence[Any], phase: str | None) -> Iterator[tuple[int, Any]]:
         run = self._run
-        limits = _TaskLimits(run.seconds_left, run.memory_limit, self._threads)
         waiting: dict[Future[Any], int] = {}
+        done, given = 0, enumerate(tasks)
         try:
-            for place, task in enumerate(tasks):
-                waiting[self._given(work, task, limits)] = place
-            while waiting:
-                if run.tick(phase, len(tasks) - len(waiting), len(tasks)) or run.is_over:
+            while done < len(tasks):
+                for place, task in islice(given, self.in_flight - len(waiting)):
+                    limits = _TaskLimits(run.seconds_left, run.memory_limit, self._threads)
+                    waiting[self._given(work, task, limits)] = place
+                if phase is not None:
+                    run.tick(phase, done, len(tasks))
+                if run.is_over:
                     return
                 for future in wait(waiting, timeout=SECONDS_A_LOOK, return_when=FIRST_COMPLETED).done:
+                    done += 1
                     yield waiting.pop(future), self._result(future)
         finally:
             for future in waiting:
@@ -107,7 +121,11 @@ class _Afar(Crew):
             raise
 
     def _lost(self, error: BaseException) -> LostWorker:
-        return LostWorker(LOST.format(engine=self._engine, why=str(error).strip() or type(error).__name__))
+        return LostWorker(
+            f"A worker of {self._engine} was lost with a task, and the task was not tried again "
+            f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out "
+            f"of memory ends so; {option('memory_limit')} has topdag refuse such work before."
+        )
 
 
 class _TaskLimits(NamedTuple):
@@ -167,10 +185,23 @@ def _stops_when_told(_: object) -> None:
 # ---- Which executor
 
 
+def require_executor(executor: object) -> None:
+    """Raises ValueError where nobody could work."""
+    is_name = executor == PROCESSES or (isinstance(executor, str) and "://" in executor)
+    is_client = hasattr(executor, "scatter") and hasattr(executor, "get_executor")
+    is_known = is_name or is_client or isinstance(executor, Executor) or is_whole(executor, 1, MOST_THREADS)
+    if executor is not None and not is_known:
+        raise ValueError(
+            'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
+            f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
+        )
+
+
 @contextlib.contextmanager
 def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
     """Who works: None, this process; a number or "processes", so many processes, one for each core; "tcp://..." or a
     Dask client, a Dask cluster; or any ``concurrent.futures.Executor``."""
+    require_executor(executor)
     if executor is None:
         yield Crew(shared, run)
     elif executor == PROCESSES or is_whole(executor, 1, MOST_THREADS):
@@ -181,13 +212,8 @@ def crew(shared: Any, run: Run, executor: Any = None) -> Iterator[Crew]:
     elif isinstance(executor, str) and "://" in executor:
         with _client_of(executor) as client:
             yield _by_dask(shared, run, client)
-    elif hasattr(executor, "scatter") and hasattr(executor, "get_executor"):
-        yield _by_dask(shared, run, executor)
     else:
-        raise ValueError(
-            'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
-            f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
-        )
+        yield _by_dask(shared, run, executor)
 
 
 @contextlib.contextmanager
@@ -198,10 +224,8 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
     context = get_context("spawn")  # a fork would copy locks that threads of this process hold
     stop = context.Event()
     pool = ProcessPoolExecutor(n, mp_context=context, initializer=_begin_worker, initargs=(shared, stop))
-    own = _Afar(_Held(), run, pool, "the process pool", max(1, run.threads // n))
-    own.n_workers = n
     try:
-        yield own
+        yield _Afar(_Held(), run, pool, "the process pool", max(1, run.threads // n)).has(n)
     finally:
         stop.set()
         pool.shutdown(cancel_futures=True)
@@ -209,9 +233,9 @@ def _own_processes(shared: Any, run: Run, n: int) -> Iterator[Crew]:
 
 def _by_dask(shared: Any, run: Run, client: Any) -> Crew:
     """The scheduler gives a task to another worker where one is lost; every worker holds what all tasks need."""
-    own = _Afar(client.scatter(shared, broadcast=True, hash=False), run, client.get_executor(pure=False), "Dask")
-    own.n_workers = max(1, sum(client.nthreads().values()))
-    return own
+    held = client.scatter(shared, broadcast=True, hash=False)
+    n_workers = max(1, sum(client.nthreads().values()))
+    return _Afar(held, run, client.get_executor(pure=False), "Dask").has(n_workers)
 
 
 def _client_of(address: str) -> Any:

@@ -90,5 +90,5 @@ costs:
   more for each number of states that occurs, bds 8*n*2^(n-1).
   With bic or aic, or a small --max-parents, more than {small} variables, up to {SEARCH_LIMIT}, are searched on lists of
   the families that can matter: seconds for most tables, no one can say beforehand. The best network, without
-  constraints and prior, up to {WIDE_LIMIT} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
+  constraints and prior, up to {WIDE_LIMIT:,} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
   says what will be done. Constant columns do not count. What cannot fit is refused at once."""

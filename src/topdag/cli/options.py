@@ -49,6 +49,7 @@ ABOUT_READING = (
     "discretize",
     "continuous",
     "weights",
+    "interventions",
     "separator",
     "no_header",
     "encoding",
@@ -83,6 +84,12 @@ def add_reading(parser: ArgumentParser) -> None:
         help="a column of integers that is numbers to mixed-bic, not states, as columns of floats are; can be repeated",
     )
     group.add_argument("--weights", metavar="COLUMN", help="the column that says how often each row counts")
+    group.add_argument(
+        "--interventions",
+        metavar="COLUMN",
+        help="the column that says which variables were set by experiment in each row: names with ; between them, "
+        "empty for none; such rows tell nothing of the causes of what was set",
+    )
     group.add_argument(
         "--separator",
         type=separator,
@@ -266,13 +273,16 @@ def scores_from(args: Namespace) -> Scores:
 def request_from(args: Namespace) -> Request:
     """What is asked about: the scores in ``args.file``, or its table with what the options say of it."""
     from topdag.questions.request import Request
+    from topdag.scoring.kinds.interventions import kind_for
 
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         return Request.from_scores(scores_from(args), prior=prior_from(args))
     refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
     kind = kind_from(args)
-    return Request(table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
+    table = table_from(args)
+    known = known_from(args)
+    return Request(table, kind_for(table, kind), args.max_parents, prior=prior_from(args), constraints=known)
 
 
 def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:

@@ -14,6 +14,7 @@ from topdag.data.build import Options
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import TextFormat
 from topdag.data.discretize import Discretize, stay_numbers
+from topdag.data.interventions import Interventions
 from topdag.data.table import Table, table_from
 from topdag.errors import TableError
 
@@ -29,6 +30,7 @@ class Reading(TypedDict, total=False):
     keep_constant: bool
     continuous: Continuous
     leave_out: Collection[str]
+    interventions: Interventions
     separator: str | None
     header: bool
     encoding: str | None

@@ -22,6 +22,7 @@ from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, lef
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
+from topdag.data.interventions import Interventions
 from topdag.data.sniff import no_table
 from topdag.data.table import Table, table_of_columns
 from topdag.errors import TableError, why_not_opened
@@ -48,6 +49,7 @@ def read_table(
     states: Mapping[str, Collection[Any]] | None = None,
     keep_constant: bool = False,
     continuous: Continuous = None,
+    interventions: Interventions = None,
 ) -> Table:
     """The table in a file, by its name or open in binary mode: CSV, TSV or the like, which may be gzipped, or Parquet.
 
@@ -58,7 +60,7 @@ def read_table(
     comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
     are those of `Table`.
     """
-    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out)
+    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
     return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
 
 

@@ -17,6 +17,7 @@ from topdag.data.build import Options, build
 from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
+from topdag.data.interventions import Interventions
 from topdag.errors import ScoreError, TableError
 
 MOST_VARIABLES_SHOWN = 30
@@ -43,7 +44,9 @@ class Table:
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
     numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
-    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at.
+    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at. ``interventions``: the
+    column that says which variables were set by experiment in each row (names with ; between them, empty for none), or
+    these names by row; such rows tell nothing of the causes of what was set.
 
     >>> table = Table({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]})
     >>> list(table.rows())
@@ -55,6 +58,7 @@ class Table:
     codes: NDArray[np.uint16]  # (variables, distinct rows); rows increase, the first variable counting most
     numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
     weights: NDArray[np.uint32]
+    targets: tuple[int, ...]  # for each row the variables set in it, as bits; () where none was in any
     notes: tuple[str, ...]
     keep_constant: bool
     reading: Mapping[str, Any]  # what was said when it was made, as far as JSON can hold it
@@ -72,8 +76,9 @@ class Table:
         keep_constant: bool = False,
         continuous: Continuous = None,
         leave_out: Collection[str] = (),
+        interventions: Interventions = None,
     ) -> None:
-        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out)
+        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -152,6 +157,40 @@ class Table:
         """The variables that are numbers, in the order of ``numbers``."""
         return tuple(name for name, states in zip(self.names, self.states, strict=True) if not states)
 
+    @property
+    def was_set(self) -> dict[str, int]:
+        """The variables that were set by experiment, and in how many rows."""
+        counts = {
+            name: sum(w for mask, w in zip(self.targets, self.weights.tolist(), strict=True) if mask >> v & 1)
+            for v, name in enumerate(self.names)
+            if self.targets
+        }
+        return {name: n for name, n in counts.items() if n}
+
+    def require_no_experiments(self, asked_by: str) -> None:
+        """Raises ScoreError where variables were set, for what would take all rows alike."""
+        if self.targets:
+            raise ScoreError(
+                f"{asked_by} would take rows of experiments like all others, which would be wrong. Give it a table of "
+                "the rows in which nothing was set."
+            )
+
+    def rows_telling_of(self, x: int) -> Table:
+        """The rows that tell of the causes of a variable: those in which it was not set."""
+        return self._chosen([not mask >> x & 1 for mask in self.targets]) if self.targets else self
+
+    def rows_setting_only(self, x: int) -> Table:
+        """The rows in which nothing but x was set, if that: they tell what follows from it."""
+        return self._chosen([not mask & ~(1 << x) for mask in self.targets]) if self.targets else self
+
+    def _chosen(self, rows: Sequence[bool]) -> Table:
+        """A table of some of the rows, all states kept."""
+        kept = np.flatnonzero(rows)
+        parts = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        parts |= {"codes": np.ascontiguousarray(self.codes[:, kept]), "weights": self.weights[kept], "targets": ()}
+        parts["numbers"] = np.ascontiguousarray(self.numbers[:, kept])
+        return Table._made(*parts.values())
+
     def index(self, name: str) -> int:
         """The position of a variable."""
         if name not in self.names:
@@ -198,6 +237,7 @@ class Table:
             and np.array_equal(self.codes, other.codes)
             and np.array_equal(self.numbers, other.numbers)
             and np.array_equal(self.weights, other.weights)
+            and self.targets == other.targets
         )
 
     def __hash__(self) -> int:
@@ -257,7 +297,7 @@ def is_frame(source: Any) -> bool:
 
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
-    given = (names, options.discretize, options.weights, options.states, options.continuous)
+    given = (names, options.discretize, options.weights, options.states, options.continuous, options.interventions)
     if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
         raise TableError(f"a Table is coded already: of the options only {option('keep_constant')} can be given again")
     *parts, keep_constant, reading = table._parts()

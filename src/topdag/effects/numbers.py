@@ -78,7 +78,7 @@ class AmongNumbers:
         if freedom <= 0:
             raise ScoreError(
                 f"{self.table.n_rows} rows are too few for a regression on {len(causes)} variables, so there are no "
-                f"intervals: ask with draws=0, or with {option('max_parents')} for fewer parents."
+                f"intervals: ask with {option('draws', 0)}, or with {option('max_parents')} for fewer parents."
             )
         inverse = np.linalg.inv(self.matrix[np.ix_(causes, causes)])
         for y, (_, random) in asked.items():

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.run import OnProgress, Run, is_whole
-from topdag._util.workers import crew
+from topdag._util.workers import crew, require_executor
 from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
 from topdag.answers.results import Answer, limit_text
 from topdag.data.resample import resampled
@@ -70,6 +70,7 @@ def bootstrap_of(
 ) -> BootstrapFrequencies:
     """Draws within the run's limits; on Ctrl-C raises Interrupted with the draws done."""
     _check(request, n, seed, question)
+    require_executor(executor)
     return run.answer(
         lambda: _frequencies(request, int(n), int(seed), run, question, executor),
         lambda found: f"{plural(len(found.draws), 'draw')} of {found.asked_for:,} done",

@@ -28,6 +28,7 @@ from topdag.networks.checks import require_known
 from topdag.questions.request import About, Request, run_stats
 from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
+from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
 
 Names = str | Sequence[str] | None
@@ -100,9 +101,9 @@ class Wanted:
     def __post_init__(self) -> None:
         for name, value in (("share", self.share), ("level", self.level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-                raise ScoreError(f"{name}= is a share above 0 and at most 1, not {value!r}.")
+                raise ScoreError(f"{option(name)} is a share above 0 and at most 1, not {value!r}.")
         if not is_whole(self.draws, 0, MOST_DRAWS):
-            raise ScoreError(f"draws= is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
+            raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
         if not is_whole(self.seed, 0, MOST_SEEDS - 1):
             raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
 
@@ -182,22 +183,25 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
         raise ScoreError(
             "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
         )
-    return adjustment_of(table, kind)
+    return adjustment_of(table, without_interventions(kind) or kind)
 
 
 def _effects(scores: Scores, weighed: _Weighed, wanted: Wanted, run: Run) -> CausalEffects:
     adjustment, estimated = _adjustment(scores.table, scores.kind)
     table = adjustment.table
+    if table.targets:
+        estimated += ", for each cause from the rows in which nothing else was set"
     causes, outcomes = _chosen(wanted.causes, scores), _chosen(wanted.outcomes, scores)
     run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
     begin = run.seconds
     sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
     total = sum(len(own.masks) for own in sets.values())
-    averaging = Averaging(adjustment, run, total=total, draws=wanted.draws, seed=wanted.seed)
+    averaging = Averaging(run, total=total, draws=wanted.draws, seed=wanted.seed)
     by_pair: dict[tuple[str, str], Effect] = {}
     for cause in causes:
-        others = [table.index(outcome) for outcome in outcomes if outcome != cause]
-        found = averaging.effects(table.index(cause), others, sets[cause])
+        x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
+        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), scores.kind)[0]
+        found = averaging.effects(own, x, others, sets[cause])
         if found is None:
             raise TimeIsUp
         for y, effect in found.items():
@@ -216,6 +220,16 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: Wanted, run: Run) -> Cau
         run_stats(scores, run, weighed.engine, {"parent sets": total}),
         weighed.notes,
     )
+
+
+def _rows_for(table: Table, x: int) -> Table:
+    """Where something else was set, what follows from x need not follow as usual."""
+    rows = table.rows_setting_only(x)
+    if not rows.n_rows:
+        raise ScoreError(
+            f"In every row something other than {table.names[x]!r} was set, so that its effects cannot be estimated."
+        )
+    return rows
 
 
 def _chosen(wanted: tuple[str, ...] | None, scores: Scores) -> tuple[str, ...]:

@@ -466,6 +466,11 @@ def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None 
 
 
 def require_score_equivalent(request: Request, asked_by: str) -> None:
+    if request.table is not None and request.table.targets:
+        raise ScoreError(
+            f"{question(asked_by)}: experiments tell networks of a class apart, so classes are not listed. Ask for "
+            "networks instead; EquivalenceClass(network, interventions) has those that they do not tell from one."
+        )
     kind = None if request.kind is None else together(request.kind, request.constraints)[0]
     if kind is None or not kind.score_equivalent:
         name = "scores from a file that does not say what they are" if kind is None else f"{kind}"

@@ -20,6 +20,7 @@ from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
@@ -80,7 +81,7 @@ class Request:
             check_max_parents(max_parents)
             scored_by = as_kind(kind)
             table = as_table(source, scored_by.numbers, cast(Reading, said))
-            request = cls(table, scored_by, max_parents, prior=prior, constraints=constraints)
+            request = cls(table, kind_for(table, scored_by), max_parents, prior=prior, constraints=constraints)
         if request.kind is not None and request.table is not None:
             request.kind.require_columns(request.table)
         if isinstance(prior, EdgePrior):

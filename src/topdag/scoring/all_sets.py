@@ -17,6 +17,7 @@ from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
+from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
 from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
@@ -31,7 +32,8 @@ def fill_store(
     """Scores on the grid for these columns of the table; None when the time limit came first."""
     kind.require_columns(table)
     begin = run.seconds
-    store = _fill(table, columns, kind, max_parents, run)
+    fill = _fill_where_not_set if isinstance(kind, WhereNotSet) else _fill
+    store = fill(table, columns, without_interventions(kind) or kind, max_parents, run)
     if store is not None:
         _require_finite(store, table, columns, run.threads)
     run.timed("counting", begin)
@@ -170,6 +172,28 @@ def _fill_mixed(
     return None if families is None else MixedStore(n, families, degenerate, hopeless)
 
 
+def _fill_where_not_set(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
+) -> MixedStore | None:
+    """Variables that were set in the same rows, or in none, share a table of scores; each keeps its own families."""
+    n = len(columns)
+    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, WhereNotSet(kind), run)
+    families, degenerate, hopeless = np.full(n << n - 1, -math.inf), 0, 0
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for x, v in enumerate(columns):
+        alike.setdefault(tuple(mask >> v & 1 for mask in table.targets), []).append(x)
+    for group in alike.values():
+        filled = _fill(table.rows_telling_of(columns[group[0]]), columns, kind, max_parents, run)
+        if filled is None:
+            return None
+        for x in group:
+            families[x << n - 1 : (x + 1) << n - 1] = np.concatenate(list(filled.pieces_of(x)))
+        if isinstance(filled, MixedStore):
+            degenerate, hopeless = degenerate + filled.degenerate, hopeless + filled.hopeless
+        hopeless += filled.lacks_sets(max_parents)
+    return MixedStore(n, families, degenerate, hopeless)
+
+
 def note_on_degenerate(store: MixedStore) -> str:
     """A sentence on the families that have no score."""
     return (
@@ -202,6 +226,8 @@ def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run) -> None:
 
 
 def _otherwise(kind: ScoreKind) -> str:
+    if isinstance(kind, WhereNotSet):
+        return f"leave out the rows in which variables were set, and {option('interventions')}"
     if isinstance(kind, MixedBIC):
         return f"cut the numbers into states with {option('discretize')} and use BIC"
     if isinstance(kind, SetScore | GaussianScore):

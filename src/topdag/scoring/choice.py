@@ -85,13 +85,17 @@ def scores_by_lists(
         return all_sets_choice(n, f"{n} variables have few sets" if n <= at.few else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
     if at.sparse * counted < 2**n:
-        return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
+        return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {_number_of_sets(n)} sets")
     affordable = affordable_sets(kind, n_rows, [2] * n if arities is None else arities)
     if not everything and affordable is not None and at.sparse * affordable < 2**n:
-        return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
+        return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {_number_of_sets(n)} sets")
     if not everything and n > most_held():
-        return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
+        return Choice(Engine.SEARCH, f"{_number_of_sets(n)} sets of {n} variables are too many to hold")
     return all_sets_choice(n, f"{kind} needs all {2**n:,} sets")
+
+
+def _number_of_sets(n: int) -> str:
+    return f"{2**n:,}" if n <= SEARCH_LIMIT else f"2^{n}"
 
 
 def affordable_sets(kind: ScoreKind, n_rows: int, arities: Sequence[int]) -> int | None:
@@ -113,5 +117,5 @@ def _require_few_numbers(n: int, kind: ScoreKind) -> None:
         raise TooLarge(
             f"{n} variables: {kind!r} takes at most {SEARCH_LIMIT}, and no more than memory holds. Leave out "
             f"{n - SEARCH_LIMIT} columns, or cut the numbers into states with {option('discretize')}; with BIC or AIC "
-            f"up to {WIDE_LIMIT} variables can be searched."
+            f"up to {WIDE_LIMIT:,} variables can be searched."
         )

@@ -52,6 +52,7 @@ def parent_bounds(
     if not isinstance(scored_by, BIC):
         raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {scored_by!r}.")
     scored_by.require_columns(table)
+    table.require_no_experiments("parent_bounds")
     keep_epsilon(keep)  # checks it
     facts = [VariableFacts.of(table, x) for x in range(table.n_variables)]
     bounds = [bound_before_scoring(fact, keep) for fact in facts]

@@ -89,11 +89,14 @@ def score_pruned(
     if by_layers:
         found = in_layers()
     else:
-        found = walked(stop_when_dense=layers is None and keep.k is None)
+        # Layers are counted here, all at once: where others count, sets are walked as long as memory allows.
+        found = walked(stop_when_dense=layers is None and keep.k is None and task.elsewhere is None)
         if found is not None and found.is_dense:
             found, by_layers = in_layers(), True
             if found is not None and found.memory_needed:
                 found, by_layers = walked(stop_when_dense=False), False
+        if found is None and task.elsewhere is not None:
+            task.elsewhere.raise_error()
     run.timed("counting", begin)
     run.tick("listing", 0, 0)
     if found is None:
@@ -131,6 +134,8 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
         task.keep.k or 0,
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
+        task.elsewhere,
+        0.0 if task.elsewhere is None else task.elsewhere.least_work,
     )
 
 

@@ -17,12 +17,12 @@ HOPELESS_NATS = 1000.0
 """Families further below an allowed one with fewer parents are left out where BIC or AIC would spoil the grid."""
 
 
-def round_store(store: Store, threads: int) -> int:
-    """Rounds all values in place to one grid; returns k for a grid of 2**-k."""
+def round_store(store: Store, threads: int, *, only_best: bool = False) -> int:
+    """Rounds all values in place to one grid; returns k for a grid of 2**-k. ``only_best``: as below."""
     magnitude, grid = _core.round_together(store.arrays, store.n, threads)
     require_fine(store.n, grid, magnitude)
     if not _is_far_below(magnitude, store.n, grid):
-        require_exact_sums(store, grid)
+        require_exact_sums(store, grid, only_best=only_best)
     return grid
 
 
@@ -38,8 +38,8 @@ def require_exact_sums(store: Store, grid: int, *, only_best: bool = False) -> N
     ``only_best``: listed families that are kept for the best network alone. What finds it adds up shortfalls, each the
     best local score of its variable less another one, never the scores themselves. All are whole numbers of steps and
     none is negative. So every sum of them over some variables, and every difference of two such sums, is in size at
-    most the sum of the largest shortfall of each variable; where that is at most 2**EXACT_BITS steps, doubles hold all
-    of these and nothing is rounded. Only scores that are shown are; answers compute theirs from the data.
+    most the sum of the largest shortfall of each variable; where that is at most 2**53 steps, doubles hold all of these
+    and nothing is rounded. Only scores that are shown are; answers compute theirs from the data.
     """
     if sums_are_exact(store, grid) or (only_best and _shortfalls_are_exact(store, grid)):
         return
@@ -58,7 +58,7 @@ def _is_far_below(magnitude: float, n: int, grid: int) -> bool:
 
 
 def _shortfalls_are_exact(store: Store, grid: int) -> bool:
-    return store.is_listed and store.listed.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS - grid)
+    return store.is_listed and store.listed.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS + 1 - grid)
 
 
 def _total(store: Store) -> float:

@@ -21,6 +21,7 @@ from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
@@ -34,6 +35,7 @@ from topdag.search.stores import ListStore, MixedStore, SetStore, Store
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.elsewhere import CountedElsewhere
 
 
 @brief
@@ -44,6 +46,7 @@ def score(
     constraints: Constraints | None = None,
     max_parents: int | None = None,
     keep: Keep | None = None,
+    executor: Any = None,
     memory_limit: int | str | None = None,
     threads: int | None = None,
     on_progress: OnProgress | None = None,
@@ -60,13 +63,22 @@ def score(
     families are kept where tables over all sets pay; else those for the best network, and a question that needs
     more scores again by itself. ``constraints``: only networks that satisfy them count in any question about the
     scores; contradictions raise ConstraintError (docs/guides/constraints.md).
+
+    ``executor``: who counts where families are listed, if not this process alone: processes or a cluster, as for
+    ``bootstrap`` (docs/guides/clusters.md). The scores are the same.
     """
     run = Run(memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> Scores | None:
         scored_by = as_kind(kind)
         read = as_table(table, scored_by.numbers, reading)
-        return score_within(read, scored_by, run, max_parents=max_parents, keep=keep, constraints=constraints)
+        said: dict[str, Any] = dict(max_parents=max_parents, keep=keep, constraints=constraints)
+        if executor is None:
+            return score_within(read, scored_by, run, **said)
+        from topdag.scoring.elsewhere import CountedElsewhere
+
+        with CountedElsewhere(read, run, executor) as elsewhere:
+            return score_within(read, scored_by, run, **said, elsewhere=elsewhere)
 
     scores = run.answer(find, lambda found: "nothing is known yet" if found is None else "all families were scored")
     assert scores is not None  # without a time limit only what is raised stops it
@@ -84,12 +96,14 @@ def score_within(
     relaxed: bool = False,
     listed: bool = False,
     form: Choice | None = None,
+    elsewhere: CountedElsewhere | None = None,
 ) -> Scores | None:
     """``score`` inside a longer run; None when its time is up. ``relaxed``: only what each family tells counts;
     ``listed``: lists are wanted, so where penalties rule out much not all sets are counted; ``form``: how the table is
-    scored, where that was decided already."""
+    scored, where that was decided already; ``elsewhere``: who counts, if not this process."""
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
+    kind = kind_for(table, kind)
     check_max_parents(max_parents)
     kind.require_columns(table)
     if keep is not None:
@@ -105,7 +119,9 @@ def score_within(
     by_lists = form.engine is Engine.SEARCH
     score_them = _score_lists if by_lists else _score_all_sets
     purpose = keep or ("best" if by_lists else "all")
-    task = ScoringTask(table, columns, kind.unconstrained, max_parents, losses=losses_of(table, columns, kind))
+    task = ScoringTask(
+        table, columns, kind.unconstrained, max_parents, losses=losses_of(table, columns, kind), elsewhere=elsewhere
+    )
     found = score_them(task, purpose, known, run)
     if found is None:
         return None
@@ -213,9 +229,9 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
     store = ListStore(n, lists, lists.scores.copy())
-    grid = round_store(store, 1)
-    columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
+    grid = round_store(store, 1, only_best=options["keep"] == "best")
+    columns = tuple(range(n))
     return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
 
 

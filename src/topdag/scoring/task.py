@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from topdag.data.table import Table
     from topdag.knowledge.compiled import CompiledConstraints, FamilyRules
     from topdag.knowledge.constraints import Constraints
+    from topdag.scoring.elsewhere import CountedElsewhere
     from topdag.scoring.kinds.discrete import ScoreKind
     from topdag.scoring.probability_losses import ChildLosses
 
@@ -34,7 +35,8 @@ class Pruning:
 @dataclass(frozen=True)
 class ScoringTask:
     """``max_parents``: None without a limit. ``rules``: by variable, what its parents satisfy; () where nothing is
-    known. ``losses``: what parameter constraints cost families, by variable."""
+    known. ``losses``: what parameter constraints cost families, by variable. ``elsewhere``: who counts long lists of
+    sets, if not this process."""
 
     table: Table
     columns: tuple[int, ...]
@@ -43,6 +45,7 @@ class ScoringTask:
     keep: Pruning = Pruning()
     rules: tuple[FamilyRules, ...] = ()
     losses: Mapping[int, ChildLosses] = field(default_factory=lambda: NO_LOSSES)
+    elsewhere: CountedElsewhere | None = None
 
     def under(self, known: CompiledConstraints) -> ScoringTask:
         """The same, of the families that constraints allow."""

@@ -185,7 +185,7 @@ def _named(name: str, kinds: Iterable[Named], what: str) -> Named:
 def require_searchable(n: int) -> None:
     if n > WIDE_LIMIT:
         raise TooLarge(
-            f"{n} variables: at most {WIDE_LIMIT} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
+            f"{n:,} variables: at most {WIDE_LIMIT:,} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
             "example those that depend on others by definition."
         )
 
@@ -194,8 +194,8 @@ def require_narrow(n: int, what: str) -> None:
     """Raises TooLarge where sets of variables have to fit a machine word; ``what`` asks for it."""
     if n > SEARCH_LIMIT:
         raise TooLarge(
-            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT}, the best network can "
-            "be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
+            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT:,}, the best network "
+            "can be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
         )
 
 

@@ -171,7 +171,7 @@ class NamedFamilies:
 
 def check_names(names: Sequence[str]) -> None:
     if not 1 <= len(names) <= MOST_VARIABLES:
-        raise FileError(f"{len(names)} variables; family lists hold from 1 to {MOST_VARIABLES}")
+        raise FileError(f"{len(names):,} variables; family lists hold from 1 to {MOST_VARIABLES:,}")
     seen: set[str] = set()
     for name in names:
         if name in seen:

@@ -241,8 +241,9 @@ class FamilyStore(DenseStore):
 
 @dataclass(frozen=True)
 class MixedStore(FamilyStore):
-    """Families of a table with discrete and continuous variables, with how many have no score for another reason than
-    their variables: ``degenerate``, since their likelihood has no maximum; ``hopeless``, for their penalty."""
+    """Families of a table with discrete and continuous variables, or one in which variables were set by experiment,
+    with how many have no score for another reason than their variables: ``degenerate``, since their likelihood has no
+    maximum; ``hopeless``, for their penalty."""
 
     degenerate: int
     hopeless: int

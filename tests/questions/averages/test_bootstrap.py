@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
+from stop_cases.counted import counted_clock, whole_answer
 
 import topdag as td
 from topdag.answers.bootstrap import class_shares
@@ -205,10 +206,28 @@ def test_what_stops_it_leaves_the_draws_done(table: td.Table, executor: Any) -> 
 
 
 def test_a_time_limit_gives_the_first_draws(table: td.Table) -> None:
-    found = td.bootstrap(table, 100_000, "bic", time_limit=0.5)
-    assert found.limit == "time_limit" and 0 < len(found.draws) < 100_000
-    with pytest.raises(td.OutOfTime, match="no draw was done"):
-        td.bootstrap(table, 10, "bic", time_limit=0.0)
+    """Wherever it comes."""
+
+    def ask(seconds: float) -> BootstrapFrequencies:
+        return td.bootstrap(table, 5, "bic", threads=1, time_limit=seconds)
+
+    whole, readings = whole_answer(ask)
+    assert whole.limit is None and whole.proved
+    done = set()
+    for limit in range(0, readings, max(1, readings // 40)):
+        with counted_clock():
+            try:
+                found = ask(limit)
+            except td.OutOfTime:
+                continue  # no draw was done
+        assert found.limit == (None if len(found.draws) == 5 else "time_limit") and found.proved == (
+            found.limit is None
+        )
+        assert [draw.edges.tolist() for draw in found.draws] == [
+            draw.edges.tolist() for draw in whole.draws[: len(found.draws)]
+        ]
+        done.add(len(found.draws))
+    assert done >= {1, 2, 3, 4}
 
 
 # ---- Wrong use

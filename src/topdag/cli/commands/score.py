@@ -12,10 +12,12 @@ from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
 from topdag.cli.options import (
     SCORE_FILES,
+    add_executor,
     add_limits,
     add_max_parents,
     add_reading,
     add_score,
+    executor_from,
     is_score_file,
     kind_from,
     refuse,
@@ -33,6 +35,7 @@ from topdag.io.scores import ending_of_scores, write_scores
 from topdag.networks.network import Network
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
 from topdag.search.lattice import most_held
@@ -51,7 +54,8 @@ costs:
   -o takes time like n*2^n for n variables and at least 8*2^n bytes; with bic, aic
   or a small --max-parents, beyond 20 variables, only as much as the families that can matter. With
   --keep all, .jkl and .pss files have up to n*2^(n-1) lines (20 variables: 10 million); .npz files
-  8*2^n bytes (bds: 8*n*2^(n-1)).
+  8*2^n bytes (bds: 8*n*2^(n-1)). --processes and --cluster share the counting where families are
+  listed (up to 64 variables), with the same scores; tables over all sets are counted here.
 
 examples:
   topdag score asia.csv --score bic -o asia.jkl
@@ -62,7 +66,7 @@ No network is printed here, so nothing is proved; --keep best, within(FACTOR) an
 families that provably no such network needs. kbest(K) searches the K best (of classes, where the
 score allows it) to know, and takes time and memory as topdag list does."""
 
-ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads", *ABOUT_CONSTRAINTS)
+ONLY_FOR_FILES = ("keep", "max_parents", "memory_limit", "threads", "processes", "cluster", *ABOUT_CONSTRAINTS)
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -80,6 +84,7 @@ def add_options(parser: ArgumentParser) -> None:
         "best for the others",
     )
     add_max_parents(parser)
+    add_executor(parser)
     add_constraints(parser)
     add_score(parser)
     add_reading(parser)
@@ -124,6 +129,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
             constraints=known_from(args),
             max_parents=args.max_parents,
             keep=args.keep or _usual_keep(to, table),
+            executor=executor_from(args),
             memory_limit=args.memory_limit,
             threads=args.threads,
             on_progress=on_progress,
@@ -181,7 +187,7 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
     x, *columns = (table.index(name) for name in (variable, *parents))
     if len({x, *columns}) <= len(columns):
         raise ScoreError(f"A family names each variable once, not {', '.join((variable, *parents))}.")
-    return kind.local(table, x, sorted(columns))
+    return kind_for(table, kind).local(table, x, sorted(columns))
 
 
 COMMAND = Command(

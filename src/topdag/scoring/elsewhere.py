@@ -1,0 +1,88 @@
+"""Counting by other processes: where sets of variables are listed one by one, long lists go out in parts.
+
+The walk over parent sets stays here; a task is a part of the sets of one size, which a worker counts on the table that
+it got once. Sums of parts stand one after the other, so that what is scored is the same to the last bit.
+"""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from topdag import _core
+from topdag._util.arrays import Integers, Masks
+from topdag._util.run import Run
+from topdag._util.workers import Crew, crew, require_executor
+from topdag.data.table import Table
+from topdag.scoring.kinds.discrete import coded
+from topdag.scoring.task import scored_columns
+
+LEAST_WORK = 2e8
+"""Sets times rows: about a tenth of a second. Less is not worth the way."""
+PARTS_EACH = 4
+"""For each worker, so that none waits long for the last."""
+
+Function = tuple[int, float, bool, int]
+"""Of a cell's count, as the core has it."""
+
+
+@dataclass(frozen=True)
+class _Counted:
+    """What every worker needs: the table, made ready for counting once."""
+
+    table: Table
+
+    @cached_property
+    def counter(self) -> _core.SetCounter:
+        return _core.SetCounter(coded(self.table, scored_columns(self.table)))
+
+
+def _sums(counted: _Counted, task: tuple[Function, Masks], run: Run) -> Integers | None:
+    """In a worker; None when its time is up."""
+    function, sets = task
+    return counted.counter.sums(*function, sets, run.limits)
+
+
+class CountedElsewhere:
+    """Counts for the core, which asks from a thread of its own: nothing is raised there. Who works is called with the
+    first list that is long enough."""
+
+    def __init__(self, table: Table, run: Run, executor: Any) -> None:
+        require_executor(executor)
+        self._counted, self._run, self._executor = _Counted(table), run, executor
+        self.least_work = LEAST_WORK
+        self._open = ExitStack()
+        self._crew: Crew | None = None
+        self._error: BaseException | None = None
+
+    def __enter__(self) -> CountedElsewhere:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+    def __call__(self, kind: int, parameter: float, spread: bool, bits: int, sets: Masks) -> Integers | None:
+        try:
+            return self._sums((kind, parameter, spread, bits), sets)
+        except BaseException as error:
+            self._error = error
+            return None
+
+    def raise_error(self) -> None:
+        """What should have been raised, if anything."""
+        error, self._error = self._error, None  # it holds on to all that was at work
+        if error is not None:
+            raise error
+
+    def _sums(self, function: Function, sets: Masks) -> Integers | None:
+        if self._crew is None:
+            self._crew = self._open.enter_context(crew(self._counted, self._run, self._executor))
+        parts = np.array_split(sets, max(1, min(len(sets), PARTS_EACH * self._crew.n_workers)))
+        found = dict(self._crew.work_on(_sums, [(function, part) for part in parts], None))
+        sums = [found.get(place) for place in range(len(parts))]
+        known = [part for part in sums if part is not None]
+        return np.concatenate(known) if len(known) == len(parts) else None

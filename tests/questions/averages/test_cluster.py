@@ -1,0 +1,95 @@
+"""A real Dask cluster of two worker processes: the same answers as one process, also when a worker is killed midway."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import topdag as td
+from topdag.scoring import elsewhere
+from topdag.types import Progress
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed", reason="a Dask cluster needs the package distributed")
+pytestmark = pytest.mark.filterwarnings("ignore")  # what others warn of is not ours
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    options = dict(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None, silence_logs=50)
+    with distributed.LocalCluster(**options) as local:
+        yield local
+
+
+@pytest.fixture
+def client(cluster: Any) -> Iterator[Any]:
+    with distributed.Client(cluster, set_as_default=False) as own:
+        own.wait_for_workers(2)
+        yield own
+
+
+def killer(client: Any) -> Callable[[Progress], None]:
+    """Kills a worker once a part of the work is done."""
+    pids = list(client.run(os.getpid).values())
+
+    def kill(progress: Progress) -> None:
+        if pids and (progress.fraction or 0.0) > 0:
+            os.kill(pids.pop(), signal.SIGKILL)
+            pids.clear()
+
+    return kill
+
+
+def same_draws(one: Any, other: Any) -> bool:
+    return [draw.edges.tobytes() for draw in one.draws] == [draw.edges.tobytes() for draw in other.draws]
+
+
+def test_draws_by_a_client_its_address_and_its_executor(client: Any) -> None:
+    here = td.bootstrap(td.example_table(), 10, "bic")
+    for executor in (client, client.scheduler.address, client.get_executor()):
+        assert same_draws(here, td.bootstrap(td.example_table(), 10, "bic", executor=executor))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_worker_killed_midway_changes_nothing(client: Any) -> None:
+    table = td.random_network(14, seed=2).sample(400, seed=2)
+    here = td.bootstrap(table, 60, "bdeu")
+    there = td.bootstrap(table, 60, "bdeu", executor=client, on_progress=killer(client))
+    assert same_draws(here, there) and there.limit is None
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_scores_with_a_worker_killed_midway(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(elsewhere, "LEAST_WORK", 1e5)
+    table = td.random_network(30, seed=4, arities=3).sample(500, seed=4)
+    here = td.score(table, "bic").store.listed
+    there = td.score(table, "bic", executor=client, on_progress=killer(client)).store.listed
+    assert there.lists.masks.tobytes() == here.lists.masks.tobytes()
+    assert there.rounded.tobytes() == here.rounded.tobytes()
+
+
+def test_no_scheduler_there() -> None:
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        pytest.raises(td.LostWorker, match="No Dask scheduler answered at tcp:"),
+    ):
+        td.bootstrap(td.example_table(), 2, executor="tcp://127.0.0.1:9")
+
+
+def test_what_stops_it_leaves_the_first_draws(client: Any) -> None:
+    def stop(progress: Progress) -> None:
+        if progress.phase == "drawing" and (progress.fraction or 0.0) > 0:
+            raise KeyboardInterrupt
+
+    with pytest.raises(td.Interrupted) as raised:
+        td.bootstrap(td.example_table(), 5_000, "bic", executor=client, on_progress=stop)
+    found = raised.value.answer
+    if found:  # the first draw may not be among those that were done
+        assert found.limit == "Ctrl-C" and 0 < len(found.draws) < 5_000
+        assert np.array_equal(found.matrix, td.bootstrap(td.example_table(), len(found.draws), "bic").matrix)
