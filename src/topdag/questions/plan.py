@@ -302,7 +302,7 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
 
 def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
     """On lists: what scoring can take at most, where anything limits the parents."""
-    affordable = affordable_sets(kind, table.n_rows, [int(arity) for arity in table.arities])
+    affordable = affordable_sets(kind, table.n_rows, [int(table.arities[v]) for v in scored_columns(table)])
     limited = None if max_parents is None else n_sets_up_to(n, max_parents + 1)
     limits = [limit for limit in (affordable, limited) if limit is not None]
     if not limits or kind.unconstrained is not kind:
