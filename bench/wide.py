@@ -1,4 +1,5 @@
-"""Random networks of 30 to 100 variables, as in Table 4 of de Campos, Zeng & Ji 2009: scoring, search, proof.
+"""Score files of 70 to 413 variables, and random networks of 30 to 100 variables, as in Table 4 of de Campos, Zeng & Ji
+2009: scoring, search, proof.
 
 Two arcs a variable, at most three parents, two states, BIC; no limit on parents unless one is shown. Their figures:
 seconds with n parallel tasks, gap in per cent of the score. ``python -m bench wide``.
@@ -10,9 +11,11 @@ import time
 from datetime import date
 from typing import Any
 
-from bench.measure import in_fresh_process, machine
+from bench.measure import DATA, in_fresh_process, machine
 
 SECONDS = 120.0
+FILE_SECONDS = 300.0
+FILES = ["hepar2", "pathfinder", "munin1", "diabetes"]
 # variables, rows: limit on parents, paper's seconds and gap; None: not in the paper
 CASES: list[tuple[int, int, int | None, tuple[float, float] | None]] = [
     (30, 100, None, (0.06, 0.0)),
@@ -28,7 +31,30 @@ CASES: list[tuple[int, int, int | None, tuple[float, float] | None]] = [
 SEEDS = (1, 2)
 
 
-def measure(n: int, rows: int, max_parents: int | None, seed: int) -> dict[str, Any]:
+def measure(**given: Any) -> dict[str, Any]:
+    return of_file(**given) if "name" in given else of_table(**given)
+
+
+def of_file(name: str) -> dict[str, Any]:
+    import topdag as td
+
+    scores = td.io.read_scores(DATA / "scores" / f"{name}-5000.bic.blip.jkl")
+    worked = time.process_time()
+    answer = td.best_network(scores, time_limit=FILE_SECONDS)
+    return {
+        "n": len(scores.names),
+        "families": scores.n_families,
+        "score": answer.score,
+        "status": answer.proof.status.name,
+        "gap": 100 * answer.proof.gap / abs(answer.score),
+        "worked": time.process_time() - worked,
+        "rounds": answer.stats.work.get("rounds", 0),
+        "parts": answer.stats.work.get("parts", 0),
+        "peak": answer.stats.peak_memory,
+    }
+
+
+def of_table(n: int, rows: int, max_parents: int | None, seed: int) -> dict[str, Any]:
     import topdag as td
 
     table = td.random_network(n, arcs=2 * n, max_parents=3, seed=seed).sample(rows, seed=seed)
@@ -50,6 +76,15 @@ def measure(n: int, rows: int, max_parents: int | None, seed: int) -> dict[str, 
 
 
 def main() -> None:
+    print(f"\nScore files, at most {FILE_SECONDS:.0f} s, processor seconds. {date.today()}. {machine()}")
+    for name in FILES:
+        r = in_fresh_process("bench.wide", name=name)
+        print(
+            f"  {name}: {r['n']} variables, {r['families']:,} families: {r['score']:.4f}, {r['status']} in "
+            f"{r['worked']:.1f} s, gap {r['gap']:.3f} %, {r['rounds']} rounds, {r['parts']} parts, "
+            f"{r['peak'] / 1e6:,.0f} MB",
+            flush=True,
+        )
     print(f"\nRandom networks, BIC, two threads. {date.today()}. {machine()}")
     for n, rows, limit, paper in CASES:
         theirs = "" if paper is None else f" (paper: {paper[0]} s with {n} tasks, gap {paper[1]} %)"
