@@ -66,8 +66,6 @@ using Masks = ArrayIn<const std::uint64_t>;
 using MasksOut = ArrayOut<std::uint64_t>;
 using Offsets = ArrayIn<const std::int64_t>;
 
-inline constexpr int lattice_limit = 30;  // the core's masks of positions hold no more; what fits in memory is asked before
-
 // Python owns the values from here on; nothing is copied.
 template <class Values>
 std::pair<Values*, nb::capsule> given_to_python(Values values) {

@@ -10,7 +10,7 @@ namespace {
 template <class Set>
 std::vector<FlowFamily<Set>> flow_families(int n, const Offsets& children, const typename SetArrays<Set>::In& parents,
                                            const DoublesIn& weights) {
-    require(children.shape(0) == parents.shape(0) && children.shape(0) == weights.shape(0), "sizes differ");
+    require(children.shape(0) == SetArrays<Set>::n_sets(parents) && children.shape(0) == weights.shape(0), "sizes differ");
     std::vector<FlowFamily<Set>> families;
     for (std::size_t i = 0; i < children.shape(0); ++i) {
         require(children(i) >= 0 && children(i) < n, "child");
@@ -26,7 +26,7 @@ void bind_flow(nb::module_& m, const char* name) {
         name,
         [](int n, const Offsets& children, const typename Arrays::In& parents, const DoublesIn& weights, int begin,
            int end, const typename Arrays::Number& between, double enough) {
-            require(n <= static_cast<int>(8 * sizeof(Set)) && begin >= 0 && begin < n, "where paths begin");
+            require(n <= most_variables<Set> && begin >= 0 && begin < n, "where paths begin");
             require(end >= 0 && end < n && begin != end, "where paths end");
             const std::vector<FlowFamily<Set>> families = flow_families<Set>(n, children, parents, weights);
             PathFlow<Set> found = path_flow(n, families, begin, end, Arrays::set_of(between), enough);
@@ -41,7 +41,9 @@ void bind_flow(nb::module_& m, const char* name) {
 
 void bind_path_flow(nb::module_& m) {
     bind_flow<VarSet>(m, "path_flow");
-    bind_flow<WideSet>(m, "wide_path_flow");
+    bind_flow<WideSet>(m, "path_flow128");
+    bind_flow<BroadSet>(m, "path_flow512");
+    bind_flow<VastSet>(m, "path_flow2048");
     m.def(
         "shortest_walks",
         [](int n, const DoublesIn& lengths) {

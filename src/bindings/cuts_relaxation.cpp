@@ -45,10 +45,10 @@ struct PyFamilies {
 
 template <class Set>
 std::vector<ClusterOf<Set>> checked_clusters(const PyFamilies<Set>& families, const SetsIn<Set>& members, const Whole& ks) {
-    require(members.shape(0) == ks.shape(0), "sizes differ");
+    require(SetArrays<Set>::n_sets(members) == ks.shape(0), "sizes differ");
     const Set all = all_of<Set>(families.view().n_variables());
     std::vector<ClusterOf<Set>> clusters;
-    for (std::size_t c = 0; c < members.shape(0); ++c) {
+    for (std::size_t c = 0; c < ks.shape(0); ++c) {
         const Set own = SetArrays<Set>::at(members, c);
         require(is_subset(own, all) && ks.data()[c] >= 1 && ks.data()[c] <= size_of(own), "a cluster out of range");
         clusters.push_back({own, static_cast<int>(ks.data()[c])});
@@ -57,14 +57,14 @@ std::vector<ClusterOf<Set>> checked_clusters(const PyFamilies<Set>& families, co
 }
 
 template <class Set>
-ClustersOut<Set> give_clusters(const std::vector<ClusterOf<Set>>& clusters) {
+ClustersOut<Set> give_clusters(const std::vector<ClusterOf<Set>>& clusters, int n) {
     std::vector<Set> members;
     std::vector<std::int64_t> ks;
     for (const ClusterOf<Set>& cluster : clusters) {
         members.push_back(cluster.members);
         ks.push_back(cluster.k);
     }
-    return {SetArrays<Set>::give(std::move(members)), give(std::move(ks))};
+    return {SetArrays<Set>::give(std::move(members), n), give(std::move(ks))};
 }
 
 template <class Set>
@@ -84,7 +84,7 @@ ClustersOut<Set> separate(const PyFamilies<Set>& families, const DoublesIn& weig
     for (int k = 1; k <= most_k && found.empty() && most_steps > 0; ++k)
         found = search_clusters(support, k, options, limits).found;
     nb::gil_scoped_acquire acquired;
-    return give_clusters(found);
+    return give_clusters(found, families.view().n_variables());
 }
 
 // Cuts with the families they are for kept alive.
@@ -247,7 +247,9 @@ void bind_relaxation_of(nb::module_& m, const char* families_name, const char* c
 
 void bind_relaxation(nb::module_& m) {
     bind_relaxation_of<VarSet>(m, "ClusterFamilies", "Cuts");
-    bind_relaxation_of<WideSet>(m, "WideClusterFamilies", "WideCuts");
+    bind_relaxation_of<WideSet>(m, "ClusterFamilies128", "Cuts128");
+    bind_relaxation_of<BroadSet>(m, "ClusterFamilies512", "Cuts512");
+    bind_relaxation_of<VastSet>(m, "ClusterFamilies2048", "Cuts2048");
 }
 
 }  // namespace topdag

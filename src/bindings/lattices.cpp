@@ -171,6 +171,7 @@ void bind_dense_lattice(nb::module_& m) {
     m.def(
         "build_lattice",
         [](const PyScores& scores, const Watch& watch) {
+            require(scores.scores->n_variables() <= Lattice::most_variables, "too many variables");
             return watched(watch, [&](Limits& limits) {
                 auto lattice = std::make_unique<Lattice>(*scores.scores);
                 const bool ordered = lattice->sweep(limits) && lattice->order(limits);
@@ -227,16 +228,18 @@ void bind_block_lattice(nb::module_& m) {
           "Bytes beside the scores and the lists of parent sets.");
     m.def(
         "build_block_lattice",
-        [](const PyScores& scores, bool backward, const Watch& watch, std::optional<int> block_bits) {
-            require(!block_bits || (*block_bits >= 1 && *block_bits <= lattice_limit), "no such block");
+        [](const PyScores& scores, bool backward, const Watch& watch, std::optional<int> block_bits, int narrow_bits) {
+            require(!block_bits || (*block_bits >= 1 && *block_bits <= BlockLattice::most_variables), "no such block");
+            require(narrow_bits >= 1 && narrow_bits <= 32, "slots are looked through by 32 bits at most");
+            require(scores.scores->n_variables() <= BlockLattice::most_variables, "too many variables");
             return watched(watch, [&](Limits& limits) {
                 const int bits = block_bits ? *block_bits : BlockLattice::block_bits_for(scores.scores->n_variables());
-                auto lattice = std::make_unique<BlockLattice>(*scores.scores, bits);
+                auto lattice = std::make_unique<BlockLattice>(*scores.scores, bits, narrow_bits);
                 const bool finished = lattice->order(limits) && (!backward || lattice->order_backward(limits));
                 return finished ? std::move(lattice) : nullptr;
             });
         },
-        "scores"_a, "backward"_a, "limits"_a, "block_bits"_a = nb::none(), nb::keep_alive<0, 1>(),
+        "scores"_a, "backward"_a, "limits"_a, "block_bits"_a = nb::none(), "narrow_bits"_a = 32, nb::keep_alive<0, 1>(),
         "None when stopped. Lists need the backward table.");
     m.def(
         "block_families_for_k_best",
@@ -265,6 +268,7 @@ void bind_ideal_lattice(nb::module_& m) {
     m.def(
         "build_ideal_lattice",
         [](const PyScores& scores, bool backward, const Watch& watch) {
+            require(scores.scores->n_variables() <= IdealLattice::most_variables, "too many variables");
             return watched(watch, [&](Limits& limits) {
                 auto lattice = std::make_unique<IdealLattice>(*scores.scores);
                 const bool finished = lattice->order(limits) && (!backward || lattice->order_backward(limits));

@@ -126,7 +126,7 @@ void bind_components_of(nb::module_& m) {
                 rest &= rest - 1;
             }
             return std::make_tuple(give(std::move(offsets)),
-                                   Arrays::give(std::move(parents)),
+                                   Arrays::give(std::move(parents), size_of(component.variables)),
                                    give(std::move(scores)));
         },
         "candidates"_a, "variables"_a, "before"_a, "offsets, parents within the component, scores.");
@@ -135,6 +135,8 @@ void bind_components_of(nb::module_& m) {
 void bind_components(nb::module_& m) {
     bind_components_of<VarSet>(m);
     bind_components_of<WideSet>(m);
+    bind_components_of<BroadSet>(m);
+    bind_components_of<VastSet>(m);
     m.def(
         "network_in_order",
         [](const Candidates& c, const std::vector<int>& order) {

@@ -105,7 +105,7 @@ void bind_gaussian_sets(nb::module_& m) {
             const Numbers numbers = checked_numbers(values, discrete.weights);
             MixedTable table{discrete.view, numbers, {}, continuous_places};
             const int n = discrete.view.n_variables() + static_cast<int>(values.shape(0));
-            require(n <= lattice_limit && continuous_places.size() == values.shape(0), "too many variables");
+            require(n <= most_in_tables && continuous_places.size() == values.shape(0), "too many variables");
             for (int v : continuous_places) require(v >= 0 && v < n, "no such place");
             for (int v = 0; v < n; ++v)
                 if (std::find(continuous_places.begin(), continuous_places.end(), v) == continuous_places.end())
@@ -123,7 +123,7 @@ void bind_gaussian_sets(nb::module_& m) {
     m.def(
         "score_minors",
         [](const Scatter& scatter, const MinorFormula& formula, int most, const Watch& watch) {
-            require(scatter.n >= 1 && scatter.n <= lattice_limit, "too many variables");
+            require(scatter.n >= 1 && scatter.n <= most_in_tables, "too many variables");
             check_formula(formula, scatter.n);
             VarSet degenerate = 0;
             const auto fill = [&](Limits& limits, double* out) {

@@ -12,10 +12,11 @@ namespace topdag {
 
 namespace {
 
-void check_must(int n, const std::vector<WideSet>& must, int max_parents) {
+template <class Set>
+void check_must(int n, const std::vector<Set>& must, int max_parents) {
     require(must.empty() || static_cast<int>(must.size()) == n, "one set a variable");
     for (int x = 0; x < static_cast<int>(must.size()); ++x)
-        require(is_subset(must[x], all_of<WideSet>(n) & ~only<WideSet>(x)) && size_of(must[x]) <= max_parents,
+        require(is_subset(must[x], all_of<Set>(n) & ~only<Set>(x)) && size_of(must[x]) <= max_parents,
                 "parents that must be");
 }
 
@@ -72,7 +73,7 @@ void bind_grid_scores(nb::module_& m, const char* name) {
         name,
         [](const PyTable& t, const PruningQuestion& question, const SetFormula& formula,
            const typename SetArrays<Set>::In& sets) {
-            check_question(t.view, question, static_cast<int>(8 * sizeof(Set)));
+            check_question(t.view, question, most_variables<Set>);
             const std::vector<Set> listed = sets_from<Set>(sets);
             for (Set set : listed) require(is_subset(set, all_of<Set>(t.view.n_variables())), "no such variable");
             int grid = 0;
@@ -81,6 +82,23 @@ void bind_grid_scores(nb::module_& m, const char* name) {
         },
         "table"_a, "question"_a, "formula"_a, "sets"_a,
         "The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.");
+}
+
+template <class Set>
+void bind_score_layers(nb::module_& m, const char* name) {
+    m.def(
+        name,
+        [](const PyTable& t, const PruningQuestion& question, const typename SetArrays<Set>::In& must_in,
+           const Watch& watch) {
+            check_question(t.view, question, most_variables<Set>);
+            const std::vector<Set> must = sets_from<Set>(must_in);
+            check_must(t.view.n_variables(), must, question.max_parents);
+            require(question.k == 0, "k better subsets are not counted in layers");
+            return found_or_none(watched(watch, [&](Limits& limits) {
+                return score_layers(t.view, question, must, limits);
+            }));
+        },
+        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
 }
 
 }  // namespace
@@ -135,21 +153,11 @@ void bind_pruned_scores(nb::module_& m) {
             }));
         },
         "table"_a, "question"_a, "stop_when_dense"_a, "limits"_a, "None when stopped.");
-    m.def(
-        "score_layers",
-        [](const PyTable& t, const PruningQuestion& question, const SetArrays<WideSet>::In& must_in,
-           const Watch& watch) {
-            check_question(t.view, question, 128);
-            const std::vector<WideSet> must = sets_from<WideSet>(must_in);
-            check_must(t.view.n_variables(), must, question.max_parents);
-            require(question.k == 0, "k better subsets are not counted in layers");
-            return found_or_none(watched(watch, [&](Limits& limits) {
-                return score_layers(t.view, question, must, limits);
-            }));
-        },
-        "table"_a, "question"_a, "must"_a, "limits"_a, "None when stopped.");
+    bind_score_layers<WideSet>(m, "score_layers128");
+    bind_score_layers<VastSet>(m, "score_layers2048");
     bind_grid_scores<VarSet>(m, "grid_scores");
-    bind_grid_scores<WideSet>(m, "wide_grid_scores");
+    bind_grid_scores<WideSet>(m, "grid_scores128");
+    bind_grid_scores<VastSet>(m, "grid_scores2048");
 }
 
 }  // namespace topdag

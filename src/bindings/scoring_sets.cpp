@@ -10,13 +10,13 @@ namespace topdag {
 
 namespace {
 
-void check_lattice(const PyTable& table) { require(table.view.n_variables() <= lattice_limit, "too many variables"); }
+void check_lattice(const PyTable& table) { require(table.view.n_variables() <= most_in_tables, "too many variables"); }
 
 std::pair<double, int> round_together(std::vector<Doubles> arrays, int n, int threads) {
     Limits limits(threads);
     double magnitude = 0.0;
     nb::gil_scoped_release released;
-    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0)));
+    for (const Doubles& array : arrays) magnitude = std::max(magnitude, largest_magnitude(array.data(), array.shape(0), limits));
     const int exponent = grid_exponent(n, magnitude);
     for (const Doubles& array : arrays) round_to_grid(array.data(), array.shape(0), exponent, limits);
     return {magnitude, exponent};
@@ -84,14 +84,15 @@ void bind_scores(nb::module_& m) {
 
     m.def(
         "score_all_sets",
-        [](const PyTable& t, const SetFormula& formula, int max_size, const Watch& watch) {
+        [](const PyTable& t, const SetFormula& formula, int max_size, const Watch& watch, int masked) {
             check_lattice(t);
+            require(masked >= 0 && masked <= mask_bits, "masks do not hold so many positions");
             return filled(watch, n_sets(t.view.n_variables()), [&](Limits& limits, double* out) {
-                return score_all_sets(t.view, formula, max_size, limits, out);
+                return score_all_sets(t.view, formula, max_size, limits, out, masked);
             });
         },
-        "table"_a, "formula"_a, "max_size"_a, "limits"_a,
-        "Scores of all sets, indexed by their bits; None when stopped.");
+        "table"_a, "formula"_a, "max_size"_a, "limits"_a, "masked"_a = mask_bits,
+        "Scores of all sets, indexed by their bits; None when stopped. masked: how many variables a mask holds.");
     m.def(
         "score_all_sets_bde",
         [](const PyTable& t, double ess, DoublesIn prior, int max_size, const Watch& watch) {
@@ -117,8 +118,24 @@ void bind_scores(nb::module_& m) {
     m.attr("EXACT_BITS") = exact_bits;
     m.def("coarsest_exponent", &coarsest_exponent, "n_variables"_a,
           "The exponent of the coarsest grid on which an answer may be called proved.");
-    m.def("largest_magnitude", [](DoublesIn values) { return largest_magnitude(values.data(), values.shape(0)); }, "values"_a,
-          "The largest absolute value among the finite ones.");
+    m.def(
+        "largest_magnitude",
+        [](DoublesIn values, int threads) {
+            Limits limits(threads);
+            nb::gil_scoped_release released;
+            return largest_magnitude(values.data(), values.shape(0), limits);
+        },
+        "values"_a, "threads"_a = 1,
+        "The largest absolute value among the finite ones.");
+    m.def(
+        "first_not_finite",
+        [](DoublesIn values, int threads) {
+            Limits limits(threads);
+            nb::gil_scoped_release released;
+            return first_not_finite(values.data(), values.shape(0), limits);
+        },
+        "values"_a, "threads"_a,
+        "Where the first value stands that is not below infinity; as many as there are, when all are.");
     m.def("round_together", &round_together, "arrays"_a, "n_variables"_a, "threads"_a,
           "Rounds all arrays in place to one grid; returns the largest magnitude and the grid's exponent.");
 
@@ -127,7 +144,7 @@ void bind_scores(nb::module_& m) {
         "difference_scores",
         [](int n, DoublesIn joint, const std::vector<DoublesIn>& below, std::vector<std::uint64_t> before,
            const std::vector<LimitsIn>& limits) {
-            require(n >= 1 && n <= lattice_limit && joint.shape(0) == n_sets(n), "joint must have 2^n scores");
+            require(n >= 1 && n <= most_in_tables && joint.shape(0) == n_sets(n), "joint must have 2^n scores");
             require(below.size() == static_cast<std::size_t>(n), "one array below for each variable");
             std::vector<const double*> pointers;
             PyScores result;
@@ -147,7 +164,7 @@ void bind_scores(nb::module_& m) {
     m.def(
         "family_scores",
         [](int n, DoublesIn families, std::vector<std::uint64_t> before) {
-            require(n >= 1 && n <= lattice_limit && families.shape(0) == n * n_sets(n - 1), "n * 2^(n-1) scores");
+            require(n >= 1 && n <= most_in_tables && families.shape(0) == n * n_sets(n - 1), "n * 2^(n-1) scores");
             PyScores result;
             result.kept.push_back(nb::cast(families));
             result.scores = std::make_unique<FamilyScores>(n, families.data());
@@ -158,7 +175,7 @@ void bind_scores(nb::module_& m) {
     m.def(
         "listed_scores",
         [](int n, Offsets offsets, Masks parents, DoublesIn scores, std::vector<std::uint64_t> before) {
-            require(n >= 1 && n <= lattice_limit, "too many variables");
+            require(n >= 1 && n <= most_in_tables, "too many variables");
             require(parents.shape(0) == scores.shape(0), "sizes differ");
             check_families(n, offsets, sets_from<VarSet>(parents));
             PyScores result;
@@ -169,7 +186,9 @@ void bind_scores(nb::module_& m) {
         "n_variables"_a, "offsets"_a, "parents"_a, "scores"_a, "before"_a = std::vector<std::uint64_t>());
 
     bind_candidates<VarSet>(m, "Candidates");
-    bind_candidates<WideSet>(m, "WideCandidates");
+    bind_candidates<WideSet>(m, "Candidates128");
+    bind_candidates<BroadSet>(m, "Candidates512");
+    bind_candidates<VastSet>(m, "Candidates2048");
 }
 
 }  // namespace topdag

@@ -2,7 +2,7 @@
 The compiled core of topdag: arrays in, arrays out. Not a public interface.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 import enum
 from typing import Annotated, overload
 
@@ -72,8 +72,10 @@ def score_set(table: CodedTable, formula: SetFormula, variables: Sequence[int]) 
 
 def scoring_bytes(table: CodedTable, formula: SetFormula, threads: int) -> float: ...
 
-def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
-    """Scores of all sets, indexed by their bits; None when stopped."""
+def score_all_sets(table: CodedTable, formula: SetFormula, max_size: int, limits: Limits, masked: int = 32) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """
+    Scores of all sets, indexed by their bits; None when stopped. masked: how many variables a mask holds.
+    """
 
 def score_all_sets_bde(table: CodedTable, ess: float, prior: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], max_size: int, limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None: ...
 
@@ -86,8 +88,13 @@ def coarsest_exponent(n_variables: int) -> int:
     The exponent of the coarsest grid on which an answer may be called proved.
     """
 
-def largest_magnitude(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+def largest_magnitude(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int = 1) -> float:
     """The largest absolute value among the finite ones."""
+
+def first_not_finite(values: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], threads: int) -> int:
+    """
+    Where the first value stands that is not below infinity; as many as there are, when all are.
+    """
 
 def round_together(arrays: Sequence[Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]], n_variables: int, threads: int) -> tuple[float, int]:
     """
@@ -117,12 +124,38 @@ class Candidates:
     @property
     def size(self) -> int: ...
 
-class WideCandidates:
+class Candidates128:
     """
     The families that may be used, as costs against the best of each variable.
     """
 
-    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def n_variables(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+class Candidates512:
+    """
+    The families that may be used, as costs against the best of each variable.
+    """
+
+    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    @property
+    def n_variables(self) -> int: ...
+
+    @property
+    def size(self) -> int: ...
+
+class Candidates2048:
+    """
+    The families that may be used, as costs against the best of each variable.
+    """
+
+    def __init__(self, n_variables: int, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], scores: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     @property
     def n_variables(self) -> int: ...
@@ -323,7 +356,7 @@ class BlockLattice:
 def block_lattice_bytes(n_variables: int, with_backward: bool, threads: int) -> float:
     """Bytes beside the scores and the lists of parent sets."""
 
-def build_block_lattice(scores: LocalScores, backward: bool, limits: Limits, block_bits: int | None = None) -> BlockLattice:
+def build_block_lattice(scores: LocalScores, backward: bool, limits: Limits, block_bits: int | None = None, narrow_bits: int = 32) -> BlockLattice:
     """None when stopped. Lists need the backward table."""
 
 def block_families_for_k_best(lattice: BlockLattice, k: int, of_classes: bool, limits: Limits) -> tuple[float, list[tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]] | None]:
@@ -465,7 +498,10 @@ class GaussianFamilies(KeptLists):
 def score_pruned(table: CodedTable, question: PruningQuestion, stop_when_dense: bool, limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
-def score_layers(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
+def score_layers128(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
+    """None when stopped."""
+
+def score_layers2048(table: CodedTable, question: PruningQuestion, must: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> PrunedFamilies | None:
     """None when stopped."""
 
 def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
@@ -473,7 +509,12 @@ def grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormul
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
 
-def wide_grid_scores(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def grid_scores128(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+    """
+    The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
+    """
+
+def grid_scores2048(table: CodedTable, question: PruningQuestion, formula: SetFormula, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> tuple[int, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """
     The grid's exponent, and the scores of sets on the grid that score_pruned uses for this question.
     """
@@ -537,7 +578,13 @@ class Cuts:
 def undominated(candidates: Candidates) -> Candidates: ...
 
 @overload
-def undominated(candidates: WideCandidates) -> WideCandidates:
+def undominated(candidates: Candidates128) -> Candidates128: ...
+
+@overload
+def undominated(candidates: Candidates512) -> Candidates512: ...
+
+@overload
+def undominated(candidates: Candidates2048) -> Candidates2048:
     """
     Without families that cost as much as another with some of their parents.
     """
@@ -546,7 +593,13 @@ def undominated(candidates: WideCandidates) -> WideCandidates:
 def climb_orders(candidates: Candidates, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
 
 @overload
-def climb_orders(candidates: WideCandidates, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]:
+def climb_orders(candidates: Candidates128, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
+
+@overload
+def climb_orders(candidates: Candidates512, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]: ...
+
+@overload
+def climb_orders(candidates: Candidates2048, climbs: int, seed: int, limits: Limits) -> tuple[float, list[int]]:
     """
     Cost and parents of the best network found by local search over orders; infinite cost: none.
     """
@@ -555,13 +608,19 @@ def climb_orders(candidates: WideCandidates, climbs: int, seed: int, limits: Lim
 def climb_from_weights(candidates: Candidates, families: ClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
 
 @overload
-def climb_from_weights(candidates: WideCandidates, families: WideClusterFamilies, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
+def climb_from_weights(candidates: Candidates128, families: ClusterFamilies128, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
+
+@overload
+def climb_from_weights(candidates: Candidates512, families: ClusterFamilies512, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]: ...
+
+@overload
+def climb_from_weights(candidates: Candidates2048, families: ClusterFamilies2048, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, list[int]]:
     """The local optimum from an order that fits these weights."""
 
-class WideClusterFamilies:
+class ClusterFamilies128:
     """Families of each variable, for cluster cuts."""
 
-    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)]) -> None: ...
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
 
     def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
         """
@@ -573,7 +632,7 @@ class WideClusterFamilies:
         Forbids, in place, families at odds with orders that all others force; False: no network.
         """
 
-class WideCuts:
+class Cuts128:
     """Cuts of a linear program over families."""
 
     def __init__(self, families: object) -> None: ...
@@ -588,7 +647,117 @@ class WideCuts:
     def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
         """Its clusters (members, k), and the variables counted once more."""
 
-    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Every network that is asked for has one of the marked families."""
+
+    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
+        """
+        Adds halved sums of tight clusters that these weights violate; how many.
+        """
+
+    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
+        """
+        Adds cuts from networks of few variables that these weights violate; how many.
+        """
+
+    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Cut, family and coefficient, for marked families."""
+
+    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
+
+class ClusterFamilies512:
+    """Families of each variable, for cluster cuts."""
+
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
+
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
+
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
+
+class Cuts512:
+    """Cuts of a linear program over families."""
+
+    def __init__(self, families: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        What the coefficients of a network's families add up to at least, for each cut.
+        """
+
+    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
+        """Its clusters (members, k), and the variables counted once more."""
+
+    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Every network that is asked for has one of the marked families."""
+
+    def add_halves(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_cuts: int, least_violation: float) -> int:
+        """
+        Adds halved sums of tight clusters that these weights violate; how many.
+        """
+
+    def add_local(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_members: int, most_cuts: int, least_violation: float) -> int:
+        """
+        Adds cuts from networks of few variables that these weights violate; how many.
+        """
+
+    def keep(self, kept: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def entries(self, first: int, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """Cut, family and coefficient, for marked families."""
+
+    def bound(self, costs: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)], multipliers: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[float, Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        The bound of these multipliers on networks of allowed families, and each family's excess over it.
+        """
+
+class ClusterFamilies2048:
+    """Families of each variable, for cluster cuts."""
+
+    def __init__(self, offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)]) -> None: ...
+
+    def separate(self, weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], most_k: int, most_cuts: int, least_violation: float, most_steps: int) -> tuple[Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+        """
+        Clusters (members, k) that these weights violate: grown, and searched for when none was grown.
+        """
+
+    def propagate(self, allowed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu')]) -> bool:
+        """
+        Forbids, in place, families at odds with orders that all others force; False: no network.
+        """
+
+class Cuts2048:
+    """Cuts of a linear program over families."""
+
+    def __init__(self, families: object) -> None: ...
+
+    def __len__(self) -> int: ...
+
+    def limits(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
+        """
+        What the coefficients of a network's families add up to at least, for each cut.
+        """
+
+    def __getitem__(self, cut: int) -> tuple[list[tuple[int, int]], int]:
+        """Its clusters (members, k), and the variables counted once more."""
+
+    def add_clusters(self, members: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], ks: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
 
     def add_clause(self, marks: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """Every network that is asked for has one of the marked families."""
@@ -643,7 +812,13 @@ def cycle_bound(candidates: Candidates, k: int, optimal: bool) -> Bound:
 def components(candidates: Candidates) -> list[tuple[int, int]]: ...
 
 @overload
-def components(candidates: WideCandidates) -> list[tuple[int, int]]:
+def components(candidates: Candidates128) -> list[tuple[int, int]]: ...
+
+@overload
+def components(candidates: Candidates512) -> list[tuple[int, int]]: ...
+
+@overload
+def components(candidates: Candidates2048) -> list[tuple[int, int]]:
     """
     Groups of variables to be placed one after another: their variables, all that come before.
     """
@@ -652,7 +827,13 @@ def components(candidates: WideCandidates) -> list[tuple[int, int]]:
 def component_families(candidates: Candidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
 
 @overload
-def component_families(candidates: WideCandidates, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+def component_families(candidates: Candidates128, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+@overload
+def component_families(candidates: Candidates512, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]: ...
+
+@overload
+def component_families(candidates: Candidates2048, variables: int, before: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.uint64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
     """offsets, parents within the component, scores."""
 
 def network_in_order(candidates: Candidates, order: Sequence[int]) -> tuple[float, list[int]]:
@@ -983,7 +1164,17 @@ def path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None
     How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
     """
 
-def wide_path_flow(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(shape=(None, 2), order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+def path_flow128(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+    """
+    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
+    """
+
+def path_flow512(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
+    """
+    How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
+    """
+
+def path_flow2048(n: int, children: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], parents: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], weights: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], begin: int, end: int, between: int, enough: float) -> tuple[float, int, list[float]]:
     """
     How much of a path families make; the set with the narrowest way out, when not enough; and by variable how much enters it.
     """
@@ -1050,7 +1241,11 @@ class ParentRules:
 class DataClimb:
     """A good network from the data, better the longer it goes on."""
 
+    @overload
     def __init__(self, table: object, question: PruningQuestion, rules: Sequence[ParentRules], before: Sequence[int], seed: int) -> None: ...
+
+    @overload
+    def __init__(self, local: Callable[[int, int], float], work: float, rules: Sequence[ParentRules], before: Sequence[int], seed: int) -> None: ...
 
     def go_on(self, work: float) -> None: ...
 

@@ -57,7 +57,14 @@ class ConstraintError(ValueError):
 
 
 class TooLarge(MemoryError):
-    """The question would need more memory than allowed; the message says what would fit."""
+    """The question would need more memory than allowed; the message says what would fit.
+
+    ``by_limit``: more than ``memory_limit``, not more than there is.
+    """
+
+    def __init__(self, message: str, *, by_limit: bool = False) -> None:
+        super().__init__(message)
+        self.by_limit = by_limit
 
 
 class OutOfTime(TimeoutError):

@@ -16,7 +16,6 @@ from topdag.cli.commands.demo import comparison
 from topdag.cli.docs import commands_page
 from topdag.cli.output import answer_text, network_text, progress_line
 from topdag.cli.values import keep, score_name, whole
-from topdag.cli.wording import in_options
 from topdag.search.engines import best_network_bytes
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -105,16 +104,3 @@ def test_values() -> None:
     assert keep("KBest(7)") == td.KBest(7)
     assert score_name("fNML") == "fnml"
     assert whole(1, 5)("5") == 5
-
-
-def test_messages_in_options() -> None:
-    assert in_options('missing="drop" leaves such rows out') == "--missing drop leaves such rows out"
-    assert in_options("weights= names a column") == "--weights names a column"
-    assert in_options("raise memory_limit, or give max_parents=3") == "raise --memory-limit, or give --max-parents 3"
-
-
-@pytest.mark.parametrize("name", ["max_parents", "time_limit", "missing=", "header=False", "BGe(), or so"])
-def test_messages_leave_names_of_the_user_as_they_are(name: str) -> None:
-    said = f"column {name!r} has holes; the network's time_limit"
-    shown = in_options(said)
-    assert shown == f"column {name!r} has holes; the network's --time-limit"

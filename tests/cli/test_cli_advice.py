@@ -22,14 +22,25 @@ def wide(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("command", [["best"], ["list", "-k", 2], ["within", "--factor", 2]])
 def test_what_does_not_fit_is_said_before_it_is_tried(topdag: Topdag, wide: Path, command: list[object]) -> None:
+    """Families are listed until memory is up: a limit, with a network from the data."""
     options = ["--score", "bic", "--memory-limit", "100KB"]
     ran = topdag(command[0], wide, *command[1:], *options)
-    assert ran.code == Exit.TOO_LARGE
-    first, _, refusal = ran.err.partition("topdag: ")
-    assert "more than there is" in first and "limit the parents (--max-parents)" in first
-    assert "--max-parents" in refusal
+    assert ran.code == Exit.STOPPED
+    assert "more than there is" in ran.err and "limit the parents (--max-parents)" in ran.err
+    said = " ".join(ran.out.split())
+    assert "v0" in said and "memory" in said and "Scoring the parent sets of 40 variables needs" in said
+    assert "--max-parents" in said and "max_parents" not in said
     quiet = topdag(command[0], wide, *command[1:], *options, "--quiet")
-    assert quiet.err.startswith("topdag: ")
+    assert quiet.err == "" and quiet.code == Exit.STOPPED
+
+
+@pytest.mark.parametrize("command", ["edges", "paths", "evidence", "sample"])
+def test_sums_begin_with_advice_too(topdag: Topdag, tmp_path: Path, command: str) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join([",".join(f"v{v}" for v in range(24)), *(",".join("ab" * 12) for _ in range(3))]) + "\n")
+    ran = topdag(command, path, "--keep-constant", "--time-limit", 0)
+    assert ran.err.startswith("plan   Memory about") and "a list of" in ran.err
+    assert "plan" not in topdag(command, path, "--keep-constant", "--time-limit", 0, "--quiet").err
 
 
 def test_a_run_that_may_be_long_begins_with_advice(topdag: Topdag, wide: Path) -> None:

@@ -57,9 +57,9 @@ def test_what_is_wrong(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     code = bad.code
     assert code not in (0, 2) and "There is no variable 'nobody'" in bad.err
     for options, part in (
-        (("--require", "asia->"), "--require: Rule, character 7"),
+        (("--require", "asia->"), "--require, character 7"),
         (("--require", "parents(asia) <= 2"), "is no edge"),
-        (("--rule", "asia"), "--rule: Rule, character 5"),
+        (("--rule", "asia"), "--rule, character 5"),
         (("--require", "asia->dysp", "--forbid", "asia->dysp"), "asia->dysp is required, but asia->dysp is forbidden"),
         (("--constraints", tmp_path / "none.toml"), "none.toml: there is no such file"),
         (("--constraints", tmp_path / "odd.toml"), "odd.toml: max_parents: a number of parents"),

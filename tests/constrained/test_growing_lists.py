@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
 import reference
 from constraint_draws import compiled, drawn_constraints, listed
+from given_sizes import AS_LISTS, give_sizes
 from stop_cases.forced import lists_for_few
 from strategies import sampled_table, stored, table_of
 
 import topdag as td
 from topdag._util.run import Run
 from topdag.answers.results import Status
-from topdag.constrained import dispatch
+from topdag.constrained import dispatch, growing_lists
 from topdag.constrained.clause_branch_and_cut import search_by_clauses
 from topdag.constrained.clauses import Clauses
 from topdag.constrained.needed_families import NeededFamilies, useful_parents
@@ -22,6 +24,7 @@ from topdag.constrained.repair import Repair
 from topdag.knowledge.compiled import CompiledConstraints
 from topdag.knowledge.facts import NoPath, Path
 from topdag.knowledge.narrow import narrowed
+from topdag.search.best import search_beyond
 from topdag.search.costs import Families
 
 NETWORKS_OF_FOUR = list(map(tuple, reference.all_networks(4)))
@@ -127,3 +130,28 @@ def test_what_is_repaired_satisfies_the_constraints() -> None:
             assert found.cost == families.costs[families.places(found.masks)].sum()
             n_repaired += 1
     assert n_repaired >= 5
+
+
+def test_what_the_best_of_all_satisfies_is_proved_without_constraints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Though the relaxation alone does not tell which network is best."""
+    give_sizes(monkeypatch, small=0, split=0, **AS_LISTS)
+    beyond = []
+
+    def search(*given: Any, **options: Any) -> bool:
+        beyond.append(given)
+        return search_beyond(*given, **options)
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("constraints were searched")
+
+    for seed in range(12):
+        table = sampled_table(9, 40, seed=seed, states=(2, 3))
+        free = td.best_network(table, "aic")
+        first, *_ = free.network.edges
+        known = td.Constraints(ancestors=[first])
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(growing_lists, "search_beyond", search)
+            patch.setattr(growing_lists, "ClauseSearch", fail)
+            answer = td.best_network(table, "aic", constraints=known)
+        assert answer.proved and answer.score == free.score and known.allows(answer.network)
+    assert beyond

@@ -353,8 +353,8 @@ void check_grid() {
     for (double magnitude : {0.0, 1e-300, 0.5, 1.0, 3.7, 1e3, 123456.0, 1e12, 1e200}) {
         const int exponent = grid_exponent(20, magnitude);
         std::vector<double> values{magnitude, -magnitude, magnitude / 3, -infinity, 0.0};
-        check(largest_magnitude(values.data(), values.size()) == magnitude, "largest magnitude");
         Limits limits(2);
+        check(largest_magnitude(values.data(), values.size(), limits) == magnitude, "largest magnitude");
         round_to_grid(values.data(), values.size(), exponent, limits);
         const double step = std::ldexp(1.0, -exponent);
         check(values[0] == -values[1] && values[3] == -infinity && values[4] == 0.0, "rounding keeps signs and limits");

@@ -92,7 +92,7 @@ def test_declared_states_refused(states, part):
         ([[0, 1], [0]], "row 1 (counted from 0) has 1 cells, the first one 2"),
         ([[0, 1], 5], "row 1 (counted from 0) is not a list"),
         ([{"x": 0, "y": 1}, {"z": 1}], "row 1 (counted from 0) is not a dict with the keys"),
-        (np.zeros((2, 129), int), "129 variables are too many: at most 128"),
+        (np.zeros((2, 2049), int), "2,049 variables are too many: at most 2,048"),
         ({"id": np.arange(65_536), "y": np.arange(65_536) % 2}, "'id' has 65,536 states, more than 65,535"),
         ("table.csv", "read_table"),
         (object(), "cannot be made of this object"),

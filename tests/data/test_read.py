@@ -248,7 +248,7 @@ def test_gzip(read, refused):
         (b"a,b\n0,\xff\n", ["not a text in UTF-8: see line 2, after '0,'", 'encoding="latin-1"']),
         (b"\x7fELF\0\0\1", ["not a file of text"]),
         (b"PAR1 this is not Parquet", ["Parquet file cannot be read"]),
-        (",".join(f"v{j}" for j in range(129)) + "\n" + ",".join("0" * 129), ["129 variables are too many"]),
+        (",".join(f"v{j}" for j in range(2049)) + "\n" + ",".join("0" * 2049), ["2,049 variables are too many"]),
     ],
 )
 def test_files_refused(refused, content, parts):

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 from ctrl_c import press_ctrl_c
+from stop_cases.counted import counted_clock, stops_among, whole_answer
 from test_effects_of_states import drawn_table
 
 import topdag as td
@@ -93,7 +94,7 @@ def test_a_pair_in_words(effects: td.types.CausalEffects) -> None:
     effect = effects["bronc", "dysp"]
     assert effect.meaning == "probability of dysp = yes, if bronc = yes and not no"
     assert effect.lower <= effect.value <= effect.upper
-    assert "bronc -> dysp: +0.6573" in str(effect)
+    assert "bronc -> dysp: +0.6571" in str(effect)
     assert "whatever led both to a cause and to an outcome" in str(effects)
     assert effects.matrix.shape == (8, 8)
     assert effects.ranked[0].size == effects.matrix.max()
@@ -198,6 +199,25 @@ def test_no_time_gives_no_answer_and_ctrl_c_is_heard() -> None:
 
     with pytest.raises(LookupError):
         td.causal_effects(scores, on_progress=stop)
+
+
+def test_wherever_it_is_stopped_there_is_the_whole_answer_or_none() -> None:
+    scores = td.score(drawn_table(1), td.BDeu())
+
+    def ask(limit: float) -> np.ndarray | None:
+        try:
+            return td.causal_effects(scores, draws=20, time_limit=limit, threads=1).matrix
+        except td.OutOfTime:
+            return None
+
+    whole, readings = whole_answer(ask)
+    assert whole is not None
+    stops = stops_among(readings, np.random.default_rng(0), 12)
+    found = []
+    for stop in stops:
+        with counted_clock():
+            found.append(ask(stop))
+    assert all(own is None or (own == whole).all() for own in found) and any(own is None for own in found)
 
 
 def test_memory_is_asked_for_before_it_is_taken() -> None:

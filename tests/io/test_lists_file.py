@@ -75,7 +75,7 @@ def test_as_many_variables_as_can_be_listed_come_back(folder: Path, n: int) -> N
     found = td.k_best_networks(scores, n)
     assert (found.parents[:, n - 2] == 1 << n - 1).any() and found.scores.tolist() == [-1.0] * n
     check_round_trip(folder / "wide.jsonl", found)
-    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores, 2))
+    check_round_trip(folder / "wide.jsonl", td.k_best_classes(scores, 1))
 
 
 @settings(max_examples=40)

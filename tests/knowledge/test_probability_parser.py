@@ -56,7 +56,7 @@ def test_any_text_is_read_or_refused(pieces: list[str]) -> None:
         ("P(a=1) <= 10", "P\\(a=1\\) <= 10 says nothing: a probability is a number from 0 to 1"),
         ("P(a=1) >= -0.1", "says nothing"),
         ("influence(a, a, +)", "names each variable once"),
-        ("", "but the parameter constraint ends"),
+        ("", "but the text ends"),
     ],
 )
 def test_errors_point_at_the_place(text: str, message: str) -> None:

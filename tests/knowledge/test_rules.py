@@ -96,7 +96,7 @@ def test_damaged_texts(rule: Rule, data: st.DataObject) -> None:
         ('a->"', 4, "a quote that is not closed"),
         ('a->""', 4, "at least one letter"),
         ("a->or", 4, "expected a name"),
-        ("", 1, "the rule ends"),
+        ("", 1, "the text ends"),
     ],
 )
 def test_errors_point_at_the_place(text: str, place: int, expected: str) -> None:

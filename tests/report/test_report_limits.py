@@ -78,7 +78,8 @@ def test_time_goes_to_questions_that_can_use_it(
     [
         (8, None, None, 30),
         (24, None, None, 60),
-        (24, None, 10, 5),
+        (20, None, 10, 5),
+        (24, None, 10, 10),
         (70, None, 10, 10),
         (8, 1000, 10, 5),
         (8, 20, 90, 10),

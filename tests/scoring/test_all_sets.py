@@ -350,3 +350,20 @@ def test_sampled_tables_of_sixteen_variables() -> None:
         for _ in range(60):
             x = int(rng.integers(16))
             assert_stored(scores, truth, x, int(rng.integers(2**16)) & int(rng.integers(2**16)) & ~(1 << x))
+
+
+@pytest.mark.parametrize("name", ["BDeu", "BIC", "K2", "fNML"])
+@settings(max_examples=15, phases=NO_SHRINKING)
+@given(st.data())
+def test_masks_that_hold_a_part_of_the_variables(name: str, data: st.DataObject) -> None:
+    """As with more than 32 variables: cells of few rows wait until masks hold all variables still to come."""
+    case = next(case for case in CASES if case.name.split("-")[0] == name)
+    table = data.draw(drawn_tables(case, variables=(2, 9)))
+    kind, n = case.make(table), table.n_variables
+    assert isinstance(kind, SetScore)
+    view, formula = coded(table, tuple(range(n))), kind.joint(table.n_rows)
+    masked, threads = data.draw(st.integers(0, n)), data.draw(st.integers(1, 3))
+    whole = _core.score_all_sets(view, formula, n, _core.Limits())
+    found = _core.score_all_sets(view, formula, n, _core.Limits(threads), masked=masked)
+    assert whole is not None and found is not None
+    np.testing.assert_allclose(found, whole, rtol=1e-12, atol=noise(table))

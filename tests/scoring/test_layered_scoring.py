@@ -98,6 +98,24 @@ def test_rows_with_weights() -> None:
         assert layers.store.lists.same_as(walked.store.lists)
 
 
+@pytest.mark.parametrize("kind", [td.BIC(), td.AIC(), td.BDeu()], ids=repr)
+def test_any_number_of_states(kind: SetScore) -> None:
+    """Codes of one bit to more than eight, and cells of many words."""
+    arities, rng = [2, 3, 4, 5, 9, 17, 256, 300], np.random.default_rng(4)
+    codes = np.array([rng.integers(0, arity, 700) for arity in arities])
+    codes[3] = (codes[1] + codes[2] + (rng.random(700) < 0.1)) % 5
+    codes[:, :300] = np.array([np.arange(300) % arity for arity in arities])
+    table = table_of(codes, arities)
+    for keep in (Pruning(), Pruning(2.0)):
+        grid, kept = truth(table, kind, keep, 3, ALL_RULES)
+        for (x, mask), score in kept.items():
+            parents = [v for v in range(len(arities)) if mask >> v & 1]
+            assert score == pytest.approx(kind.local(table, x, parents), abs=1e-6)
+        for way in (True, False):
+            found = pruned(table, kind, keep, max_parents=3, layers=way)
+            assert (found.grid, families_in(found)) == (grid, kept)
+
+
 def test_threads_change_nothing() -> None:
     table = sampled_table(20, 200, seed=5)
     one, other = (pruned(table, td.BIC(), Pruning(1.0), threads=threads, layers=True) for threads in (1, 3))

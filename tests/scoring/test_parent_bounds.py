@@ -30,7 +30,6 @@ from topdag.scoring import parent_bounds as parent_limits
 from topdag.scoring.keep import KBest
 from topdag.scoring.mdl_theorems import algorithm_2, cost_bound, theorem_2
 from topdag.scoring.parent_bounds import ParentBound, best_family_sizes
-from topdag.search.engines import LATTICE_LIMIT
 
 keeps = st.sampled_from(["best", *map(td.Within, FACTORS), *map(KBest, KS)])
 
@@ -80,7 +79,7 @@ def test_bounds_for_an_unknown_question(keep: object) -> None:
 
 
 def test_without_scores_algorithm_2_is_left_out() -> None:
-    wide = td.random_network(LATTICE_LIMIT + 4, seed=1).sample(100, seed=1)
+    wide = td.random_network(parent_limits.MOST_FOR_ALGORITHM_2 + 4, seed=1).sample(100, seed=1)
     bounds = parent_limits.parent_bounds(wide, td.BIC(), KBest(1000))
     assert {bound.limit for bound in bounds.values()} == {9}
     assert "algorithm 2" not in {bound.rule for bound in bounds.values()}

@@ -262,7 +262,7 @@ def test_bde_answers_have_local_scores_without_parents(table: td.Table) -> None:
 
 def test_priors_that_do_not_fit_are_refused(table: td.Table) -> None:
     expert = td.example_network()
-    with pytest.raises(td.ScoreError, match="BDe needs prior=, a FittedNetwork, not Network"):
+    with pytest.raises(td.ScoreError, match="BDe needs a prior, a FittedNetwork, not Network"):
         td.BDe(1.0, expert.network)
     other_states = td.FittedNetwork(expert.network, {**expert.states, "lung": ("y", "n")}, expert.tables)
     with pytest.raises(td.ScoreError, match="'lung' differs"):

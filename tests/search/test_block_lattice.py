@@ -15,9 +15,11 @@ import topdag as td
 from topdag import _core
 from topdag._util.run import Run
 from topdag.errors import TooLarge
+from topdag.scoring.choice import scores_by_lists
 from topdag.scoring.score import scores_from_lists
+from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
-from topdag.search.lattice import block_lattice_bytes, build_block_lattice, plan_block_lattice
+from topdag.search.lattice import block_lattice_bytes, build_block_lattice, most_held, plan_block_lattice
 from topdag.search.stores import FamilyStore, SetStore
 
 Found = dict[tuple[int, int], tuple[float, float]]
@@ -89,6 +91,22 @@ def test_best_network_with_many_blocks(n: int) -> None:
         for block_bits in (1, 3, 7, 14) if n < 12 else (4, 7, 9):
             assert_same_best(store.core(), block_bits, 2, 0.0)
             assert_same_best(store.core(), block_bits, 1, 0.25)
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 7), st.integers(0, 99), st.integers(1, 4), st.integers(1, 6))
+def test_slots_of_more_than_one_part(n: int, seed: int, block_bits: int, narrow_bits: int) -> None:
+    """As with more than 33 variables, whose slots are not looked through at once: what is read is the same."""
+    for store in (tied_store(n, seed, values=3), tied_store(n, seed, values=1000, allowed=0.3), noisy_store(n, seed)):
+        core = store.core()
+        whole = block_lattice_of(core, block_bits)
+        parted = _core.build_block_lattice(core, True, _core.Limits(2), block_bits, narrow_bits=narrow_bits)
+        assert parted is not None
+        assert [parted.best(*family) for family in families(n)] == [whole.best(*family) for family in families(n)]
+        assert parted.best_parents(0.25) == whole.best_parents(0.25)
+        threshold = whole.best_score - 2
+        expected, found = (_core.families_reaching(x, threshold, _core.Limits()) for x in (whole, parted))
+        assert expected is not None and found is not None and by_family(found) == by_family(expected)
 
 
 @settings(max_examples=30)
@@ -234,3 +252,13 @@ def test_sets_and_families_out_of_range_are_refused() -> None:
         lattice.forward(16)
     with pytest.raises(ValueError, match="no such block"):
         _core.build_block_lattice(noisy_store(4, 1).core(), False, _core.Limits(), 0)
+
+
+@pytest.mark.parametrize(("gigabytes", "most"), [(8, 30), (24, 30), (128, 32), (256, 33), (2048, 36)])
+def test_memory_decides_how_many_variables_have_all_sets(
+    gigabytes: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("topdag.search.lattice.whole_memory", lambda: gigabytes * 2**30)
+    assert most_held() == most
+    held, beyond = (scores_by_lists(n, 100, td.BDeu(), None, everything=False) for n in (most, most + 1))
+    assert held.engine is Engine.BLOCKS and beyond.engine is Engine.SEARCH

@@ -8,10 +8,10 @@ import pytest
 import reference
 from hypothesis import given, settings
 from strategies import list_scores, sampled_table, stored, tables, tied_lists
+from topdag.search.greedy import climb
 
 import topdag as td
 from topdag.search.family_lists import FamilyLists
-from topdag.search.greedy import climb
 
 
 def never() -> bool:

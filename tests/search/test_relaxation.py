@@ -252,7 +252,7 @@ def test_many_families_are_climbed_fewer_times(monkeypatch: pytest.MonkeyPatch) 
     asked = []
     monkeypatch.setattr(_core, "climb_orders", lambda _, climbs, *__: (asked.append(climbs), (math.inf, []))[1])
     known = Known(td.score(strategies.sampled_table(7, 60, seed=1), td.BIC(), keep="best").store, Run())
-    for work in (10**9, 300 * known.candidates.size, 0):
+    for work in (10**9, 300 * max(known.candidates.size, 7**2), 0):
         monkeypatch.setattr(relaxation, "CLIMBING_WORK", work)
         known.climb()
     assert asked == [relaxation.CLIMBS, 300, relaxation.FEWEST_CLIMBS]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -17,8 +16,10 @@ import topdag as td
 from topdag import _core
 from topdag._util.bitsets import masks_in, set_array
 from topdag.scoring.score import scores_from_lists
+from topdag.search.costs import FAMILIES
+from topdag.search.engines import WIDTHS, sizes_given
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import ListStore
+from topdag.search.stores import CANDIDATES, ListStore
 
 Listed = list[tuple[int, list[int], float]]
 
@@ -49,21 +50,22 @@ def placed(lists: FamilyLists, places: list[int], n: int) -> FamilyLists:
 @settings(max_examples=8)
 @given(tied_lists(variables=(1, 5)), st.randoms(use_true_random=False))
 def test_a_small_question_anywhere_among_many_variables(lists: FamilyLists, draw: object) -> None:
-    places = draw.sample(range(128), len(lists.names))  # type: ignore[attr-defined]
+    n = draw.choice([70, 128, 129, 512, 600])  # type: ignore[attr-defined]
+    places = draw.sample(range(n), len(lists.names))  # type: ignore[attr-defined]
     narrow = td.best_network(list_scores(lists), engine="search")
-    wide = td.best_network(list_scores(placed(lists, places, 128)), engine="search")
+    wide = td.best_network(list_scores(placed(lists, places, n)), engine="search")
     assert wide.proof.status is narrow.proof.status
     if narrow.proof.status is td.types.Status.PROVED:
-        assert wide.score == pytest.approx(narrow.score - (128 - len(places)), abs=1e-9)
+        assert wide.score == pytest.approx(narrow.score - (n - len(places)), abs=1e-9)
 
 
 def ring(n: int) -> FamilyLists:
     """Every variable wants the next; one must do without, and the first loses least."""
-    alone = [(x, [], -3.0 - x / 128) for x in range(n)]
+    alone = [(x, [], -3.0 - x / 1024) for x in range(n)]
     return FamilyLists.build([f"V{v}" for v in range(n)], alone + [(x, [(x + 1) % n], -1.0) for x in range(n)])
 
 
-@pytest.mark.parametrize(("n", "engine"), [(66, "search"), (80, "branch and cut")])
+@pytest.mark.parametrize(("n", "engine"), [(66, "search"), (80, "branch and cut"), (150, "search")])
 def test_one_component_of_more_than_64_variables(n: int, engine: str) -> None:
     answer = td.best_network(list_scores(ring(n)), engine=engine)
     assert answer.proof.status is td.types.Status.PROVED
@@ -144,7 +146,7 @@ def test_an_answer_at_any_moment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("engine", ["dense lattice", "block lattice", "order search", "branching"])
 def test_engines_for_fewer_variables_say_what_to_use(engine: str) -> None:
-    with pytest.raises(td.TooLarge, match=rf"70 variables: engine='{engine}' takes at most 64.*up to 128"):
+    with pytest.raises(td.TooLarge, match=rf"70 variables: engine='{engine}' takes at most 64.*up to 2,048"):
         td.best_network(list_scores(ring(70)), engine=engine)
 
 
@@ -157,7 +159,7 @@ def test_questions_for_fewer_variables_say_what_works() -> None:
         lambda: td.score(table, td.BIC(), keep="all"),
         lambda: td.score(table, td.BDs(), max_parents=2),
     ):
-        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 128, the best network"):
+        with pytest.raises(td.TooLarge, match=r"at most 64\. With more, up to 2,048, the best network"):
             ask()
     with pytest.raises(td.ScoreError, match="BIC or AIC"):
         td.score(table, td.BDeu())
@@ -166,27 +168,57 @@ def test_questions_for_fewer_variables_say_what_works() -> None:
 # ---- Arrays of wide sets
 
 
-@given(st.lists(st.integers(0, 2**128 - 1)))
+@given(st.lists(st.integers(0, 2**128 - 1) | st.integers(0, 2**2048 - 1)))
 def test_masks_survive_arrays(masks: list[int]) -> None:
-    assert masks_in(set_array(masks, 100)) == masks
+    assert masks_in(set_array(masks, 2048)) == masks
     low = [mask & 2**64 - 1 for mask in masks]
     assert masks_in(set_array(low, 64)) == low
 
 
 @settings(max_examples=30)
-@given(tied_lists(variables=(2, 5), always_empty_set=True), st.integers(0, 2**32))
-def test_climbing_is_the_same_on_wide_sets(lists: FamilyLists, seed: int) -> None:
+@given(tied_lists(variables=(2, 8), always_empty_set=True), st.integers(0, 2**32), st.integers(1, 32))
+def test_climbing_is_the_same_on_wide_sets(lists: FamilyLists, seed: int, words: int) -> None:
     """Wide sets for few variables: the same orders are met, so the same network is found."""
     store = list_scores(lists).store
     assert isinstance(store, ListStore)
-    narrow = store.candidates
-    rows = np.ascontiguousarray(np.column_stack([store.parents, np.zeros_like(store.parents)]))
-    wide = _core.WideCandidates(store.n, store.lists.offsets, rows, store.rounded)
-    assert _core.climb_orders(wide, 5, seed, _core.Limits()) == _core.climb_orders(narrow, 5, seed, _core.Limits())
-    assert _core.components(wide) == _core.components(narrow)
+    rows = np.zeros((len(store.parents), words), dtype=np.uint64)
+    rows[:, 0] = store.parents
     weights = np.full(len(store.rounded), 0.5)
-    found = _core.ClusterFamilies(store.lists.offsets, store.parents).separate(weights, 2, 20, 1e-4, 1000)
-    wide_found = _core.WideClusterFamilies(store.lists.offsets, rows).separate(weights, 2, 20, 1e-4, 1000)
-    assert masks_in(wide_found[0]) == found[0].tolist()
-    assert wide_found[1].tolist() == found[1].tolist()
-    assert math.isfinite(_core.climb_orders(wide, 1, seed, _core.Limits())[0])
+    given = store.n, store.lists.offsets
+    narrow = store.candidates
+    cuts = _core.ClusterFamilies(store.lists.offsets, store.parents).separate(weights, 2, 20, 1e-4, 1000)
+    for kind, families in zip(CANDIDATES[1:], FAMILIES[1:], strict=True):
+        if 64 * words > int(kind.__name__.removeprefix("Candidates")):
+            with pytest.raises(ValueError, match="too many words"):
+                kind(*given, rows, store.rounded)
+            continue
+        wide = kind(*given, rows, store.rounded)
+        assert _core.climb_orders(wide, 5, seed, _core.Limits()) == _core.climb_orders(narrow, 5, seed, _core.Limits())
+        assert _core.components(wide) == _core.components(narrow)
+        found = families(store.lists.offsets, rows).separate(weights, 2, 20, 1e-4, 1000)
+        assert masks_in(found[0]) == cuts[0].tolist()
+        assert found[1].tolist() == cuts[1].tolist()
+
+
+@pytest.mark.parametrize("width", WIDTHS[1:])
+@settings(max_examples=15)
+@given(lists=tied_lists(variables=(4, 8)))
+def test_the_widest_sets_find_what_machine_words_find(width: int, lists: FamilyLists) -> None:
+    """Few variables in sets of each width: the same answers, counts of work and all."""
+    narrow = td.best_network(list_scores(lists), engine="branch and cut")
+    with sizes_given(width=width):
+        wide = td.best_network(list_scores(lists), engine="branch and cut")
+    assert (wide.score, wide.proof.bound, wide.proof.status) == (narrow.score, narrow.proof.bound, narrow.proof.status)
+    assert wide.network == narrow.network
+    assert wide.stats.work == narrow.stats.work
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_cuts_and_branches_are_the_same_on_the_widest_sets(seed: int) -> None:
+    """Many rounds, halves and local cuts, and parts: none depends on the width."""
+    lists = tangled(24, seed)
+    narrow = td.best_network(list_scores(lists), engine="branch and cut")
+    with sizes_given(width=WIDTHS[-1]):
+        wide = td.best_network(list_scores(lists), engine="branch and cut")
+    assert narrow.stats.work["rounds"] > 1
+    assert (wide.score, wide.network, wide.stats.work) == (narrow.score, narrow.network, narrow.stats.work)

@@ -164,6 +164,19 @@ def local_of(score, rows, weights, arities, *settings):
     return local
 
 
+def local_where_not_set(score, rows, weights, arities, targets, *settings):
+    """The same, where ``targets`` has for each row the variables set by experiment, as a mask: a family counts the
+    rows in which its variable was not set [Cooper & Yoo 1999]"""
+
+    @cache
+    def local(x, parents):
+        kept = [i for i, mask in enumerate(targets) if not mask & only(x)]
+        own_rows, own_weights = [rows[i] for i in kept], [weights[i] for i in kept]
+        return score(own_rows, own_weights, arities, x, members(parents), *settings)
+
+    return local
+
+
 # ---- Networks
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import topdag as td
 
-SECTIONS = ("data", "best", "list", "sure", "assumed", "run", "cite")
+SECTIONS = ("data", "best", "list", "sure", "effects", "assumed", "run", "cite")
 EMPTY = ("meta", "link", "input", "br")
 
 

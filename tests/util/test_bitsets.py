@@ -28,6 +28,7 @@ from topdag._util.bitsets import (
     with_added,
 )
 from topdag._util.run import Run
+from topdag.constrained.path_cuts import PATH_FLOW
 from topdag.knowledge.compiled import FamilyRules
 from topdag.knowledge.normal_form import ParentAmong, ParentCount
 from topdag.scoring.kinds.discrete import coded
@@ -35,11 +36,12 @@ from topdag.scoring.pruned import grid_scores, pruning_question
 from topdag.scoring.task import ScoringTask
 
 MASKS = st.lists(st.integers(0, 2**128 - 1) | st.integers(0, 2**64 - 1), min_size=1, max_size=12)
+ANY_MASK = st.integers(0, 2**128 - 1) | st.integers(0, 2**600 - 1) | st.integers(0, 599).map(lambda v: 1 << v)
 
 
-@given(MASKS, st.integers(0, 2**128 - 1))
+@given(st.lists(ANY_MASK, min_size=1, max_size=12), ANY_MASK)
 def test_arrays_of_sets_do_what_numbers_do(masks: list[int], one: int) -> None:
-    for n in (128, 64):
+    for n in (600, 129, 128, 64):
         own, other = [mask & (1 << n) - 1 for mask in masks], one & (1 << n) - 1
         sets = set_array(own, n)
         assert masks_in(sets) == own
@@ -67,11 +69,12 @@ def test_literals_read_wide_sets(masks: list[int], one: int, count: int) -> None
 
 
 @settings(max_examples=40)
-@given(st.integers(0, 2**32))
-def test_paths_on_wide_sets_are_those_on_narrow_ones(seed: int) -> None:
+@given(st.integers(0, 2**32), st.sampled_from([(1, 128), (2, 129), (2, 512), (3, 600), (3, 2048)]))
+def test_paths_on_wide_sets_are_those_on_narrow_ones(seed: int, width: tuple[int, int]) -> None:
     """Six variables at other places: the same flow."""
     rng = np.random.default_rng(seed)
-    places = sorted(rng.choice(128, 6, replace=False).tolist())
+    kind, n = width
+    places = sorted(rng.choice(n, 6, replace=False).tolist())
     children, weights = rng.integers(0, 6, 12), rng.random(12)
     parents = [int(rng.integers(0, 64)) & ~(1 << int(x)) for x in children]
     between = int(rng.integers(0, 64)) | 0b100001
@@ -80,10 +83,10 @@ def test_paths_on_wide_sets_are_those_on_narrow_ones(seed: int) -> None:
         return sum(1 << place for v, place in enumerate(places) if mask >> v & 1)
 
     narrow = _core.path_flow(6, children, set_array(parents, 6), weights, 0, 5, between, 0.9)
-    wide = _core.wide_path_flow(
-        128,
+    wide = PATH_FLOW[kind](
+        n,
         np.array(places)[children],
-        set_array([moved(mask) for mask in parents], 128),
+        set_array([moved(mask) for mask in parents], n),
         weights,
         places[0],
         places[5],
@@ -101,10 +104,12 @@ def test_sets_score_the_same_as_wide_ones(kind: Any) -> None:
     columns = tuple(range(9))
     question = pruning_question(ScoringTask(table, columns, kind, 3), Run())
     masks = [int(mask) for mask in rng.integers(0, 2**9, 40)]
-    narrow, wide = (
-        grid_scores(coded(table, columns), question, kind.joint(table.n_rows), set_array(masks, n)) for n in (9, 128)
+    narrow, *wider = (
+        grid_scores(coded(table, columns), question, kind.joint(table.n_rows), set_array(masks, n))
+        for n in (9, 128, 129, 2048)
     )
-    assert narrow[0] == wide[0] and narrow[1].tolist() == wide[1].tolist()
+    for wide in wider:
+        assert narrow[0] == wide[0] and narrow[1].tolist() == wide[1].tolist()
 
 
 def test_families_of_wide_lists_have_all_parents(tmp_path: Any) -> None:

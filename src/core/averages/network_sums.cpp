@@ -26,12 +26,12 @@ struct Tables {
     Shares<Real> shares;
     VarSet everything;
 
-    Tables(const LocalScores& scores_in, FamilyWeights<Real> weights_in)
-        : scores(scores_in), weights(std::move(weights_in)), prefixes(weights, scores.precedence()),
+    Tables(const LocalScores& scores_in, FamilyWeights<Real> weights_in, int threads)
+        : scores(scores_in), weights(std::move(weights_in)), prefixes(weights, scores.precedence(), threads),
           suffixes(weights, scores.precedence()), everything(all_of(weights.n_variables())) {}
 
     bool fill(bool with_shares, Limits& limits);
-    double largest_cancellation() const;
+    double largest_cancellation(Limits& limits) const;
     BigArray chances_of_non_descendants(int v) const;
 };
 
@@ -55,17 +55,19 @@ bool Tables<Real>::fill(bool with_shares, Limits& limits) {
 
 // Over the sets that come first, closed under parents, in networks that matter.
 template <class Real>
-double Tables<Real>::largest_cancellation() const {
+double Tables<Real>::largest_cancellation(Limits& limits) const {
+    constexpr std::size_t at_once = 1 << 12;
     const double total = static_cast<double>(prefixes.mantissa(everything));
-    double largest = 1.0;
-    for (VarSet set = 1; set <= everything; ++set) {
+    std::vector<double> largest(limits.threads, 1.0);
+    const auto look_at = [&](std::size_t set, int worker) {
         const VarSet others = everything & ~set;
         const Exponent exponent = prefixes.exponent(set) + suffixes.exponent(others) - prefixes.exponent(everything);
         const double before = static_cast<double>(prefixes.mantissa(set)) / total;
         const double share = before * static_cast<double>(suffixes.mantissa(others)) * power_of_two(exponent);
-        if (share > matters) largest = std::max(largest, prefixes.cancellation(set));
-    }
-    return largest;
+        if (share > matters) largest[worker] = std::max(largest[worker], prefixes.cancellation(set));
+    };
+    parallel_for(everything + 1, limits.threads, limits, look_at, at_once);
+    return *std::max_element(largest.begin(), largest.end());
 }
 
 // P(just U does not descend from v), by slot.
@@ -105,7 +107,7 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, Limits&
     FamilyWeights<Real> weights;
     if (!weights.fill(scores, limits)) return posteriors;
     weights.keep_to(scores.precedence());
-    Tables<Real> tables(scores, std::move(weights));
+    Tables<Real> tables(scores, std::move(weights), limits.threads);
     if (!tables.fill(wanted.posteriors, limits)) return posteriors;
     const double total = static_cast<double>(tables.prefixes.mantissa(tables.everything));
     if (tables.prefixes.exponent(tables.everything) == zero_exponent) {
@@ -114,7 +116,7 @@ Posteriors sum_with(const LocalScores& scores, const SumsWanted& wanted, Limits&
         return posteriors;
     }
     posteriors.log_total = as_log(total, tables.prefixes.exponent(tables.everything));
-    posteriors.cancellation = tables.largest_cancellation();
+    posteriors.cancellation = tables.largest_cancellation(limits);
     posteriors.defect = std::abs(static_cast<double>(tables.suffixes.mantissa(tables.everything)) / total - 1.0);
     if (wanted.posteriors) {
         posteriors.edges.assign(static_cast<std::size_t>(n) * n, 0.0);
@@ -141,7 +143,7 @@ Posteriors sum_networks(const LocalScores& scores, const SumsWanted& wanted, Lim
 }
 
 double network_sums_bytes(int n, const SumsWanted& wanted, int threads) {
-    const double sets = static_cast<double>(n_sets(n)), families = n * static_cast<double>(n_sets(n - 1));
+    const double sets = many_sets(n), families = n * many_sets(n - 1);
     const double number = wanted.extended ? 16 : 8;
     const double over_families = (number + 4) * families * (wanted.posteriors ? 2 : 1);
     const double over_sets = sets * (2 * number + 16 + threads * (2 * number + 4 + 12));

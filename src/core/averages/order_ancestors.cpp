@@ -108,7 +108,7 @@ std::vector<double> order_ancestors(const SummedOrders& sums, Limits& limits) {
 }
 
 double order_ancestors_bytes(int n, int threads) {
-    const double sets = static_cast<double>(n_sets(n - 1));
+    const double sets = many_sets(n - 1);
     return 24.0 * n * sets + threads * (8 * std::pow(3.0, n - 1) + 8 * sets);
 }
 

@@ -74,7 +74,7 @@ Posteriors sum_orders(const LocalScores& scores, OrderLogWeights log_weights, co
 }
 
 double order_sums_bytes(int n, const OrderSumsWanted& wanted, int threads) {
-    const double sets = static_cast<double>(n_sets(n)), families = n * static_cast<double>(n_sets(n - 1));
+    const double sets = many_sets(n), families = n * many_sets(n - 1);
     const double stepping = 12 * families, reading = threads * 16 * sets;
     const double descending = wanted.paths ? order_ancestors_bytes(n, threads) : 0.0;
     const double at_once = std::max(stepping + descending, wanted.posteriors ? reading : 0.0);

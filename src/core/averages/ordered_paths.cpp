@@ -146,7 +146,7 @@ OrderedPaths ordered_paths(const LocalScores& scores, Limits& limits) {
     FamilyWeights<double> within, kept;
     if (!within.fill(scores, limits) || !kept.fill(scores, limits)) return found;
     kept.keep_to(scores.precedence());
-    PrefixSums<double> prefixes(kept, scores.precedence());
+    PrefixSums<double> prefixes(kept, scores.precedence(), limits.threads);
     if (!prefixes.fill(limits)) return found;
     const Weights weights{scores.precedence(), within, prefixes};
     found.paths.assign(static_cast<std::size_t>(n) * n, 0.0);
@@ -169,7 +169,7 @@ OrderedPaths ordered_paths(const LocalScores& scores, Limits& limits) {
 }
 
 double ordered_paths_bytes(int n, int threads) {
-    return 24.0 * n * static_cast<double>(n_sets(n - 1)) + 24.0 * static_cast<double>(n_sets(n)) +
+    return 24.0 * n * many_sets(n - 1) + 24.0 * many_sets(n) +
            threads * sizeof(long double) * std::pow(3.0, n - 1);
 }
 

@@ -20,8 +20,9 @@ namespace topdag {
 template <class Real>
 class PrefixSums {
 public:
-    // The weights, kept to the precedence, must outlive this, and so must that.
-    PrefixSums(const FamilyWeights<Real>& weights, const Precedence& precedence);
+    // The weights, kept to the precedence, must outlive this, and so must that. Sums are the same, bit by bit, for any
+    // number of threads.
+    PrefixSums(const FamilyWeights<Real>& weights, const Precedence& precedence, int threads);
     // False when a limit stopped it.
     bool fill(Limits& limits);
 
@@ -37,18 +38,18 @@ private:
     struct Workspace;
     struct Past;
 
-    void fill_scales();
+    void fill_scales(Limits& limits);
     void push_between(VarSet from, VarSet to, Workspace& space, Limits& limits);
     bool has_networks(VarSet from, VarSet middle) const;
-    void begin_columns(VarSet from, VarSet to, VarSet middle, Workspace& space) const;
+    bool begin_columns(VarSet from, VarSet to, VarSet middle, Workspace& space) const;
     void settle(const Past& past, const Workspace& space);
-    bool begin_row(const Past& past, VarSet to_high, Workspace& space) const;
+    bool begin_row(const Past& past, Workspace& space) const;
     void add_rows(const Past& past, Workspace& space) const;
     void collect(VarSet from, VarSet to, const Workspace& space);
 
     const FamilyWeights<Real>& weights_;
     const Precedence& precedence_;
-    int n_, low_, middle_, high_;  // how many variables are rows, columns and blocks, from the first place on
+    int n_, low_, middle_, upper_, high_;  // variables of each part, from the first place on; the last two name blocks
     BigArrayOf<Exponent> scales_;
     BigArrayOf<Real> values_;
     BigArray magnitudes_;

@@ -18,43 +18,38 @@ template <class Real>
 bool SuffixSums<Real>::fill(const TakeGamma& take, Limits& limits) {
     scales_ = BigArrayOf<Exponent>(n_sets(n_));
     values_ = BigArrayOf<Real>(n_sets(n_));
-    fill_scales();
+    fill_scales(limits);
+    if (limits.stop.load()) return false;
     if (!precedence_.is_empty()) std::fill_n(values_.data(), n_sets(n_), Real(0.0));  // not all will be found
     values_[0] = 1.0;
     limits.begin(Phase::summing, precedence_.is_empty() ? n_sets(n_) : 0);
     std::vector<Workspace> spaces(limits.threads);
-    std::vector<VarSet> layer;
-    for (int size = 1; size <= n_; ++size) {
-        layer.clear();
-        for (VarSet set = 1; set < n_sets(n_); ++set)
-            if (size_of(set) == size && precedence_.is_ideal(all_of(n_) & ~set)) layer.push_back(set);
-        parallel_for(layer.size(), limits, [&](std::size_t i, int worker) {
-            Workspace& space = spaces[worker];
-            if (space.values.size() == 0) {
-                space.values = BigArrayOf<Real>(n_sets(n_));
-                space.branch = BigArrayOf<Real>(n_sets(n_));
-                space.scales = BigArrayOf<Exponent>(n_sets(n_));
-            }
-            complete(layer[i], take, space);
-            ++limits.done;
-        });
-    }
+    parallel_by_size(n_, true, limits, [&](VarSet remaining, int worker) {
+        if (remaining == 0 || !precedence_.is_ideal(all_of(n_) & ~remaining)) return;
+        Workspace& space = spaces[worker];
+        if (space.values.size() == 0) {
+            space.values = BigArrayOf<Real>(n_sets(n_));
+            space.branch = BigArrayOf<Real>(n_sets(n_));
+            space.scales = BigArrayOf<Exponent>(n_sets(n_));
+        }
+        complete(remaining, take, space);
+        ++limits.done;
+    });
     return !limits.stop.load();
 }
 
 template <class Real>
-void SuffixSums<Real>::fill_scales() {
+void SuffixSums<Real>::fill_scales(Limits& limits) {
     const VarSet everything = all_of(n_);
-    scales_[0] = 0;
-    for (VarSet set = 1; set <= everything; ++set) {
-        Exponent best = zero_exponent;
+    parallel_over_sets(n_, limits, [&](VarSet set) {
+        Exponent best = set == 0 ? 0 : zero_exponent;
         for (VarSet rest = precedence_.is_ideal(everything & ~set) ? set : 0; rest != 0; rest &= rest - 1) {
             const VarSet after = set & ~only(first_of(rest));
             const Exponent first = weights_.exponent(first_of(rest), everything & ~set);
             if (first > zero_exponent && scales_[after] > zero_exponent) best = std::max(best, scales_[after] + first);
         }
         scales_[set] = best;
-    }
+    });
 }
 
 // beta and scale of all subsets of the open variables with the closed ones, side by side.

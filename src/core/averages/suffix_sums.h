@@ -42,7 +42,7 @@ public:
 private:
     struct Workspace;
 
-    void fill_scales();
+    void fill_scales(Limits& limits);
     void complete(VarSet remaining, const TakeGamma& take, Workspace& space);
     void gather(VarSet open, VarSet closed, Workspace& space) const;
     static void eliminate_one(Real* values, int place, std::size_t offset, const Workspace& space);

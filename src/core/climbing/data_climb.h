@@ -9,11 +9,12 @@
 
 namespace topdag {
 
+template <class Set>
 class DataClimb {
 public:
     // `before`: by variable those that come before it, as must-be parents do; closed under itself.
-    DataClimb(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules,
-              std::vector<WideSet> before, std::uint64_t seed);
+    DataClimb(std::unique_ptr<ScoreSource<Set>> families, std::vector<ParentRules<Set>> rules, std::vector<Set> before,
+              std::uint64_t seed);
 
     // Goes on for so much work, or until many climbs have found nothing better; what is found depends on all the work
     // done, not on how it was cut into pieces.
@@ -21,25 +22,25 @@ public:
 
     // None found yet: minus infinity, and no parents.
     double best_score() const { return best_score_; }
-    const std::vector<WideSet>& best_parents() const { return best_; }
+    const std::vector<Set>& best_parents() const { return best_; }
 
 private:
     bool add_edges();
     bool climb();
     bool record();
-    void offer(double score, const std::vector<WideSet>& parents);
+    void offer(double score, const std::vector<Set>& parents);
     void disturb();
 
-    ParentTrees trees_;
-    std::vector<WideSet> before_;
+    ParentTrees<Set> trees_;
+    std::vector<Set> before_;
     Draws draws_;
     double best_score_;
-    std::vector<WideSet> best_;
+    std::vector<Set> best_;
 
     // While edges are added: by variable where its tree was left, and what is above it.
     bool has_edges_ = false;
     std::vector<std::int32_t> at_;
-    std::vector<WideSet> above_;
+    std::vector<Set> above_;
 
     // Then: the order at hand, and the best local optimum.
     std::vector<int> order_, best_order_;

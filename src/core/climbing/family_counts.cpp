@@ -48,11 +48,13 @@ TOPDAG_SIMD void add_lines(const std::uint8_t* marks, std::size_t width, const s
 
 }  // namespace
 
-double FamilyCounts::bytes(const Table& table) {
+template <class Set>
+double FamilyCounts<Set>::bytes(const Table& table) {
     return static_cast<double>(table.n_distinct) * static_cast<double>(line_width(table));
 }
 
-FamilyCounts::FamilyCounts(const Table& table, const PruningQuestion& question)
+template <class Set>
+FamilyCounts<Set>::FamilyCounts(const Table& table, const PruningQuestion& question)
     : table_(table), question_(question), penalties_(table.n_rows), width_(line_width(table)),
       marks_(table.n_distinct * width_, 0), labels_(table.n_distinct) {
     std::size_t at = 0;
@@ -66,17 +68,20 @@ FamilyCounts::FamilyCounts(const Table& table, const PruningQuestion& question)
     }
 }
 
-double FamilyCounts::cells_of(WideSet set) const {
+template <class Set>
+double FamilyCounts<Set>::cells_of(Set set) const {
     double cells = 1.0;
     for (; set != 0; set &= set - 1) cells *= table_.arities[first_of(set)];
     return cells;
 }
 
-const SetFormula& FamilyCounts::below(int x) const {
+template <class Set>
+const SetFormula& FamilyCounts<Set>::below(int x) const {
     return question_.below.empty() ? question_.joint : question_.below[question_.below_of[x]];
 }
 
-const FamilyCounts::Values& FamilyCounts::values(const SetFormula& formula, double cells) {
+template <class Set>
+const typename FamilyCounts<Set>::Values& FamilyCounts<Set>::values(const SetFormula& formula, double cells) {
     const bool is_joint = &formula == &question_.joint;
     const int number = is_joint ? -1 : static_cast<int>(&formula - question_.below.data());
     const auto [found, is_new] = values_.try_emplace({number, formula.spread ? cells : 1.0});
@@ -89,7 +94,8 @@ const FamilyCounts::Values& FamilyCounts::values(const SetFormula& formula, doub
     return found->second;
 }
 
-std::uint32_t FamilyCounts::close_up(std::uint32_t n_labels) {
+template <class Set>
+std::uint32_t FamilyCounts<Set>::close_up(std::uint32_t n_labels) {
     constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
     new_label_.assign(n_labels, unseen);
     std::uint32_t next = 0;
@@ -100,7 +106,8 @@ std::uint32_t FamilyCounts::close_up(std::uint32_t n_labels) {
     return next;
 }
 
-std::uint32_t FamilyCounts::label_rows(WideSet set) {
+template <class Set>
+std::uint32_t FamilyCounts<Set>::label_rows(Set set) {
     std::fill(labels_.begin(), labels_.end(), 0);
     std::uint32_t n_labels = 1;
     for (; set != 0; set &= set - 1) {
@@ -117,7 +124,8 @@ std::uint32_t FamilyCounts::label_rows(WideSet set) {
     return n_labels > few_labels ? close_up(n_labels) : n_labels;
 }
 
-double FamilyCounts::sum_over_labels(std::uint32_t n_labels, const Values& f) {
+template <class Set>
+double FamilyCounts<Set>::sum_over_labels(std::uint32_t n_labels, const Values& f) {
     totals_.assign(n_labels, 0);
     for (std::size_t row = 0; row < labels_.size(); ++row) totals_[labels_[row]] += table_.weights[row];
     double sum = 0.0;
@@ -125,9 +133,10 @@ double FamilyCounts::sum_over_labels(std::uint32_t n_labels, const Values& f) {
     return sum;
 }
 
-double FamilyCounts::score(int x, WideSet parents) {
+template <class Set>
+double FamilyCounts<Set>::score(int x, Set parents) {
     if (values_.size() > most_tables) values_.clear();
-    const WideSet all = parents | only<WideSet>(x);
+    const Set all = parents | only<Set>(x);
     const double cells = cells_of(parents), all_cells = cells_of(all);
     const std::uint32_t n_labels = label_rows(all);
     if (n_labels == 0) return hopeless;
@@ -136,7 +145,8 @@ double FamilyCounts::score(int x, WideSet parents) {
     return (above - penalties_.of(question_.joint, all_cells)) - (under - penalties_.of(below(x), cells));
 }
 
-void FamilyCounts::scores_with_one_more(int x, WideSet parents, WideSet more, std::vector<double>& scores) {
+template <class Set>
+void FamilyCounts<Set>::scores_with_one_more(int x, Set parents, Set more, std::vector<double>& scores) {
     if (values_.size() > most_tables) values_.clear();
     if (table_.n_rows <= std::numeric_limits<std::uint16_t>::max())
         score_all(x, parents, more, few_, scores);
@@ -144,8 +154,9 @@ void FamilyCounts::scores_with_one_more(int x, WideSet parents, WideSet more, st
         score_all(x, parents, more, many_, scores);
 }
 
+template <class Set>
 template <class Count>
-void FamilyCounts::score_all(int x, WideSet parents, WideSet more, std::vector<Count>& counts,
+void FamilyCounts<Set>::score_all(int x, Set parents, Set more, std::vector<Count>& counts,
                              std::vector<double>& scores) {
     struct More {
         int p;
@@ -206,5 +217,8 @@ void FamilyCounts::score_all(int x, WideSet parents, WideSet more, std::vector<C
         scores[family.p] = family.sum - penalties_.of(question_.joint, own * arity) + penalties_.of(below(x), own);
     }
 }
+
+template class FamilyCounts<WideSet>;
+template class FamilyCounts<VastSet>;
 
 }  // namespace topdag

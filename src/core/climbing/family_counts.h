@@ -10,31 +10,28 @@
 #include <vector>
 
 #include "base/table.h"
-#include "base/var_set.h"
+#include "climbing/score_source.h"
 #include "scoring/pruning_question.h"
 #include "scoring/score_grid.h"
 
 namespace topdag {
 
-class FamilyCounts {
+template <class Set>
+class FamilyCounts : public ScoreSource<Set> {
 public:
-    // Worse than any score, yet sums of such numbers stay useful; also of families with too many cells to be counted.
-    static constexpr double hopeless = -1e12;
-
     FamilyCounts(const Table& table, const PruningQuestion& question);
 
-    int n_variables() const { return table_.n_variables(); }
-    // The local score of x with these parents.
-    double score(int x, WideSet parents);
-    // That of x with these parents and one more, for each of `more`.
-    void scores_with_one_more(int x, WideSet parents, WideSet more, std::vector<double>& scores);
-    // What was done so far, in additions of about 32 numbers at once.
-    double work() const { return work_; }
+    // Families with too many cells to be counted are hopeless.
+    double score(int x, Set parents) override;
+    void scores_with_one_more(int x, Set parents, Set more, std::vector<double>& scores) override;
 
     // Bytes that the marks of a table take.
     static double bytes(const Table& table);
 
 private:
+    using ScoreSource<Set>::hopeless;
+    using ScoreSource<Set>::work_;
+
     // The sums over cells of one set formula, for sets of one size in cells.
     struct Values {
         CellFunction function;
@@ -45,13 +42,13 @@ private:
 
     const SetFormula& below(int x) const;
     const Values& values(const SetFormula& formula, double cells);
-    double cells_of(WideSet set) const;
+    double cells_of(Set set) const;
     // Gives rows the same label where they have the same states of a set; how many labels there are, 0: too many.
-    std::uint32_t label_rows(WideSet set);
+    std::uint32_t label_rows(Set set);
     std::uint32_t close_up(std::uint32_t n_labels);
     double sum_over_labels(std::uint32_t n_labels, const Values& f);
     template <class Count>
-    void score_all(int x, WideSet parents, WideSet more, std::vector<Count>& counts, std::vector<double>& scores);
+    void score_all(int x, Set parents, Set more, std::vector<Count>& counts, std::vector<double>& scores);
 
     const Table& table_;
     const PruningQuestion question_;
@@ -64,7 +61,6 @@ private:
     std::vector<std::uint64_t> totals_;
     std::vector<std::uint16_t> few_;
     std::vector<std::uint32_t> many_;
-    double work_ = 0.0;
 };
 
 }  // namespace topdag

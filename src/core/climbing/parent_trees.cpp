@@ -12,41 +12,46 @@ constexpr std::int32_t none = -1;
 
 }  // namespace
 
-ParentTrees::ParentTrees(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules)
-    : counts_(table, question), rules_(std::move(rules)), roots_(rules_.size(), none), listed_(rules_.size()),
+template <class Set>
+ParentTrees<Set>::ParentTrees(std::unique_ptr<ScoreSource<Set>> families, std::vector<ParentRules<Set>> rules)
+    : families_(std::move(families)), rules_(std::move(rules)), roots_(rules_.size(), none), listed_(rules_.size()),
       scores_(rules_.size()) {}
 
-void ParentTrees::forget() {
+template <class Set>
+void ParentTrees<Set>::forget() {
     nodes_.clear();
     std::fill(roots_.begin(), roots_.end(), none);
     n_branches_ = 0;
 }
 
-std::int32_t ParentTrees::root(int x) {
+template <class Set>
+std::int32_t ParentTrees<Set>::root(int x) {
     if (roots_[x] == none) {
         roots_[x] = static_cast<std::int32_t>(nodes_.size());
-        nodes_.push_back({{counts_.score(x, rules_[x].must), rules_[x].must}, {}, {}});
+        nodes_.push_back({{families_->score(x, rules_[x].must), rules_[x].must}, {}, {}});
     }
     return roots_[x];
 }
 
-std::int32_t ParentTrees::child(std::int32_t node, std::size_t branch) {
+template <class Set>
+std::int32_t ParentTrees<Set>::child(std::int32_t node, std::size_t branch) {
     const Branch taken = nodes_[node].branches[branch];
     if (taken.child != none) return taken.child;
     const auto made = static_cast<std::int32_t>(nodes_.size());
     nodes_[node].branches[branch].child = made;
-    nodes_.push_back({{taken.score, nodes_[node].own.parents | only<WideSet>(taken.p)}, {}, {}});
+    nodes_.push_back({{taken.score, nodes_[node].own.parents | only<Set>(taken.p)}, {}, {}});
     return made;
 }
 
-const ParentTrees::Node* ParentTrees::grown(int x, std::int32_t at) {
+template <class Set>
+const typename ParentTrees<Set>::Node* ParentTrees<Set>::grown(int x, std::int32_t at) {
     Node& node = nodes_[at];
     if (node.is_grown) return &node;
     if (is_exhausted()) return nullptr;
-    const ParentRules& rules = rules_[x];
+    const ParentRules<Set>& rules = rules_[x];
     const int size = size_of(node.own.parents);
-    WideSet more = rules.among.empty() && size < rules.most ? rules.may & ~node.own.parents : 0;
-    if (more != 0) counts_.scores_with_one_more(x, node.own.parents, more, scores_);
+    Set more = rules.among.empty() && size < rules.most ? rules.may & ~node.own.parents : Set{0};
+    if (more != 0) families_->scores_with_one_more(x, node.own.parents, more, scores_);
     for (; more != 0; more &= more - 1) {
         const int p = first_of(more);
         if (scores_[p] > node.own.score + least_gain || size < rules.least) node.branches.push_back({p, none, scores_[p]});
@@ -59,24 +64,26 @@ const ParentTrees::Node* ParentTrees::grown(int x, std::int32_t at) {
     return &node;
 }
 
-bool ParentTrees::satisfies(int x, WideSet parents) const {
-    const ParentRules& own = rules_[x];
+template <class Set>
+bool ParentTrees<Set>::satisfies(int x, Set parents) const {
+    const ParentRules<Set>& own = rules_[x];
     if (!own.among.empty()) return std::find(own.among.begin(), own.among.end(), parents) != own.among.end();
     return is_subset(own.must, parents) && is_subset(parents, own.may | own.must) && size_of(parents) >= own.least &&
            size_of(parents) <= own.most;
 }
 
 // Takes out the parent that costs most, while one does.
-bool ParentTrees::shrink(int x, Node& node) {
+template <class Set>
+bool ParentTrees<Set>::shrink(int x, Node& node) {
     if (node.is_shrunk) return true;
     if (is_exhausted()) return false;
-    ScoredParents best = node.own;
+    ScoredParents<Set> best = node.own;
     for (bool is_better = true; is_better && size_of(best.parents) > rules_[x].least;) {
         is_better = false;
-        const WideSet from = best.parents;
-        for (WideSet rest = from & ~rules_[x].must; rest != 0; rest &= rest - 1) {
-            const WideSet fewer = from & ~only<WideSet>(first_of(rest));
-            const double score = counts_.score(x, fewer);
+        const Set from = best.parents;
+        for (Set rest = from & ~rules_[x].must; rest != 0; rest &= rest - 1) {
+            const Set fewer = from & ~only<Set>(first_of(rest));
+            const double score = families_->score(x, fewer);
             if (score <= best.score + least_gain) continue;
             best = {score, fewer};
             is_better = true;
@@ -86,8 +93,9 @@ bool ParentTrees::shrink(int x, Node& node) {
     return node.is_shrunk = true;
 }
 
-std::optional<ScoredParents> ParentTrees::best_within(int x, WideSet within) {
-    if (!is_subset(rules_[x].must, within)) return ScoredParents{hopeless, rules_[x].must};
+template <class Set>
+std::optional<ScoredParents<Set>> ParentTrees<Set>::best_within(int x, Set within) {
+    if (!is_subset(rules_[x].must, within)) return ScoredParents<Set>{hopeless, rules_[x].must};
     if (!rules_[x].among.empty()) return listed_within(x, within);
     if (n_branches_ > most_branches) forget();
     for (std::int32_t at = root(x);;) {
@@ -99,26 +107,30 @@ std::optional<ScoredParents> ParentTrees::best_within(int x, WideSet within) {
             at = child(at, static_cast<std::size_t>(next - node->branches.begin()));
             continue;
         }
-        if (size_of(node->own.parents) < rules_[x].least) return ScoredParents{hopeless, node->own.parents};
+        if (size_of(node->own.parents) < rules_[x].least) return ScoredParents<Set>{hopeless, node->own.parents};
         if (!shrink(x, nodes_[at])) return std::nullopt;
         return nodes_[at].shrunk;
     }
 }
 
-std::optional<ScoredParents> ParentTrees::listed_within(int x, WideSet within) {
-    std::vector<ScoredParents>& listed = listed_[x];
-    const std::vector<WideSet>& among = rules_[x].among;
+template <class Set>
+std::optional<ScoredParents<Set>> ParentTrees<Set>::listed_within(int x, Set within) {
+    std::vector<ScoredParents<Set>>& listed = listed_[x];
+    const std::vector<Set>& among = rules_[x].among;
     while (listed.size() < among.size()) {
         if (is_exhausted()) return std::nullopt;
-        const WideSet parents = among[listed.size()];
-        listed.push_back({counts_.score(x, parents), parents});
+        const Set parents = among[listed.size()];
+        listed.push_back({families_->score(x, parents), parents});
         if (listed.size() == among.size())
             std::stable_sort(listed.begin(), listed.end(),
-                             [](const ScoredParents& a, const ScoredParents& b) { return a.score > b.score; });
+                             [](const ScoredParents<Set>& a, const ScoredParents<Set>& b) { return a.score > b.score; });
     }
-    for (const ScoredParents& own : listed)
+    for (const ScoredParents<Set>& own : listed)
         if (is_subset(own.parents, within)) return own;
-    return ScoredParents{hopeless, 0};
+    return ScoredParents<Set>{hopeless, 0};
 }
+
+template class ParentTrees<WideSet>;
+template class ParentTrees<VastSet>;
 
 }  // namespace topdag

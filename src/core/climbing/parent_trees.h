@@ -7,52 +7,56 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <vector>
 
-#include "climbing/family_counts.h"
+#include "climbing/score_source.h"
 
 namespace topdag {
 
 // What parents one variable may have: all of `must`, none outside `may`, so many.
+template <class Set>
 struct ParentRules {
-    WideSet must;
-    WideSet may;
+    Set must;
+    Set may;
     int least;
     int most;
-    std::vector<WideSet> among;  // one of these, where there are any
+    std::vector<Set> among;  // one of these, where there are any
 };
 
+template <class Set>
 struct ScoredParents {
     double score;  // hopeless where no parents among those before satisfy the rules
-    WideSet parents;
+    Set parents;
 };
 
+template <class Set>
 class ParentTrees {
 public:
-    static constexpr double hopeless = FamilyCounts::hopeless;
+    static constexpr double hopeless = ScoreSource<Set>::hopeless;
 
-    ParentTrees(const Table& table, const PruningQuestion& question, std::vector<ParentRules> rules);
+    ParentTrees(std::unique_ptr<ScoreSource<Set>> families, std::vector<ParentRules<Set>> rules);
 
     int n_variables() const { return static_cast<int>(rules_.size()); }
-    const ParentRules& rules(int x) const { return rules_[x]; }
+    const ParentRules<Set>& rules(int x) const { return rules_[x]; }
 
     // So much work, beside what is done: growing and shrinking, and what is charged for going through what is known.
     void allow(double work) { allowed_ = this->work() + work; }
     void charge(double work) { charged_ += work; }
-    double work() const { return counts_.work() + charged_; }
+    double work() const { return families_->work() + charged_; }
     bool is_exhausted() const { return work() >= allowed_; }
 
     // Parents of x within a set; none when the work allowed is done.
-    std::optional<ScoredParents> best_within(int x, WideSet within);
+    std::optional<ScoredParents<Set>> best_within(int x, Set within);
 
     // ---- The trees themselves
 
     struct Branch { int p; std::int32_t child; double score; };
     struct Node {
-        ScoredParents own;
+        ScoredParents<Set> own;
         std::vector<Branch> branches;  // with one parent more, best first: those that gain, or all while there must be more
-        ScoredParents shrunk;
+        ScoredParents<Set> shrunk;
         bool is_grown = false;
         bool is_shrunk = false;
     };
@@ -60,18 +64,18 @@ public:
     std::int32_t child(std::int32_t node, std::size_t branch);
     // Null when the work allowed is done.
     const Node* grown(int x, std::int32_t node);
-    bool satisfies(int x, WideSet parents) const;
+    bool satisfies(int x, Set parents) const;
 
 private:
     bool shrink(int x, Node& node);
-    std::optional<ScoredParents> listed_within(int x, WideSet within);
+    std::optional<ScoredParents<Set>> listed_within(int x, Set within);
     void forget();
 
-    FamilyCounts counts_;
-    std::vector<ParentRules> rules_;
+    std::unique_ptr<ScoreSource<Set>> families_;
+    std::vector<ParentRules<Set>> rules_;
     std::vector<Node> nodes_;
     std::vector<std::int32_t> roots_;
-    std::vector<std::vector<ScoredParents>> listed_;  // by variable, best first, where parents are among some
+    std::vector<std::vector<ScoredParents<Set>>> listed_;  // by variable, best first, where parents are among some
     std::vector<double> scores_;
     std::size_t n_branches_ = 0;
     double charged_ = 0.0;

@@ -100,6 +100,16 @@ std::int64_t RowCounter::split(const RowCells& cells, int place, const CountTabl
     return sum;
 }
 
+std::int64_t RowCounter::sum(const RowCells& cells, const CountTable& f) const {
+    std::int64_t sum = cells.settled.sum(f);
+    for (std::size_t c = 0; c < cells.n_cells(); ++c) {
+        std::uint64_t count = 0;
+        for (std::uint32_t i = cells.begins[c]; i < cells.begins[c + 1]; ++i) count += rows_.weight(cells.rows[i]);
+        sum += f(count);
+    }
+    return sum;
+}
+
 std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::uint32_t* first, std::uint32_t size) {
     if (size == 0) return end;
     if (size == 1) {
@@ -115,14 +125,36 @@ std::uint32_t RowCounter::add_cell(RowCells& to, std::uint32_t end, const std::u
 
 namespace {
 
-// The codes, 0 or 1, of these rows as bits.
-TOPDAG_SIMD void gather_codes(const std::uint16_t* codes, const std::vector<std::uint32_t>& rows, std::uint64_t* bits) {
-    for (std::size_t first = 0; first < rows.size(); first += 64) {
-        const std::size_t end = std::min<std::size_t>(64, rows.size() - first);
-        std::uint64_t word = 0;
-        for (std::size_t bit = 0; bit < end; ++bit) word |= std::uint64_t{codes[rows[first + bit]]} << bit;
-        bits[first / 64] = word;
+constexpr std::size_t most_words = 16;  // of a row's codes, a byte for each of 128 places
+constexpr int most_planes = 8;
+
+// Bits of the codes of 64 rows: by bit, then by place.
+using Planes = std::uint64_t[most_planes][most_words * 8];
+
+// The lowest `n_planes` bits of the codes of 64 rows, eight rows and all places at a time.
+TOPDAG_SIMD void gather_planes(const std::uint64_t* const* rows, std::size_t n_words, int n_planes, Planes& planes) {
+    constexpr std::uint64_t ones = 0x0101010101010101;
+    std::uint64_t some[most_planes][most_words];
+    for (int k = 0; k < n_planes; ++k) std::fill(planes[k], planes[k] + n_words * 8, 0);
+    for (int eighth = 0; eighth < 8; ++eighth) {
+        for (int k = 0; k < n_planes; ++k) {
+            std::fill(some[k], some[k] + n_words, 0);
+            for (int row = 0; row < 8; ++row) {
+                const std::uint64_t* codes = rows[eighth * 8 + row];
+                for (std::size_t w = 0; w < n_words; ++w) some[k][w] |= ((codes[w] >> k) & ones) << row;
+            }
+            for (std::size_t w = 0; w < n_words; ++w)
+                for (int place = 0; place < 8; ++place)
+                    planes[k][w * 8 + place] |= (some[k][w] >> place * 8 & 0xff) << eighth * 8;
+        }
     }
+}
+
+// The rows that have a state, by the bits of their codes.
+std::uint64_t with_state(const Planes& planes, int place, int n_planes, int state) {
+    std::uint64_t word = ~std::uint64_t{0};
+    for (int k = 0; k < n_planes; ++k) word &= state >> k & 1 ? planes[k][place] : ~planes[k][place];
+    return word;
 }
 
 // Sums f over the parts of all cells when a variable of so many states splits them.
@@ -145,7 +177,28 @@ TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t
     return sum;
 }
 
-// As above for cells of one word each, and two states: the most frequent case.
+// As above from the sum over the cells themselves down, until it is below `least`.
+TOPDAG_SIMD std::int64_t sum_down_to(std::int64_t least, std::int64_t sum, const BitCells& cells,
+                                     const std::uint64_t* states, std::size_t stride, int arity, const std::int64_t* f) {
+    for (const BitCells::Cell& cell : cells.cells) {
+        if (sum < least) break;
+        const std::uint64_t* own = cells.bits.data() + cell.at;
+        const std::uint64_t* state = states + cell.first_word;
+        std::uint32_t rest = cell.count;
+        sum -= f[cell.count];
+        for (int s = 1; s < arity; ++s, state += stride) {
+            std::uint32_t count = 0;
+            for (std::uint32_t w = 0; w < cell.n_words; ++w)
+                count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
+            rest -= count;
+            sum += f[count];
+        }
+        sum += f[rest];
+    }
+    return sum;
+}
+
+// For cells of one word each, and two states: the most frequent case.
 TOPDAG_SIMD std::int64_t sum_of_halves(const BitCells& cells, const std::uint64_t* state, const std::int64_t* f) {
     std::int64_t sum = 0;
     const std::uint64_t* bits = cells.bits.data();
@@ -279,6 +332,18 @@ std::int64_t BitCounter::split(const BitCells& cells, int place, const CountTabl
     return sum + sum_of_parts(cells, states, frame.words, rows_.arity(place), f.values());
 }
 
+std::int64_t BitCounter::sum(const BitCells& cells, const CountTable& f) const {
+    std::int64_t sum = cells.settled.sum(f);
+    for (const BitCells::Cell& cell : cells.cells) sum += f.values()[cell.count];
+    return sum;
+}
+
+std::int64_t BitCounter::split_down_to(std::int64_t least, std::int64_t whole, const BitCells& cells, int place,
+                                       const CountTable& f) {
+    const Frame& frame = *cells.frame;
+    return sum_down_to(least, whole, cells, frame.states[place].data(), frame.words, rows_.arity(place), f.values());
+}
+
 void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) {
     std::size_t words = 0, packed = 0, n_rows = 0;
     for (const BitCells::Cell& cell : cells.cells) {
@@ -313,18 +378,38 @@ void BitCounter::settle_down(BitCells& cells, int n_places, std::size_t n_uses) 
 void BitCounter::fill_states(Frame& frame, int n_places) {
     frame.words = (frame.row_at.size() + 63) / 64;
     frame.states.resize(rows_.n_variables());
+    int widest = 0;
     for (int place = 0; place < n_places; ++place) {
-        std::vector<std::uint64_t>& states = frame.states[place];
-        states.assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
-        if (rows_.arity(place) == 2) {
-            gather_codes(rows_.codes(place), frame.row_at, states.data());
-            continue;
+        frame.states[place].assign(frame.words * static_cast<std::size_t>(rows_.arity(place) - 1), 0);
+        if (rows_.arity(place) > 1 << most_planes) {
+            fill_many_states(frame, place);
+        } else {
+            widest = std::max(widest, n_planes(place));
         }
-        for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
-            const std::uint16_t code = rows_.codes(place)[frame.row_at[bit]];
-            if (code > 0)
-                states[static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
+    }
+    Planes planes;
+    const std::uint64_t* rows[64];
+    for (std::size_t w = 0; w < frame.words; ++w) {
+        for (std::size_t bit = 0; bit < 64; ++bit) {
+            const std::size_t at = w * 64 + bit;
+            const std::size_t row = at < frame.row_at.size() ? frame.row_at[at] : rows_.n_units();  // which has code 0
+            rows[bit] = rows_.bytes_of(static_cast<std::uint32_t>(row));
         }
+        gather_planes(rows, static_cast<std::size_t>(n_places + 7) / 8, widest, planes);
+        for (int place = 0; place < n_places; ++place)
+            for (int s = 1; s < rows_.arity(place) && rows_.arity(place) <= 1 << most_planes; ++s)
+                frame.states[place][static_cast<std::size_t>(s - 1) * frame.words + w] =
+                    with_state(planes, place, n_planes(place), s);
+    }
+}
+
+int BitCounter::n_planes(int place) const { return std::bit_width(static_cast<unsigned>(rows_.arity(place) - 1)); }
+
+void BitCounter::fill_many_states(Frame& frame, int place) {
+    for (std::size_t bit = 0; bit < frame.row_at.size(); ++bit) {
+        const std::uint16_t code = rows_.codes(place)[frame.row_at[bit]];
+        if (code > 0)
+            frame.states[place][static_cast<std::size_t>(code - 1) * frame.words + bit / 64] |= std::uint64_t{1} << bit % 64;
     }
 }
 

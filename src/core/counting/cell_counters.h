@@ -83,6 +83,12 @@ public:
     void refine(const RowCells& from, int place, RowCells& to);
     // The sum of f over the cells with a further variable.
     std::int64_t split(const RowCells& cells, int place, const CountTable& f);
+    // The sum of f over the cells themselves.
+    std::int64_t sum(const RowCells& cells, const CountTable& f) const;
+    // As split, or something below `least` when that is; f of a whole is no less than the sum over its parts.
+    std::int64_t split_down_to(std::int64_t, std::int64_t, const RowCells& cells, int place, const CountTable& f) {
+        return split(cells, place, f);
+    }
     void settle_down(RowCells&, int, std::size_t) {}
 
 private:
@@ -125,12 +131,18 @@ public:
     void begin(BitCells& all);
     void refine(const BitCells& from, int place, BitCells& to);
     std::int64_t split(const BitCells& cells, int place, const CountTable& f);
+    std::int64_t sum(const BitCells& cells, const CountTable& f) const;
+    // `whole`: the sum of f over the cells themselves.
+    std::int64_t split_down_to(std::int64_t least, std::int64_t whole, const BitCells& cells, int place,
+                               const CountTable& f);
     // Gives the cells a frame of their own, for places below `n_places`, where the words saved on `n_uses` sets pay for
     // it.
     void settle_down(BitCells& cells, int n_places, std::size_t n_uses);
 
 private:
     void fill_states(Frame& frame, int n_places);
+    void fill_many_states(Frame& frame, int place);
+    int n_planes(int place) const;
 
     const CountingRows& rows_;
     std::vector<std::uint64_t> rest_;

@@ -42,7 +42,7 @@ void file_cell(const CountPlan& plan, int position, std::size_t begin, std::size
     const auto total = static_cast<std::uint32_t>(weight);
     if (end - begin == 1) {
         cells.add_settled(total);
-    } else if (weight <= small_limit) {
+    } else if (weight <= small_limit && plan.is_masked(position)) {
         cells.add_small(plan, members, end - begin);
     } else if (plan.is_dense_worthwhile(position, end - begin)) {
         append_dense(plan, position, members, end - begin, dense_storage);
@@ -146,7 +146,7 @@ void include(const CountPlan& plan, int position, const SparseCells& sparse, con
              SparseCells& sparse_after, DenseCells& dense_after, std::vector<std::uint32_t>& scratch) {
     sparse_after.clear();
     dense_after.clear();
-    keep_agreeing(sparse, PositionMask{1} << (plan.n - 1 - position), sparse_after);
+    keep_agreeing(sparse, plan.bit_of(position), sparse_after);
     const auto states = static_cast<std::size_t>(plan.arity[position]);
     sparse_after.rows.resize(sparse.rows.size());
     std::size_t begin = 0;
@@ -183,7 +183,9 @@ const SparseCells& exclude(const CountPlan& plan, int position, const SparseCell
         sum_out(block.counts, block.cells, states, rest, sums);
         sums += block.cells * rest;
     }
-    const bool is_unchanged = sparse.large.empty() || !plan.is_dense_worthwhile(position + 1, sparse.most_rows);
+    const bool stays_large = !plan.is_dense_worthwhile(position + 1, sparse.most_rows) &&
+                             position + 1 != plan.first_masked;  // from where on cells can be small
+    const bool is_unchanged = sparse.large.empty() || stays_large;
     if (!is_unchanged) {
         sparse_after = sparse;
         sparse_after.large.clear();

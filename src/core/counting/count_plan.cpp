@@ -20,10 +20,11 @@ double entropy(const Table& table, int v) {
 
 }  // namespace
 
-CountPlan::CountPlan(const Table& table, int tail_cells)
+CountPlan::CountPlan(const Table& table, int tail_cells, int masked)
     : n(table.n_variables()), weights(table.weights), n_distinct(table.n_distinct), n_rows(table.n_rows) {
     order_positions(table);
     choose_tail(tail_cells);
+    first_masked = std::clamp(n - masked, 0, head);
     index_rests();
     slice_bits();
 }
@@ -67,10 +68,10 @@ void CountPlan::slice_bits() {
     const int widest = n == 0 ? 1 : *std::max_element(arity.begin(), arity.end());
     n_slices_ = std::bit_width(static_cast<unsigned>(widest - 1));
     slices_.assign(n_distinct * n_slices_, 0);
-    for (int p = 0; p < n; ++p)
+    for (int p = first_masked; p < n; ++p)
         for (std::size_t row = 0; row < n_distinct; ++row)
             for (int b = 0; b < n_slices_; ++b)
-                slices_[row * n_slices_ + b] |= static_cast<PositionMask>((column[p][row] >> b) & 1) << (n - 1 - p);
+                if ((column[p][row] >> b) & 1) slices_[row * n_slices_ + b] |= bit_of(p);
 }
 
 PositionMask CountPlan::agreement(std::uint32_t a, std::uint32_t b) const {
@@ -81,8 +82,8 @@ PositionMask CountPlan::agreement(std::uint32_t a, std::uint32_t b) const {
 
 VarSet CountPlan::variables_of(PositionMask mask) const {
     VarSet set = 0;
-    for (int p = 0; p < n; ++p)
-        if ((mask >> (n - 1 - p)) & 1) set |= only(variable[p]);
+    for (int p = first_masked; p < n; ++p)
+        if ((mask & bit_of(p)) != 0) set |= only(variable[p]);
     return set;
 }
 

@@ -13,16 +13,19 @@
 
 namespace topdag {
 
-// A set of positions; the last position is bit 0, so that subsets of the tail are the low bits.
+// A set of the last positions; the last of all is bit 0, so that subsets of the tail are the low bits.
 using PositionMask = std::uint32_t;
+constexpr int mask_bits = 32;
 
 struct CountPlan {
-    // tail_cells bounds the expanded size of the tail, the product of (arity + 1); 1 means no tail.
-    CountPlan(const Table& table, int tail_cells);
+    // tail_cells bounds the expanded size of the tail, the product of (arity + 1); 1 means no tail. Masks hold the last
+    // `masked` positions, the tail always among them: fewer than they could in tests, which so see what many variables do.
+    CountPlan(const Table& table, int tail_cells, int masked = mask_bits);
 
     int n = 0;
     int head = 0;                   // positions before the tail
     int tail = 0;                   // positions in the tail
+    int first_masked = 0;           // the first position that masks hold
     std::vector<int> variable;      // by position
     std::vector<int> arity;         // by position
     std::vector<double> rest_cells; // product of the arities from a position on; rest_cells[n] = 1
@@ -39,6 +42,10 @@ struct CountPlan {
     bool is_dense_worthwhile(int position, std::uint64_t rows) const {
         return position == head || rest_cells[position] <= dense_filling * static_cast<double>(rows);
     }
+
+    // Whether masks hold all positions from this one on: before, no cell is kept by its agreements.
+    bool is_masked(int position) const { return position >= first_masked; }
+    PositionMask bit_of(int position) const { return is_masked(position) ? PositionMask{1} << (n - 1 - position) : 0; }
 
     // The positions on which two rows agree.
     PositionMask agreement(std::uint32_t a, std::uint32_t b) const;

@@ -36,6 +36,11 @@ CountingRows::CountingRows(const Table& table, const std::vector<int>& order) : 
         for (std::uint32_t row : source) codes_[p].push_back(table.columns[order[p]][row]);
         codes_[p].push_back(0);  // a row behind the last, for places without one
     }
+    if (!is_unweighted()) return;
+    bytes_.assign((n_units_ + 1) * bytes_stride(), 0);
+    for (int p = 0; p < n; ++p)
+        for (std::size_t unit = 0; unit < n_units_; ++unit)
+            bytes_[unit * bytes_stride() + p / 8] |= std::uint64_t{codes_[p][unit] & 0xffu} << p % 8 * 8;
 }
 
 }  // namespace topdag

@@ -22,11 +22,15 @@ public:
     bool is_unweighted() const { return weights_.empty(); }
     std::uint64_t weight(std::uint32_t unit) const { return weights_.empty() ? 1 : weights_[unit]; }
     const std::uint16_t* codes(int place) const { return codes_[place].data(); }
+    // The low bytes of a row's codes, eight places in a word; for rows without weights.
+    const std::uint64_t* bytes_of(std::uint32_t unit) const { return &bytes_[unit * bytes_stride()]; }
+    std::size_t bytes_stride() const { return (arities_.size() + 7) / 8; }
     std::size_t words() const { return (n_units() + 63) / 64; }
 
 private:
     std::vector<int> arities_;
     std::vector<std::vector<std::uint16_t>> codes_;
+    std::vector<std::uint64_t> bytes_;
     std::vector<std::uint32_t> weights_;  // empty: all 1
     std::size_t n_units_ = 0;
     std::uint64_t n_rows_;

@@ -204,8 +204,8 @@ void clear(double* sums, std::size_t size, Limits& limits) {
 }  // namespace
 
 bool sum_over_cells(const Table& table, CellKind kind, double parameter, bool spread, const SetLimits& wanted,
-                    Limits& limits, double* sums) {
-    const CountPlan plan(table, tail_cells);
+                    Limits& limits, double* sums, int masked) {
+    const CountPlan plan(table, tail_cells, masked);
     const CellTables tables(table, kind, parameter, spread);
     clear(sums, n_sets(plan.n), limits);
     return walk_all<SumLeaf>(plan, wanted, limits,

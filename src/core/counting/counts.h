@@ -13,6 +13,7 @@
 #include "base/table.h"
 #include "base/var_set.h"
 #include "counting/cell_function.h"
+#include "counting/count_plan.h"
 
 namespace topdag {
 
@@ -25,8 +26,9 @@ struct SetLimits {
 // Sums f(count) over the non-empty cells of every set, f having `parameter`, or parameter / (cells of the set)
 // with `spread`. Writes sums[set] for the wanted sets and minus infinity for the others.
 // Returns false when a limit stopped it; then the sums are incomplete. The same for any number of threads.
+// `masked`: as in count_plan.h.
 bool sum_over_cells(const Table& table, CellKind kind, double parameter, bool spread, const SetLimits& wanted,
-                    Limits& limits, double* sums);
+                    Limits& limits, double* sums, int masked = mask_bits);
 
 // How many cells hold so many rows.
 struct Tally { std::uint64_t rows; std::uint64_t cells; };

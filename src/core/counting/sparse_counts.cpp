@@ -92,5 +92,7 @@ template bool sum_over_listed(const CountingRows&, const FixedFunction&, const s
                               std::vector<std::int64_t>&);
 template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<WideSet>&, Limits&,
                               std::vector<std::int64_t>&);
+template bool sum_over_listed(const CountingRows&, const FixedFunction&, const std::vector<VastSet>&, Limits&,
+                              std::vector<std::int64_t>&);
 
 }  // namespace topdag

@@ -68,9 +68,11 @@ public:
             double total = 0.0;
             for (const WeightedFamilyOf<Set>& family : support[v]) {
                 own_[v].push_back(families_.size());
-                for (Set rest = family.parents; rest; rest &= rest - 1)
-                    holding_[first_of(rest)].push_back(families_.size());
-                families_.push_back({v, family.parents, family.weight});
+                const std::size_t first = parents_.size();
+                for (Set rest = family.parents; rest; rest &= rest - 1) parents_.push_back(first_of(rest));
+                for (std::size_t i = first; i < parents_.size(); ++i)
+                    holding_[parents_[i]].push_back(families_.size());
+                families_.push_back({v, first, parents_.size(), family.weight});
                 total += family.weight;
             }
             alone_.push_back(total);
@@ -78,10 +80,10 @@ public:
     }
 
     // Adds the variable of the circle that helps most until the cluster is violated; false when it never is.
-    bool grow(ClusterOf<Set>& cluster, Set circle, double least_violation) {
+    bool grow(ClusterOf<Set>& cluster, const Set& circle, double least_violation) {
         begin(cluster);
-        while (size_of(members_) < k_ || weight_ > k_ - least_violation) {
-            const int v = best_to_join(circle & ~members_);
+        while (n_members_ < k_ || weight_ > k_ - least_violation) {
+            const int v = best_to_join(circle);
             if (v < 0) return false;
             join(v);
         }
@@ -92,15 +94,18 @@ public:
 private:
     struct Family {
         int owner;
-        Set parents;
+        std::size_t begin, end;  // of its parents
         double weight;
     };
 
     void begin(const ClusterOf<Set>& cluster) {
         k_ = cluster.k;
         members_ = 0;
+        n_members_ = 0;
         weight_ = 0.0;
         change_ = alone_;
+        is_near_.assign(alone_.size(), 0);
+        near_.clear();
         inside_.assign(families_.size(), 0);
         for (Set rest = cluster.members; rest; rest &= rest - 1) join(first_of(rest));
     }
@@ -108,13 +113,14 @@ private:
     void join(int v) {
         weight_ += change_[v];
         members_ |= only<Set>(v);
+        ++n_members_;
         for (const std::size_t f : own_[v])
             if (inside_[f] == k_ - 1) change_parents(families_[f], -families_[f].weight);
         for (const std::size_t f : holding_[v]) {
             const Family& family = families_[f];
             const int inside = ++inside_[f];
             if (!has(members_, family.owner)) {
-                if (inside == k_) change_[family.owner] -= family.weight;
+                if (inside == k_) change(family.owner, -family.weight);
             } else if (inside == k_) {  // it no longer counts, so no parent can take it away
                 change_parents(family, family.weight);
             } else if (inside == k_ - 1) {
@@ -124,23 +130,40 @@ private:
     }
 
     void change_parents(const Family& family, double by) {
-        for (Set rest = family.parents & ~members_; rest; rest &= rest - 1) change_[first_of(rest)] += by;
+        for (std::size_t i = family.begin; i < family.end; ++i)
+            if (!has(members_, parents_[i])) change(parents_[i], by);
     }
 
-    int best_to_join(Set others) const {
+    void change(int v, double by) {
+        change_[v] += by;
+        if (is_near_[v]) return;
+        is_near_[v] = 1;
+        near_.push_back(v);
+    }
+
+    // All that are not near change the weight by as much as they weigh alone, which is most: the first stands for them.
+    int best_to_join(const Set& circle) {
+        std::sort(near_.begin(), near_.end());
+        std::erase_if(near_, [this](int v) { return has(members_, v); });
         int best = -1;
-        for (Set rest = others; rest; rest &= rest - 1)
-            if (const int v = first_of(rest); best < 0 || change_[v] < change_[best] - tiny_weight) best = v;
-        return best;
+        for (const int v : near_)
+            if (has(circle, v) && (best < 0 || change_[v] < change_[best] - tiny_weight)) best = v;
+        if (best >= 0 && change_[best] < alone_[best] - tiny_weight) return best;
+        const Set others = circle & ~members_;
+        return others ? first_of(others) : -1;
     }
 
     std::vector<Family> families_;
+    std::vector<int> parents_;
     std::vector<std::vector<std::size_t>> own_;      // by variable
     std::vector<std::vector<std::size_t>> holding_;  // by parent
     std::vector<double> alone_;                      // what each variable adds to a cluster it has no parents in
     int k_ = 1;
     Set members_ = 0;
+    int n_members_ = 0;
     double weight_ = 0.0;
+    std::vector<char> is_near_;  // whether its change is, or was, another than alone
+    std::vector<int> near_;
     std::vector<double> change_;  // of the weight when each other variable joins
     std::vector<int> inside_;     // by family: parents that are members
 };
@@ -158,7 +181,7 @@ template <class Set>
 class ClusterSearch {
 public:
     ClusterSearch(const SupportOf<Set>& support, int k, const SeparationOptions& options, Limits& limits)
-        : support_(support), k_(k), options_(options), limits_(limits) {}
+        : support_(support), k_(k), options_(options), limits_(limits), takes_(support.size()) {}
 
     SearchedClustersOf<Set> run() {
         for (const Set circle : circles_of(support_))
@@ -183,9 +206,10 @@ private:
         int next = -1;
     };
 
-    Outlook outlook(Set members, Set undecided) const {
+    Outlook outlook(const Set& members, const Set& undecided) {
         Outlook seen;
-        double takes[8 * sizeof(Set)] = {};
+        std::vector<double>& takes = takes_;
+        std::fill(takes.begin(), takes.end(), 0.0);
         for (Set rest = members; rest; rest &= rest - 1)
             for (const WeightedFamilyOf<Set>& family : support_[first_of(rest)]) {
                 const int inside = size_of(family.parents & members);
@@ -228,6 +252,7 @@ private:
     const SeparationOptions& options_;
     Limits& limits_;
     std::size_t steps_ = 0;
+    std::vector<double> takes_;  // by undecided variable: the weight that its joining would take away
     std::vector<ClusterOf<Set>> found_;
 };
 
@@ -354,5 +379,19 @@ template std::vector<ClusterOf<WideSet>> grow_clusters(const SupportOf<WideSet>&
 template SearchedClustersOf<WideSet> search_clusters(const SupportOf<WideSet>&, int, const SeparationOptions&, Limits&);
 template double cluster_weight(const ClusterOf<WideSet>&, const SupportOf<WideSet>&);
 template bool propagate_orders(const FamilyViewOf<WideSet>&, std::span<std::uint8_t>);
+
+template SupportOf<BroadSet> support_of(const FamilyViewOf<BroadSet>&, std::span<const double>);
+template std::vector<BroadSet> circles_of(const SupportOf<BroadSet>&);
+template std::vector<ClusterOf<BroadSet>> grow_clusters(const SupportOf<BroadSet>&, const SeparationOptions&);
+template SearchedClustersOf<BroadSet> search_clusters(const SupportOf<BroadSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<BroadSet>&, const SupportOf<BroadSet>&);
+template bool propagate_orders(const FamilyViewOf<BroadSet>&, std::span<std::uint8_t>);
+
+template SupportOf<VastSet> support_of(const FamilyViewOf<VastSet>&, std::span<const double>);
+template std::vector<VastSet> circles_of(const SupportOf<VastSet>&);
+template std::vector<ClusterOf<VastSet>> grow_clusters(const SupportOf<VastSet>&, const SeparationOptions&);
+template SearchedClustersOf<VastSet> search_clusters(const SupportOf<VastSet>&, int, const SeparationOptions&, Limits&);
+template double cluster_weight(const ClusterOf<VastSet>&, const SupportOf<VastSet>&);
+template bool propagate_orders(const FamilyViewOf<VastSet>&, std::span<std::uint8_t>);
 
 }  // namespace topdag

@@ -260,5 +260,9 @@ template struct CutOf<VarSet>;
 template struct CutOf<WideSet>;
 template class CutPoolOf<VarSet>;
 template class CutPoolOf<WideSet>;
+template struct CutOf<BroadSet>;
+template class CutPoolOf<BroadSet>;
+template struct CutOf<VastSet>;
+template class CutPoolOf<VastSet>;
 
 }  // namespace topdag

@@ -177,5 +177,9 @@ template struct LocalCutOf<VarSet>;
 template struct LocalCutOf<WideSet>;
 template std::vector<LocalCutOf<VarSet>> local_cuts(const SupportOf<VarSet>&, const LocalCutOptions&);
 template std::vector<LocalCutOf<WideSet>> local_cuts(const SupportOf<WideSet>&, const LocalCutOptions&);
+template struct LocalCutOf<BroadSet>;
+template std::vector<LocalCutOf<BroadSet>> local_cuts(const SupportOf<BroadSet>&, const LocalCutOptions&);
+template struct LocalCutOf<VastSet>;
+template std::vector<LocalCutOf<VastSet>> local_cuts(const SupportOf<VastSet>&, const LocalCutOptions&);
 
 }  // namespace topdag

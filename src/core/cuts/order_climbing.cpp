@@ -13,46 +13,109 @@ namespace topdag {
 namespace {
 
 // Climbs with finite numbers: a variable without a family that fits costs more than any network.
+//
+// Of every variable the family it has in the order at hand is known. Moving v past w can change what w has only where
+// that family holds v, or a better one may; so most steps look at no family at all.
 template <class Set>
 class Climber {
 public:
-    explicit Climber(const CandidatesOf<Set>& candidates) : candidates_(candidates) {
-        for (int v = 0; v < candidates.n_variables(); ++v) missing_ += candidates.of(v).back().cost;
+    explicit Climber(const CandidatesOf<Set>& candidates)
+        : candidates_(candidates), used_(candidates.n_variables(), 0), chosen_(candidates.n_variables(), 0) {
+        for (int v = 0; v < candidates.n_variables(); ++v) {
+            missing_ += candidates.of(v).back().cost;
+            for (const CandidateOf<Set>& family : candidates.of(v)) used_[v] |= family.parents;
+        }
     }
 
-    double cost_of(const std::vector<int>& order) const {
+    // Moves one variable at a time to its best place until none has a better one; what the order costs then.
+    double climb(std::vector<int>& order, Limits& limits) {
+        const int n = static_cast<int>(order.size());
+        choose(order, 0, n);
+        for (int since_change = 0, v = 0; since_change < n && !limits.reached(); v = (v + 1) % n)
+            since_change = move_to_best(order, v) ? 0 : since_change + 1;
         double total = 0.0;
-        Set placed = 0;
-        for (const int v : order) {
-            total += cost(v, placed);
-            placed |= only<Set>(v);
-        }
+        for (const int v : order) total += cost(v, chosen_[v]);
         return total;
     }
 
-    // Moves one variable at a time to its best place until none has a better one.
-    void climb(std::vector<int>& order, Limits& limits) const {
-        const int n = static_cast<int>(order.size());
-        for (int since_change = 0, v = 0; since_change < n && !limits.reached(); v = (v + 1) % n)
-            since_change = move_to_best(order, v) ? 0 : since_change + 1;
-    }
-
 private:
-    double cost(int v, Set within) const {
-        const double found = candidates_.least_cost(v, within);
-        return found == CandidatesOf<Set>::no_family ? missing_ : found;
+    // The first family from `begin` on, and before `end`, that fits; else `end`.
+    std::size_t first_inside(int v, const Set& within, std::size_t begin, std::size_t end) const {
+        const std::vector<CandidateOf<Set>>& families = candidates_.of(v);
+        while (begin < end && !is_subset(families[begin].parents, within)) ++begin;
+        return begin;
+    }
+    std::size_t none(int v) const { return candidates_.of(v).size(); }
+
+    double cost(int v, std::size_t family) const {
+        return family == none(v) ? missing_ : candidates_.of(v)[family].cost;
+    }
+    bool holds(int v, std::size_t family, int parent) const {
+        return family != none(v) && has(candidates_.of(v)[family].parents, parent);
     }
 
-    bool move_to_best(std::vector<int>& order, int v) const {
+    // The families of the variables from one place of the order to another.
+    void choose(const std::vector<int>& order, int begin, int end) {
+        Set before = 0;
+        for (int i = 0; i < end; ++i) {
+            const int v = order[i];
+            if (i >= begin) chosen_[v] = first_inside(v, before, 0, none(v));
+            before |= only<Set>(v);
+        }
+    }
+
+    bool move_to_best(std::vector<int>& order, int v) {
         const int from = static_cast<int>(std::find(order.begin(), order.end(), v) - order.begin());
-        const auto own_cost = [this](int w, Set before) { return cost(w, before); };
-        const BestPlace best = best_place<Set>(order, from, own_cost, [](int, int) { return true; });
-        if (best.place == from) return false;
-        move_to(order, from, best.place);
+        const int to = best_place(order, from);
+        if (to == from) return false;
+        move_to(order, from, to);
+        choose(order, std::min(from, to), std::max(from, to) + 1);
         return true;
     }
 
+    // Follows the variable through the order by swaps of neighbours; only the two that swap change their costs.
+    int best_place(const std::vector<int>& order, int from) const {
+        const int n = static_cast<int>(order.size());
+        const int v = order[from];
+        Set before = 0;
+        for (int i = 0; i < from; ++i) before |= only<Set>(order[i]);
+        const double own = cost(v, chosen_[v]);
+        int best = from;
+        double best_change = 0.0;
+        const auto consider = [&](int place, double change) {
+            if (change < best_change) {
+                best = place;
+                best_change = change;
+            }
+        };
+        double others = 0.0;
+        Set seen = before;
+        std::size_t family = chosen_[v];
+        for (int i = from + 1; i < n; ++i) {
+            const int w = order[i];
+            if (const std::size_t now = chosen_[w]; holds(w, now, v))
+                others += cost(w, first_inside(w, seen, now + 1, none(w))) - cost(w, now);
+            seen |= only<Set>(w);
+            if (has(used_[v], w)) family = first_inside(v, seen, 0, family);
+            consider(i, others + cost(v, family) - own);
+        }
+        others = 0.0;
+        seen = before;
+        family = chosen_[v];
+        for (int i = from - 1; i >= 0; --i) {
+            const int w = order[i];
+            seen &= ~only<Set>(w);
+            if (has(used_[w], v))
+                others += cost(w, first_inside(w, seen | only<Set>(v), 0, chosen_[w])) - cost(w, chosen_[w]);
+            if (holds(v, family, w)) family = first_inside(v, seen, family + 1, none(v));
+            consider(i, others + cost(v, family) - own);
+        }
+        return best;
+    }
+
     const CandidatesOf<Set>& candidates_;
+    std::vector<Set> used_;            // by variable: in any of its families
+    std::vector<std::size_t> chosen_;  // by variable: its family in the order at hand
     double missing_ = 1.0;
 };
 
@@ -126,11 +189,10 @@ OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vecto
 
 template <class Set>
 OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits) {
-    const Climber<Set> climber(candidates);
+    Climber<Set> climber(candidates);
     Draws draws(seed);
     std::vector<int> best = first_order(candidates.n_variables());
-    climber.climb(best, limits);
-    double best_cost = climber.cost_of(best);
+    double best_cost = climber.climb(best, limits);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(climbs));
     for (std::int64_t i = 0; i < climbs && !limits.reached(); ++i) {
         std::vector<int> order = best;
@@ -138,8 +200,7 @@ OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int
             draws.shuffle(order);
         else
             disturb(order, draws);
-        climber.climb(order, limits);
-        const double cost = climber.cost_of(order);
+        const double cost = climber.climb(order, limits);
         if (cost <= best_cost) {
             best_cost = cost;
             best = std::move(order);
@@ -205,5 +266,19 @@ template OrderedNetworkOf<WideSet> climb_from(const CandidatesOf<WideSet>&, std:
 template OrderedNetworkOf<WideSet> climb_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
 template OrderedNetworkOf<WideSet> sample_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
 template std::vector<int> order_of_weights(const CandidatesOf<WideSet>&, const SupportOf<WideSet>&);
+
+template CandidatesOf<BroadSet> undominated(const CandidatesOf<BroadSet>&);
+template OrderedNetworkOf<BroadSet> network_of_order(const CandidatesOf<BroadSet>&, std::vector<int>);
+template OrderedNetworkOf<BroadSet> climb_from(const CandidatesOf<BroadSet>&, std::vector<int>, Limits&);
+template OrderedNetworkOf<BroadSet> climb_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
+template OrderedNetworkOf<BroadSet> sample_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
+template std::vector<int> order_of_weights(const CandidatesOf<BroadSet>&, const SupportOf<BroadSet>&);
+
+template CandidatesOf<VastSet> undominated(const CandidatesOf<VastSet>&);
+template OrderedNetworkOf<VastSet> network_of_order(const CandidatesOf<VastSet>&, std::vector<int>);
+template OrderedNetworkOf<VastSet> climb_from(const CandidatesOf<VastSet>&, std::vector<int>, Limits&);
+template OrderedNetworkOf<VastSet> climb_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
+template OrderedNetworkOf<VastSet> sample_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
+template std::vector<int> order_of_weights(const CandidatesOf<VastSet>&, const SupportOf<VastSet>&);
 
 }  // namespace topdag

@@ -130,6 +130,8 @@ PathFlow<Set> path_flow(int n, const std::vector<FlowFamily<Set>>& families, int
 
 template PathFlow<VarSet> path_flow(int, const std::vector<FlowFamily<VarSet>>&, int, int, VarSet, double);
 template PathFlow<WideSet> path_flow(int, const std::vector<FlowFamily<WideSet>>&, int, int, WideSet, double);
+template PathFlow<BroadSet> path_flow(int, const std::vector<FlowFamily<BroadSet>>&, int, int, BroadSet, double);
+template PathFlow<VastSet> path_flow(int, const std::vector<FlowFamily<VastSet>>&, int, int, VastSet, double);
 
 Walks shortest_walks(int n, std::vector<double> lengths) {
     std::vector<int> nexts(lengths.size());

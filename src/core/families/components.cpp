@@ -100,4 +100,14 @@ template std::vector<ComponentOf<WideSet>> components(const CandidatesOf<WideSet
 template std::vector<CandidateOf<WideSet>> useful_families(const CandidatesOf<WideSet>&, int, const ComponentOf<WideSet>&);
 template std::vector<std::vector<CandidateOf<WideSet>>> families_of(const CandidatesOf<WideSet>&, const ComponentOf<WideSet>&);
 
+template std::vector<BroadSet> strong_components(const std::vector<BroadSet>&, BroadSet);
+template std::vector<ComponentOf<BroadSet>> components(const CandidatesOf<BroadSet>&);
+template std::vector<CandidateOf<BroadSet>> useful_families(const CandidatesOf<BroadSet>&, int, const ComponentOf<BroadSet>&);
+template std::vector<std::vector<CandidateOf<BroadSet>>> families_of(const CandidatesOf<BroadSet>&, const ComponentOf<BroadSet>&);
+
+template std::vector<VastSet> strong_components(const std::vector<VastSet>&, VastSet);
+template std::vector<ComponentOf<VastSet>> components(const CandidatesOf<VastSet>&);
+template std::vector<CandidateOf<VastSet>> useful_families(const CandidatesOf<VastSet>&, int, const ComponentOf<VastSet>&);
+template std::vector<std::vector<CandidateOf<VastSet>>> families_of(const CandidatesOf<VastSet>&, const ComponentOf<VastSet>&);
+
 }  // namespace topdag

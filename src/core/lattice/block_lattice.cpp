@@ -19,16 +19,16 @@ std::vector<const double*> pointers_to(const std::vector<BigArray>& tables) {
 
 }  // namespace
 
-BlockLattice::BlockLattice(const LocalScores& scores, int block_bits)
+BlockLattice::BlockLattice(const LocalScores& scores, int block_bits, int narrow_bits)
     : n_(scores.n_variables()), low_(std::min(n_, block_bits)), scores_(scores) {
-    for (int x = 0; x < n_; ++x) parents_.emplace_back(n_, x < low_ ? low_ - 1 : low_);
+    for (int x = 0; x < n_; ++x) parents_.emplace_back(n_, x < low_ ? low_ - 1 : low_, narrow_bits);
 }
 
 double BlockLattice::bytes(int n, bool with_backward, int threads) {
     const int low = std::min(n, block_bits_for(n));
-    const double per_thread = 8.0 * (2.0 + low / 2.0) * static_cast<double>(n_sets(low));
-    const double per_block = (sizeof(std::vector<double>) + 16.0) * n * static_cast<double>(n_sets(n - low));
-    return (with_backward ? 16.0 : 8.0) * static_cast<double>(n_sets(n)) + per_block + threads * per_thread;
+    const double per_thread = 8.0 * (2.0 + low / 2.0) * many_sets(low);
+    const double per_block = (sizeof(std::vector<double>) + 16.0) * n * many_sets(n - low);
+    return (with_backward ? 16.0 : 8.0) * many_sets(n) + per_block + threads * per_thread;
 }
 
 BlockLattice::Workspace BlockLattice::workspace() const {

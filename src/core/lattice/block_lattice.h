@@ -21,11 +21,12 @@ namespace topdag {
 
 class BlockLattice {
 public:
-    static constexpr int most_variables = 32;
+    static constexpr int most_variables = 40;  // 2^40 numbers take 9 TB
 
     // The scores must outlive the lattice.
     explicit BlockLattice(const LocalScores& scores) : BlockLattice(scores, block_bits_for(scores.n_variables())) {}
-    BlockLattice(const LocalScores& scores, int block_bits);
+    // narrow_bits: as in undominated_sets.h.
+    BlockLattice(const LocalScores& scores, int block_bits, int narrow_bits = 32);
 
     // What is made of a block should stay in a core's own cache: 1.2 MB for 2^14 sets, 2.6 MB for 2^15. For each
     // block all parts of its top are looked up, 3^15 in all for each variable when there are 2^15 blocks.

@@ -19,7 +19,7 @@ namespace topdag {
 
 class IdealLattice {
 public:
-    static constexpr int most_variables = 32;
+    static constexpr int most_variables = 40;  // 2^40 numbers take 9 TB
 
     // The scores must outlive the lattice.
     explicit IdealLattice(const LocalScores& scores);

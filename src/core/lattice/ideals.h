@@ -31,7 +31,7 @@ public:
 
     // Bytes for so many ideals; each holds at most n ideals with one variable less.
     static double bytes(int n, double n_ideals) {
-        return n_ideals * (16.0 + 4.0 * n) + 12.0 / 64 * static_cast<double>(n_sets(n));
+        return n_ideals * (16.0 + 4.0 * n) + 12.0 / 64 * many_sets(n);
     }
 
 private:

@@ -25,7 +25,7 @@ namespace topdag {
 
 class Lattice {
 public:
-    static constexpr int most_variables = 32;
+    static constexpr int most_variables = 32;  // the tables then take 580 GB
 
     // The scores must outlive the lattice.
     explicit Lattice(const LocalScores& scores);
@@ -56,7 +56,7 @@ public:
     double best_alone(int x) const { return best_[x][n_sets(n_ - 1) - 1]; }
 
     // Bytes of best and F; with H as many again as F takes.
-    static double bytes(int n) { return 8.0 * (static_cast<double>(n_sets(n)) + n * static_cast<double>(n_sets(n - 1))); }
+    static double bytes(int n) { return 8.0 * (many_sets(n) + n * many_sets(n - 1)); }
 
 private:
     void strike_out(int x);

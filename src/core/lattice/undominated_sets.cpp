@@ -33,10 +33,10 @@ TOPDAG_SIMD void count_equal(const double* a, const double* b, std::size_t chunk
     }
 }
 
-// The first place whose bits all lie inside `set`; there must be one.
-TOPDAG_SIMD std::size_t first_inside(const std::uint32_t* slots, std::size_t count, std::uint32_t set) {
+// The first place from `begin` on whose bits all lie inside `set`; there must be one.
+TOPDAG_SIMD std::size_t first_inside(const std::uint32_t* slots, std::size_t begin, std::size_t count,
+                                     std::uint32_t set) {
     const std::uint32_t outside = ~set;
-    std::size_t begin = 0;
     for (; begin + chunk <= count; begin += chunk) {
         std::uint32_t inside = 0;
         for (std::size_t i = begin; i < begin + chunk; ++i) inside |= (slots[i] & outside) == 0 ? 1U : 0U;
@@ -48,8 +48,8 @@ TOPDAG_SIMD std::size_t first_inside(const std::uint32_t* slots, std::size_t cou
 
 }  // namespace
 
-UndominatedSets::UndominatedSets(int n, int low_bits)
-    : low_bits_(low_bits), by_top_(n_sets(n - 1 - low_bits)), largest_local_(by_top_.size(), minus_infinity) {}
+UndominatedSets::UndominatedSets(int n, int low_bits, int narrow_bits)
+    : low_bits_(low_bits), narrow_bits_(narrow_bits), by_top_(n_sets(n - 1 - low_bits)), largest_local_(by_top_.size(), minus_infinity) {}
 
 void UndominatedSets::scatter(VarSet top, double* table) const {
     std::fill(table, table + n_sets(low_bits_), minus_infinity);
@@ -95,26 +95,33 @@ void UndominatedSets::fill(VarSet top, double* table) const {
 void UndominatedSets::finish() {
     struct Scored {
         double score;
-        std::uint32_t slot;
+        VarSet slot;
     };
     std::vector<Scored> all;
     for (VarSet top = 0; top < by_top_.size(); ++top)
         for (const Entry& entry : by_top_[top])
-            all.push_back({entry.score, static_cast<std::uint32_t>(top << low_bits_) | entry.low});
+            all.push_back({entry.score, top << low_bits_ | entry.low});
     std::sort(all.begin(), all.end(), [](const Scored& a, const Scored& b) {
         return a.score != b.score ? a.score > b.score : a.slot < b.slot;
     });
     all.push_back({minus_infinity, 0});
+    const bool is_wide = by_top_.size() << low_bits_ > n_sets(narrow_bits_);
     slots_.reserve(all.size());
     scores_.reserve(all.size());
+    above_.reserve(is_wide ? all.size() : 0);
     for (const Scored& one : all) {
-        slots_.push_back(one.slot);
+        slots_.push_back(static_cast<std::uint32_t>(one.slot & all_of(narrow_bits_)));
         scores_.push_back(one.score);
+        if (is_wide) above_.push_back(static_cast<std::uint32_t>(one.slot >> narrow_bits_));
     }
 }
 
 double UndominatedSets::best(VarSet slot) const {
-    return scores_[first_inside(slots_.data(), slots_.size(), static_cast<std::uint32_t>(slot))];
+    const auto narrow = static_cast<std::uint32_t>(slot & all_of(narrow_bits_));
+    for (std::size_t at = 0;; ++at) {
+        at = first_inside(slots_.data(), at, slots_.size(), narrow);
+        if (above_.empty() || is_subset(above_[at], slot >> narrow_bits_)) return scores_[at];
+    }
 }
 
 }  // namespace topdag

@@ -15,7 +15,8 @@ namespace topdag {
 
 class UndominatedSets {
 public:
-    UndominatedSets(int n, int low_bits);
+    // Sets are looked through by the lowest `narrow_bits` of their slots; 32 unless tests want to see more than one part.
+    UndominatedSets(int n, int low_bits, int narrow_bits = 32);
 
     int low_bits() const { return low_bits_; }
     std::size_t n_tops() const { return by_top_.size(); }
@@ -46,10 +47,12 @@ private:
     bool is_dominated(const double* table, std::size_t low) const;
 
     int low_bits_;
+    int narrow_bits_;
     std::vector<std::vector<Entry>> by_top_;
     std::vector<double> largest_local_;  // by top
     // By falling score; at the end the empty set with minus infinity, so that a look-up always finds one.
-    std::vector<std::uint32_t> slots_;
+    std::vector<std::uint32_t> slots_;  // without the bits above
+    std::vector<std::uint32_t> above_;  // these; empty where no slot has any
     std::vector<double> scores_;
 };
 

@@ -1,6 +1,7 @@
 #include "order_prior/order_prior.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <memory>
 #include <queue>
@@ -29,7 +30,10 @@ constexpr double close = 2.0;                   // to the best: a network from w
 constexpr double share_left_out = 1e-8;
 
 // Beyond so many sets the sums over all of them are faster.
-std::size_t most_sets_of(int n) { return std::max<std::size_t>(64, n_sets(n) / 8); }
+std::size_t most_sets_of(int n) { return std::max<std::size_t>(64, n_sets(std::min(n, 63)) / 8); }
+
+// Of what sparse sums for one part take at most, but for what is there for each set.
+double bytes_for_one_part(int n) { return SparseSums::bytes_of_sets(n, most_sets_of(n)) + SharedBounds::table_bytes(n); }
 
 // Lists of families that parts are cut from, and the bytes of all that are held.
 struct Whole {
@@ -63,29 +67,31 @@ struct LessPromising {
     }
 };
 
-// The potential of order_sums.h with weights of orders, which the lattice does not know.
-BigArray weighted_potential(const Lattice& lattice, const std::vector<const double*>& weights) {
+// The potential of order_sums.h; with weights of orders not what the lattice knows.
+BigArray potential_of(const Lattice& lattice, const std::vector<const double*>& weights, Limits& limits) {
     const int n = lattice.n_variables();
     BigArray potential(n_sets(n));
-    potential[0] = 0.0;
-    for (VarSet set = 1; set < n_sets(n); ++set) {
-        potential[set] = minus_infinity;
-        for (VarSet rest = set; rest != 0; rest &= rest - 1) {
+    parallel_over_sets(n, limits, [&](VarSet set) {
+        double most = weights.empty() ? lattice.forward(set) : set == 0 ? 0.0 : minus_infinity;
+        for (VarSet rest = weights.empty() ? 0 : set; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
             const VarSet before = set & ~only(x);
-            const double value = potential[before] + lattice.best(x, before) + weights[x][without_bit(before, x)];
-            potential[set] = std::max(potential[set], value);
+            most = std::max(most, potential[before] + lattice.best(x, before) + weights[x][without_bit(before, x)]);
         }
-    }
+        potential[set] = most;
+    });
     return potential;
 }
 
-BigArray potential_of(const Lattice& lattice, const std::vector<const double*>& weights) {
-    if (!weights.empty()) return weighted_potential(lattice, weights);
-    BigArray potential(n_sets(lattice.n_variables()));
-    for (VarSet set = 0; set < potential.size(); ++set) potential[set] = lattice.forward(set);
-    return potential;
-}
+// What bounds of parts are worked out with: by all threads for one part, or by one for a part of its own, beside others.
+struct Desk {
+    Desk(OrderSums& sums, int threads, double of_memory) : bounds(sums, threads), share(of_memory) {}
+
+    SharedBounds bounds;
+    std::unique_ptr<SparseSums> sparse;  // from the root on
+    double share;                        // of the memory for sparse sums
+    bool is_sparse = false;              // the last bounds were
+};
 
 class PriorSearch {
 public:
@@ -103,19 +109,38 @@ public:
     }
 
 private:
-    enum class Outcome { bounded, hopeless, stopped };
+    enum class Outcome { bounded, hopeless, stopped, too_large };
+    // How a part was taken: it is done with, or its families are to be split; or it was not finished, or is too large to
+    // be taken beside others.
+    enum class Fate { done, split, unfinished, too_large };
+    struct Taken {
+        Fate fate;
+        double bound;
+        AllowedFamilies families;
+    };
 
     // Before anything else is known: the network without parents; every variable its best family, every order the most
     // that orders can weigh.
     void begin_simply() {
+        const std::size_t slots = n_sets(n_ - 1), piece = std::min(slots, n_sets(14));
+        std::vector<double> alone(n_), best(n_, minus_infinity), heaviest(n_, 0.0);
+        Limits none(limits_.threads);  // this must be known, however short the time
+        parallel_for(n_, none, [&](std::size_t variable, int) {
+            const auto x = static_cast<int>(variable);
+            std::vector<double> local(piece);
+            for (std::size_t begin = 0; begin < slots; begin += piece) {
+                scores_.fill(x, begin, piece, local.data());
+                if (begin == 0) alone[x] = local[0];
+                best[x] = std::max(best[x], largest(local.data(), piece));
+            }
+            if (!weight_.tables().empty()) heaviest[x] = largest(weight_.tables()[x], slots);
+        });
         double score = 0.0, most = 0.0;
-        BigArray local(n_sets(n_ - 1));
         for (int size = 2; size <= n_; ++size) log_most_weight_ += std::log(size);
         for (int x = 0; x < n_; ++x) {
-            scores_.fill(x, 0, local.size(), local.data());
-            score += local[0];
-            most += largest(local.data(), local.size());
-            if (!weight_.tables().empty()) log_most_weight_ += largest(weight_.tables()[x], local.size());
+            score += alone[x];
+            most += best[x];
+            log_most_weight_ += heaviest[x];
         }
         log_most_weight_ += 1e-9 * (1.0 + std::abs(log_most_weight_));
         open_bound_ = most + log_most_weight_;
@@ -132,9 +157,9 @@ private:
             is_finished_ = true;
             return false;
         }
-        sums_ = std::make_unique<OrderSums>(n_, potential_of(lattice, weight_.tables()), weight_.tables(),
+        sums_ = std::make_unique<OrderSums>(n_, potential_of(lattice, weight_.tables(), limits_), weight_.tables(),
                                             scores_.precedence(), limits_.threads);
-        bounds_ = std::make_unique<SharedBounds>(*sums_, limits_.threads);
+        alone_ = std::make_unique<Desk>(*sums_, limits_.threads, 1.0);
         const BestNetwork best = lattice.read_back(0.0);
         found_.count(best.score, best.parents);
         if (question_.most > 1) count_neighbours(lattice, best, log_most_weight_, found_, limits_);
@@ -145,22 +170,18 @@ private:
         if (!sums_->sum_forward(limits_) || !sums_->sum_backward(limits_)) return false;
         ++sweeps_;
         open_bound_ = std::min(open_bound_, raised_log(sums_->total(), sums_->scale()));
-        root_ = bounds_->families_reaching(lattice, found_.threshold(), question_.most > 1, limits_);
+        root_ = alone_->bounds.families_reaching(lattice, found_.threshold(), question_.most > 1, limits_);
         for (const auto& own : root_) root_families_ += own.size();
         return !root_.empty();
     }
 
     void search() {
         limits_.begin(Phase::searching, 0);
-        take_part(std::move(root_), open_bound_);
+        settle(take(std::move(root_), open_bound_, *alone_, true));
         while (!limits_.reached() && !memory_hit_ && !open_.empty() && open_.top().bound >= found_.threshold()) {
-            const Part part = open_.top();
-            open_.pop();
             limits_.best.store(found_.best());
-            limits_.bound.store(std::max(found_.best(), part.bound));
-            AllowedFamilies families = part.whole->families;
-            families[part.x] = {part.whole->families[part.x][part.family]};
-            take_part(std::move(families), part.bound);
+            limits_.bound.store(std::max(found_.best(), open_.top().bound));
+            take_most_promising();
             memory_hit_ = bytes_held() > question_.most_bytes;
         }
         open_bound_ = open_.empty() ? unfinished_ : std::max(open_.top().bound, unfinished_);
@@ -169,63 +190,111 @@ private:
 
     // The list as a tree of vectors, the queue at its largest.
     double bytes_held() const {
-        return whole_bytes_ + static_cast<double>(found_.size()) * (8.0 * n_ + 96.0) +
+        return desk_bytes_ + whole_bytes_ + static_cast<double>(found_.size()) * (8.0 * n_ + 96.0) +
                2.0 * static_cast<double>(open_.size() * sizeof(Part));
     }
 
-    // Deletes families until that does not pay any more; then lists the networks, or splits the part.
-    void take_part(AllowedFamilies families, double bound) {
-        const bool is_root = parts_++ == 0;
+    // Some of the parts with the highest bounds, side by side, twice as many as there are threads; one after another, with
+    // all threads for each, those that are too large for that. What is found by one may rule out others, but in whatever
+    // order, none is left out that could hold a network of the list.
+    void take_most_promising() {
+        std::vector<Part> parts;
+        const std::size_t at_once = limits_.threads == 1 ? 1 : 2 * desks_.size();
+        while (!open_.empty() && open_.top().bound >= found_.threshold() && parts.size() < at_once) {
+            parts.push_back(open_.top());
+            open_.pop();
+        }
+        std::vector<Taken> taken;
+        for (const Part& part : parts) taken.push_back({Fate::unfinished, part.bound, {}});
+        const bool is_alone = parts.size() == 1;
+        parallel_for(parts.size(), limits_, [&](std::size_t i, int worker) {
+            taken[i] = take(families_of(parts[i]), parts[i].bound, is_alone ? *alone_ : *desks_[worker], false);
+        });
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (taken[i].fate == Fate::too_large)
+                taken[i] = take(families_of(parts[i]), taken[i].bound, *alone_, false);
+            settle(std::move(taken[i]));
+        }
+    }
+
+    static AllowedFamilies families_of(const Part& part) {
+        AllowedFamilies families = part.whole->families;
+        families[part.x] = {part.whole->families[part.x][part.family]};
+        return families;
+    }
+
+    // Deletes families until that does not pay any more; then lists the networks, or leaves the part to be split.
+    Taken take(AllowedFamilies families, double bound, Desk& desk, bool is_root) {
+        if (bound < found_.threshold()) return {Fate::done, bound, {}};  // by what others found meanwhile
+        ++parts_;
         for (bool is_first = true;; is_first = false) {
-            const Outcome outcome = bound_all(families, bound);
-            if (outcome == Outcome::stopped) return leave(bound);
-            if (outcome == Outcome::hopeless) return;
-            if (is_first) improve_from(families, is_root);
+            const Outcome outcome = bound_all(families, bound, desk);
+            if (outcome == Outcome::stopped) return {Fate::unfinished, bound, {}};
+            if (outcome == Outcome::too_large) return {Fate::too_large, bound, {}};
+            if (outcome == Outcome::hopeless) return {Fate::done, bound, {}};
+            if (is_first) improve_from(families, desk, is_root);
             if (is_root && question_.most > 1) count_around(families, found_, limits_);
             const double deleted = delete_hopeless(families);
-            if (deleted == 1.0) return;
-            if (n_networks(families) <= most_listed()) return list_all(families, bound);
-            if (deleted < share_worth_repeating) break;
+            if (deleted == 1.0) return {Fate::done, bound, {}};
+            if (n_networks(families) <= most_listed(desk))
+                return {list_all(families) ? Fate::done : Fate::unfinished, bound, {}};
+            if (deleted < share_worth_repeating) return {Fate::split, bound, std::move(families)};
         }
-        if (!sparse_) sparse_ = std::make_unique<SparseSums>(*sums_);
-        split(std::move(families), bound);
     }
 
-    // What was begun and not finished.
-    void leave(double bound) { unfinished_ = std::max(unfinished_, bound); }
+    void settle(Taken taken) {
+        if (taken.fate == Fate::unfinished) unfinished_ = std::max(unfinished_, taken.bound);
+        if (taken.fate != Fate::split) return;
+        if (!alone_->sparse) prepare_sparse_sums();
+        split(std::move(taken.families), taken.bound);
+    }
+
+    void prepare_sparse_sums() {
+        const auto known = std::make_shared<const KnownSets>(known_sets(*sums_, limits_));
+        alone_->sparse = std::make_unique<SparseSums>(*sums_, known);
+        const double least = 1.0 / limits_.threads, most = 0.5 * question_.most_bytes / bytes_for_one_part(n_);
+        const double share = std::clamp(least * most, least, 1.0);
+        desk_bytes_ = (limits_.threads * share - 1.0) * bytes_for_one_part(n_);
+        for (int i = 0; i < limits_.threads; ++i) {
+            desks_.push_back(std::make_unique<Desk>(*sums_, 1, share));
+            desks_.back()->sparse = std::make_unique<SparseSums>(*sums_, known);
+        }
+    }
 
     // Bounds of the part and of all its families, by sums over few sets if possible.
-    Outcome bound_all(AllowedFamilies& families, double& bound) {
+    Outcome bound_all(AllowedFamilies& families, double& bound, Desk& desk) {
         ++sweeps_;
         const double least = share_left_out * std::exp(found_.threshold() - sums_->scale());
-        is_sparse_ = sparse_ && bounds_->tabulate(families, limits_) &&
-                     sparse_->sum(bounds_->tables(), least, most_sets_of(n_), limits_);
+        const auto most_sets = static_cast<std::size_t>(desk.share * static_cast<double>(most_sets_of(n_)));
+        desk.is_sparse = desk.sparse && desk.bounds.tabulate(families, desk.share, limits_) &&
+                         desk.sparse->sum(desk.bounds.tables(), least, most_sets, limits_);
         if (limits_.stop.load()) return Outcome::stopped;
-        return is_sparse_ ? bound_sparsely(families, bound) : bound_densely(families, bound);
+        if (desk.is_sparse) return bound_sparsely(families, bound, desk);
+        return &desk == alone_.get() ? bound_densely(families, bound) : Outcome::too_large;
     }
 
-    Outcome bound_sparsely(AllowedFamilies& families, double& bound) {
+    Outcome bound_sparsely(AllowedFamilies& families, double& bound, Desk& desk) {
         ++sparse_sweeps_;
-        bound = std::min(bound, raised_log(sparse_->total() + sparse_->left_out(), sums_->scale()));
+        bound = std::min(bound, raised_log(desk.sparse->total() + desk.sparse->left_out(), sums_->scale()));
         if (bound < found_.threshold()) return Outcome::hopeless;
-        bounds_->bound(families, *sparse_, limits_);
+        desk.bounds.bound(families, *desk.sparse, limits_);
         return limits_.stop.load() ? Outcome::stopped : Outcome::bounded;
     }
 
     Outcome bound_densely(AllowedFamilies& families, double& bound) {
-        bounds_->choose(families, limits_);
+        alone_->bounds.choose(families, limits_);
         if (!sums_->sum_forward(limits_)) return Outcome::stopped;
         bound = std::min(bound, raised_log(sums_->total(), sums_->scale()));
         if (bound < found_.threshold()) return Outcome::hopeless;
         if (!sums_->sum_backward(limits_)) return Outcome::stopped;
-        bounds_->bound(families, limits_);
+        alone_->bounds.bound(families, limits_);
         return limits_.stop.load() ? Outcome::stopped : Outcome::bounded;
     }
 
-    void improve_from(const AllowedFamilies& families, bool thoroughly) {
+    void improve_from(const AllowedFamilies& families, const Desk& desk, bool thoroughly) {
         std::vector<int> order;
         for (VarSet placed = all_of(n_); placed != 0; placed &= ~only(order.back()))
-            order.push_back(is_sparse_ ? sparse_->likely_last(placed) : sums_->likely_last(placed));
+            order.push_back(desk.is_sparse ? desk.sparse->likely_last(placed) : sums_->likely_last(placed));
         std::reverse(order.begin(), order.end());
         const std::optional<FamilyChoice> choice = best_along(order, families);
         if (!choice) return;
@@ -249,17 +318,17 @@ private:
         return product;
     }
 
-    double most_listed() const {
-        const std::size_t steps = is_sparse_ ? sparse_->n_steps() : n_ * n_sets(n_ - 1);
+    double most_listed(const Desk& desk) const {
+        const std::size_t steps = desk.is_sparse ? desk.sparse->n_steps() : n_ * n_sets(n_ - 1);
         return few_networks + static_cast<double>(steps) / steps_per_network;
     }
 
-    void list_all(const AllowedFamilies& families, double bound) {
+    // False when stopped.
+    bool list_all(const AllowedFamilies& families) {
         std::vector<VarSet> parents(n_);
-        if (!list_from(0, 0.0, families, parents)) leave(bound);
+        return list_from(0, 0.0, families, parents);
     }
 
-    // False when stopped.
     bool list_from(int x, double score, const AllowedFamilies& families, std::vector<VarSet>& parents) {
         if (limits_.reached()) return false;
         if (x == n_) {
@@ -313,15 +382,17 @@ private:
     double log_most_weight_ = 0.0;
     WorthList found_;
     std::unique_ptr<OrderSums> sums_;
-    std::unique_ptr<SharedBounds> bounds_;
-    std::unique_ptr<SparseSums> sparse_;  // from the root on
+    std::unique_ptr<Desk> alone_;
+    std::vector<std::unique_ptr<Desk>> desks_;  // by thread, from the root on
     AllowedFamilies root_;
+    double desk_bytes_ = 0.0;   // of the desks, beyond what is taken in any case
     double whole_bytes_ = 0.0;  // before the parts, which count it down
     std::priority_queue<Part, std::vector<Part>, LessPromising> open_;
     double open_bound_ = infinity;
     double unfinished_ = minus_infinity;
-    bool is_finished_ = false, memory_hit_ = false, is_sparse_ = false;
-    std::size_t parts_ = 0, sweeps_ = 0, sparse_sweeps_ = 0, root_families_ = 0, pushed_ = 0;
+    bool is_finished_ = false, memory_hit_ = false;
+    std::atomic<std::size_t> parts_ = 0, sweeps_ = 0, sparse_sweeps_ = 0;
+    std::size_t root_families_ = 0, pushed_ = 0;
 };
 
 }  // namespace
@@ -332,7 +403,9 @@ PriorResult search_order_prior(const LocalScores& scores, const OrderWeight& wei
 }
 
 double order_prior_bytes(int n, int threads) {
-    const double after_the_root = SparseSums::bytes(n, most_sets_of(n)) + SharedBounds::table_bytes(n);
+    const int times = threads == 1 ? 1 : 2;  // for one part, and as much for several side by side
+    const double after_the_root =
+        SparseSums::bytes(n, threads + 1) + times * bytes_for_one_part(n) + 4.0 * threads * many_sets(n);
     return OrderSums::bytes(n, threads) + SharedBounds::bytes(n, threads) + std::max(Lattice::bytes(n), after_the_root);
 }
 

@@ -52,7 +52,7 @@ public:
 
     int n_variables() const { return n_; }
     static double bytes(int n, int threads) {
-        return 8.0 * (3.0 + n / 2.0 + 0.5 * threads) * static_cast<double>(n_sets(n));
+        return 8.0 * (3.0 + n / 2.0 + 0.5 * threads) * many_sets(n);
     }
 
 private:

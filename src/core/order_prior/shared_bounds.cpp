@@ -72,7 +72,7 @@ AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double t
     AllowedFamilies kept(n);
     // Enough to be looked at more closely; a sum below surely does not reach the threshold.
     const double enough = std::exp(threshold - sums_.scale()) * 0.999 - lost_share;
-    parallel_for(n, limits, [&](std::size_t variable, int worker) {
+    parallel_for(n, threads_, limits, [&](std::size_t variable, int worker) {
         const auto x = static_cast<int>(variable);
         auto& [shares, local, part] = buffers(worker);
         const double* best = lattice.best_by_slot(x);
@@ -109,7 +109,7 @@ AllowedFamilies SharedBounds::families_reaching(const Lattice& lattice, double t
 
 void SharedBounds::choose(const AllowedFamilies& families, Limits& limits) {
     chosen_.resize(families.size());
-    parallel_for(families.size(), limits, [&](std::size_t x, int worker) {
+    parallel_for(families.size(), threads_, limits, [&](std::size_t x, int worker) {
         std::vector<VarSet> parents;
         for (const AllowedFamily& family : families[x]) parents.push_back(family.parents);
         if (parents == chosen_[x]) return;
@@ -121,7 +121,7 @@ void SharedBounds::choose(const AllowedFamilies& families, Limits& limits) {
 }
 
 void SharedBounds::bound(AllowedFamilies& families, Limits& limits) {
-    parallel_for(families.size(), limits, [&](std::size_t x, int worker) {
+    parallel_for(families.size(), threads_, limits, [&](std::size_t x, int worker) {
         auto& [shares, best, part] = buffers(worker);
         const BestWithin table{all_parents(families[x]), best.data()};
         fill_best(families[x], table.among, best.data());
@@ -130,13 +130,14 @@ void SharedBounds::bound(AllowedFamilies& families, Limits& limits) {
     });
 }
 
-bool SharedBounds::tabulate(const AllowedFamilies& families, Limits& limits) {
+bool SharedBounds::tabulate(const AllowedFamilies& families, double share, Limits& limits) {
     std::vector<std::size_t> begins{0};
     for (const auto& own : families) begins.push_back(begins.back() + n_sets(size_of(all_parents(own))));
-    if (begins.back() > tables_of_sets * n_sets(sums_.n_variables())) return false;
+    const double most = share * tables_of_sets * many_sets(sums_.n_variables());
+    if (static_cast<double>(begins.back()) > most) return false;
     best_.resize(begins.back());
     tables_.resize(families.size());
-    parallel_for(families.size(), limits, [&](std::size_t x, int) {
+    parallel_for(families.size(), threads_, limits, [&](std::size_t x, int) {
         tables_[x] = {all_parents(families[x]), best_.data() + begins[x]};
         fill_best(families[x], tables_[x].among, best_.data() + begins[x]);
     });
@@ -148,7 +149,7 @@ void SharedBounds::bound(AllowedFamilies& families, const SparseSums& sparse, Li
     std::vector<double*> shares;
     for (const BestWithin& table : tables_) shares.push_back(shares_.data() + (table.best - best_.data()));
     sparse.share_out(shares);
-    parallel_for(families.size(), limits, [&](std::size_t x, int worker) {
+    parallel_for(families.size(), threads_, limits, [&](std::size_t x, int worker) {
         bound_from(families[x], tables_[x], shares[x], buffers(worker).part.data(), sparse.left_out());
     });
 }

@@ -24,7 +24,7 @@ double raised_log(double sum, double scale);
 
 class SharedBounds {
 public:
-    SharedBounds(OrderSums& sums, int threads) : sums_(sums), buffers_(threads) {}
+    SharedBounds(OrderSums& sums, int threads) : sums_(sums), threads_(threads), buffers_(threads) {}
 
     // From the best parents of all families. Keeps the families with a bound of at least `threshold`; without
     // `dominated` only those that beat all their subsets, which is enough for the best network. Empty when stopped.
@@ -35,15 +35,16 @@ public:
     // Bounds of the families last chosen. Needs R and B.
     void bound(AllowedFamilies& families, Limits& limits);
 
-    // For sparse sums: tables of the best parents in these families. False when they would be too large, or stopped.
-    bool tabulate(const AllowedFamilies& families, Limits& limits);
+    // For sparse sums: tables of the best parents in these families, up to a share of the memory there is for such
+    // tables. False when they would be larger, or stopped.
+    bool tabulate(const AllowedFamilies& families, double share, Limits& limits);
     const std::vector<BestWithin>& tables() const { return tables_; }
     // Bounds of the families last tabulated.
     void bound(AllowedFamilies& families, const SparseSums& sparse, Limits& limits);
 
-    static double bytes(int n, int threads) { return 8.0 * 1.5 * threads * static_cast<double>(n_sets(n)); }
+    static double bytes(int n, int threads) { return 8.0 * 1.5 * threads * many_sets(n); }
     // Of the tables for sparse sums, at their largest.
-    static double table_bytes(int n) { return 8.0 * 2.0 * tables_of_sets * static_cast<double>(n_sets(n)); }
+    static double table_bytes(int n) { return 8.0 * 2.0 * tables_of_sets * many_sets(n); }
 
 private:
     // For sparse sums as much memory as this many tables over all sets is taken, and again for shares.
@@ -55,6 +56,7 @@ private:
                     double left_out) const;
 
     OrderSums& sums_;
+    int threads_;
     std::vector<Buffers> buffers_;
     std::vector<std::vector<VarSet>> chosen_;  // parents by variable, as they were last chosen
     std::vector<double> best_, shares_;        // what tables_ look into, and as many shares

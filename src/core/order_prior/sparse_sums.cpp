@@ -1,8 +1,10 @@
 #include "order_prior/sparse_sums.h"
 
+#include <algorithm>
 
 #include "base/exp_of.h"
 #include "base/infinity.h"
+#include "base/parallel.h"
 
 namespace topdag {
 
@@ -12,21 +14,26 @@ constexpr std::size_t sets_between_looks = 1024;
 
 }  // namespace
 
-SparseSums::SparseSums(const OrderSums& before)
-    : n_(before.n_variables()), before_(before), known_(n_sets(n_)), among_(n_) {
-    for (VarSet set = 0; set < n_sets(n_); ++set) known_[set] = {before.potential(set), before.backward(set), -1};
+KnownSets known_sets(const OrderSums& before, Limits& limits) {
+    KnownSets known(n_sets(before.n_variables()));
+    parallel_over_sets(before.n_variables(), limits,
+                       [&](VarSet set) { known[set] = {before.potential(set), before.backward(set)}; });
+    return known;
 }
+
+SparseSums::SparseSums(const OrderSums& before, std::shared_ptr<const KnownSets> known)
+    : n_(before.n_variables()), before_(before), known_(std::move(known)), among_(n_) {}
 
 bool SparseSums::sum(const std::vector<BestWithin>& own, double least, std::size_t most_sets, Limits& limits) {
     forget();
     for (int x = 0; x < n_; ++x) among_[x] = ClosedSets(own[x].among);
     sets_.push_back({0, 1.0, 0.0, 0});
-    known_[0].place = 0;
+    places_[0] = 0;
     for (std::size_t from = 0; from < sets_.size(); ++from) {
         if (sets_.size() > most_sets || (Limits::looks_at(from, sets_between_looks) && limits.reached())) return false;
         follow(from, own, least);
     }
-    const std::int64_t end = known_[n_sets(n_) - 1].place;
+    const std::int32_t end = places_[n_sets(n_) - 1];
     total_ = end < 0 ? 0.0 : sets_[end].forward;
     for (std::size_t from = sets_.size(); from-- > 0;) {
         Kept& set = sets_[from];
@@ -48,24 +55,29 @@ void SparseSums::follow(std::size_t from, const std::vector<BestWithin>& own, do
         double best = own[x].best[place];
         if (best == minus_infinity || !before_.can_follow(x, set)) continue;
         if (before_.order_weights(x) != nullptr) best += before_.order_weights(x)[without_bit(set, x)];
-        Known& after = known_[set | only(x)];
-        const double weight = exp_of(best + (known_[set].potential - after.potential));
+        const KnownSet& after = (*known_)[set | only(x)];
+        const double weight = exp_of(best + ((*known_)[set].potential - after.potential));
         const double most = forward * weight * after.most_rest;
         if (most < least) {
             left_out_ += most;
             continue;
         }
-        if (after.place < 0) {
-            after.place = static_cast<std::int64_t>(sets_.size());
+        std::int32_t& to = places_[set | only(x)];
+        if (to < 0) {
+            to = static_cast<std::int32_t>(sets_.size());
             sets_.push_back({set | only(x), 0.0, 0.0, 0});
         }
-        sets_[after.place].forward += forward * weight;
-        steps_.push_back({weight, static_cast<std::uint32_t>(after.place), place, x});
+        sets_[to].forward += forward * weight;
+        steps_.push_back({weight, static_cast<std::uint32_t>(to), place, x});
     }
 }
 
 void SparseSums::forget() {
-    for (const Kept& set : sets_) known_[set.set].place = -1;
+    if (places_.size() == 0) {
+        places_ = BigArrayOf<std::int32_t>(n_sets(n_));
+        std::fill_n(places_.data(), places_.size(), -1);
+    }
+    for (const Kept& set : sets_) places_[set.set] = -1;
     sets_.clear();
     steps_.clear();
     left_out_ = 0.0;
@@ -85,7 +97,7 @@ int SparseSums::likely_last(VarSet placed) const {
     double most = -1.0;
     for (VarSet rest = placed; rest != 0; rest &= rest - 1) {
         const int x = first_of(rest);
-        const std::int64_t from = known_[placed & ~only(x)].place;
+        const std::int32_t from = places_[placed & ~only(x)];
         if (from < 0) continue;
         for (std::size_t i = sets_[from].steps; i < end_of_steps(from); ++i)
             if (steps_[i].x == x && sets_[from].forward * steps_[i].weight > most) {

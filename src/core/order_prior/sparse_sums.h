@@ -5,17 +5,24 @@
 // safe. What a set can still bring is known from the sums over more families that were made before.
 #pragma once
 
+#include <memory>
 #include <vector>
 
+#include "base/big_array.h"
 #include "order_prior/closed_sets.h"
 #include "order_prior/order_sums.h"
 
 namespace topdag {
 
+// What is known of each set from the sums over families that include all those to come.
+struct KnownSet { double potential, most_rest; };
+using KnownSets = BigArrayOf<KnownSet>;
+KnownSets known_sets(const OrderSums& before, Limits& limits);
+
+// For one thread; several may share what is known.
 class SparseSums {
 public:
-    // After the sums over families that include all those to come.
-    explicit SparseSums(const OrderSums& before);
+    SparseSums(const OrderSums& before, std::shared_ptr<const KnownSets> known);
 
     // R and B. Steps whose orders weigh less than `least` are left out. False when it has more sets than `most_sets`
     // or a limit stopped it.
@@ -28,12 +35,13 @@ public:
     int likely_last(VarSet placed) const;
     std::size_t n_steps() const { return steps_.size(); }
 
-    static double bytes(int n, std::size_t most_sets) {
-        return 24.0 * static_cast<double>(n_sets(n)) + (24.0 + 28.0 * n / 2) * static_cast<double>(most_sets);
+    // Of so many sums, and of what they share, before there are any sets; and of the sets.
+    static double bytes(int n, int sums) { return (16.0 + 4.0 * sums) * many_sets(n); }
+    static double bytes_of_sets(int n, std::size_t most_sets) {
+        return (32.0 + 24.0 * n / 2) * static_cast<double>(most_sets);
     }
 
 private:
-    struct Known { double potential, most_rest; std::int64_t place; };  // place in sets_, or -1
     struct Kept { VarSet set; double forward, backward; std::size_t steps; };
     struct Step { double weight; std::uint32_t to, place; int x; };
 
@@ -45,7 +53,8 @@ private:
 
     int n_;
     const OrderSums& before_;
-    std::vector<Known> known_;  // by set
+    std::shared_ptr<const KnownSets> known_;  // by set
+    BigArrayOf<std::int32_t> places_;         // by set: in sets_, or -1; made when first needed
     std::vector<Kept> sets_;    // by size
     std::vector<Step> steps_;   // those of a set from its `steps` on
     std::vector<ClosedSets> among_;  // by variable

@@ -49,7 +49,7 @@ public:
     Parents::const_iterator first_within(int x, VarSet set) const;
 
     // Bytes, at most.
-    static double bytes(int n) { return 12.0 * n * static_cast<double>(n_sets(n - 1)); }
+    static double bytes(int n) { return 12.0 * n * many_sets(n - 1); }
 
 private:
     void leave_out_dominated(int x);

@@ -35,7 +35,7 @@ public:
     }
 
     // Bytes of B.
-    static double bytes(int n) { return 8.0 * static_cast<double>(n_sets(n)); }
+    static double bytes(int n) { return 8.0 * many_sets(n); }
 
 private:
     double best_step(int x, VarSet placed, const PackedFamilies& families) const;

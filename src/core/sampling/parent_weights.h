@@ -22,7 +22,7 @@ namespace topdag {
 
 class ParentWeights {
 public:
-    static constexpr int most_variables = 26;
+    static constexpr int most_variables = 32;  // sets are 32 bits here; the tables then take 2.5 TB
 
     explicit ParentWeights(const LocalScores& scores);
 
@@ -53,7 +53,7 @@ public:
     void draw_parents(int x, VarSet within, VarSet meeting, std::vector<Draw>& draws) const;
 
     // Bytes of all tables.
-    static double bytes(int n) { return static_cast<double>(n) * static_cast<double>(n_sets(n - 1)) * (16 + 4 + 16); }
+    static double bytes(int n) { return static_cast<double>(n) * many_sets(n - 1) * (16 + 4 + 16); }
 
 private:
     struct Family {

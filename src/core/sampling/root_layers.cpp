@@ -39,24 +39,24 @@ TOPDAG_SIMD void fold_levels(double* levels, int bits, const double* factors) {
 RootLayers::RootLayers(const ParentWeights& weights)
     : weights_(weights), n_(weights.n_variables()), sums_(n_sets(n_)), exponents_(n_sets(n_)) {}
 
-void RootLayers::fill_exponents() {
+void RootLayers::fill_exponents(Limits& limits) {
     const VarSet all = all_of(n_);
-    exponents_[0] = 0;
-    for (VarSet left = 1; left <= all; ++left) {
-        std::int64_t most = no_exponent;
+    parallel_over_sets(n_, limits, [&](VarSet left) {
+        std::int64_t most = left == 0 ? 0 : no_exponent;
         const bool can_remain = weights_.precedence().is_ideal(all & ~left);
         for (VarSet rest = can_remain ? left : 0; rest != 0; rest &= rest - 1) {
             const int x = first_of(rest);
             most = std::max(most, std::int64_t{weights_.exponent(x, all & ~left)} + exponents_[left & ~only(x)]);
         }
         exponents_[left] = most < no_exponent / 2 ? no_exponent : static_cast<std::int32_t>(most);
-    }
+    });
 }
 
 bool RootLayers::fill(Limits& limits) {
     const VarSet all = all_of(n_);
     limits.begin(Phase::ordering, n_sets(n_));
-    fill_exponents();
+    fill_exponents(limits);
+    if (limits.stop.load()) return false;
     sums_[0] = 1.0L;
     std::vector<Room> rooms(limits.threads);
     parallel_by_size(n_, true, limits, [&](VarSet left, int worker) {

@@ -38,10 +38,10 @@ public:
     // The relative error of one such sum: what rounding its terms can do.
     double error() const;
 
-    static double bytes(int n) { return static_cast<double>(n_sets(n)) * (16 + 4); }
+    static double bytes(int n) { return many_sets(n) * (16 + 4); }
 
 private:
-    void fill_exponents();
+    void fill_exponents(Limits& limits);
 
     const ParentWeights& weights_;
     int n_;

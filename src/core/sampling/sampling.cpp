@@ -31,7 +31,7 @@ struct Group {
     std::size_t end;
 };
 
-// Samples that stand at the same placed set, together.
+// Samples that stand at the same placed set, together; those with the fewest placed variables first, which take longest.
 std::vector<Group> group_by_placed(std::vector<Standing>& waiting) {
     std::sort(waiting.begin(), waiting.end(), [](const Standing& a, const Standing& b) {
         return a.key() != b.key() ? a.key() < b.key() : a.sample < b.sample;
@@ -42,6 +42,9 @@ std::vector<Group> group_by_placed(std::vector<Standing>& waiting) {
         if (!fits || groups.back().end - groups.back().begin == most_in_a_group) groups.push_back({i, i});
         ++groups.back().end;
     }
+    std::stable_sort(groups.begin(), groups.end(), [&](const Group& a, const Group& b) {
+        return size_of(waiting[a.begin].placed) < size_of(waiting[b.begin].placed);
+    });
     return groups;
 }
 

@@ -46,7 +46,7 @@ public:
     // What the orders of these with x last weigh.
     Scaled last(int x, VarSet placed) const;
 
-    static double bytes(int n) { return static_cast<double>(n_sets(n)) * sizeof(Scaled); }
+    static double bytes(int n) { return many_sets(n) * sizeof(Scaled); }
 
 private:
     const ParentWeights& weights_;

@@ -58,9 +58,6 @@ struct CellCaps {
     double in_parents; // of the parent set it belongs to
 };
 
-// A family that may be worth keeping.
-using Hopeful = KeptFamily<WideSet>;
-
 // What the caps of some members say about sets that hold them all.
 struct SharedCaps {
     double most_as_child = 0.0;
@@ -99,8 +96,12 @@ struct Prefix {
 // The scores of all sets of one size, in units, by their rank; one array for each function of the parents.
 using Layer = std::vector<std::vector<std::int32_t>>;
 
+template <class WideSet>
 class LayeredScorer {
 public:
+    // A family that may be worth keeping.
+    using Hopeful = KeptFamily<WideSet>;
+
     LayeredScorer(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must, Limits& limits)
         : question_(question), limits_(limits), n_(table.n_variables()), scorer_(table, question), rows_(scorer_.rows()),
           grid_(scorer_.grid()), ranks_(n_), kept_(n_), better_(n_), must_(n_, 0), alone_(n_, -not_counted / 2),
@@ -109,13 +110,12 @@ public:
         units_in_one_ = std::ldexp(1.0, unit_bits);
         scale_of_sums_ = std::ldexp(1.0, -grid_.bits());
         epsilon_ = std::max(0.0, question.epsilon);
-        for (int x = 0; x < n_; ++x) {
-            least_arity_ = std::min(least_arity_, rows_.arity(x));
-            most_arity_ = std::max(most_arity_, rows_.arity(x));
-        }
-        for (int size = 0; size <= n_; ++size) least_cells_.push_back(std::pow(static_cast<double>(least_arity_), size));
+        std::vector<int> arities = table.arities;
+        std::sort(arities.begin(), arities.end());
+        least_cells_.push_back(1.0);
+        for (int arity : arities) least_cells_.push_back(least_cells_.back() * arity);
         result_.grid = grid_.exponent();
-        result_.words = n_ <= 64 ? 1 : 2;
+        result_.words = words_for(n_);
         if (!must.empty()) place_must(must);
     }
 
@@ -143,6 +143,8 @@ private:
         std::vector<CountTables> tables;             // the joint one, then those of the parents
         Penalties penalties;
         std::vector<std::int32_t> needed;
+        std::int64_t whole = 0;                      // the joint sum over the cells of the prefix itself,
+        bool is_whole = false;                       // if it is known
         std::vector<Hopeful> hopeful;
         std::uint64_t n_sets = 0;
         std::uint64_t n_families = 0;
@@ -369,6 +371,7 @@ private:
         const int m = prefix.size;
         const int end = m == 0 ? n_ : prefix.members[m - 1];
         std::fill(worker.needed.begin(), worker.needed.begin() + end, not_counted);
+        worker.is_whole = false;
         for (int i = 0; i < m; ++i) {
             const int child = prefix.members[i];
             lower_needed(worker.needed.data(), last_[below_of(child)].data() + rank(prefix, i, true), alone_[child], end);
@@ -378,10 +381,11 @@ private:
         for (int x = 0; x < end; ++x) {
             const double set_cells = prefix.cells * rows_.arity(x);
             if (!is_wanted(prefix, x, set_cells)) continue;
-            const std::int32_t value = count(worker, prefix, x, set_cells, next);
+            const std::int32_t needed = std::min(worker.needed[x], last_[below_of(x)][own] + alone_[x]) - slack_units;
+            const std::int32_t value = are_parents(prefix, x, set_cells) ? count(worker, prefix, x, set_cells, next)
+                                                                         : count_down(worker, prefix, x, set_cells, needed);
             worker.n_families += static_cast<std::uint64_t>(m) + 1;
-            const std::int32_t needed = std::min(worker.needed[x], last_[below_of(x)][own] + alone_[x]);
-            if (value + slack_units >= needed) examine(worker, prefix, x, value);
+            if (value >= needed) examine(worker, prefix, x, value);
         }
         limits_.done += static_cast<std::uint64_t>(end);
     }
@@ -389,8 +393,12 @@ private:
     bool is_wanted(const Prefix& prefix, int x, double cells) const {
         SharedCaps caps = prefix.caps;
         caps.add(caps_[x]);
-        if (caps.fit(cells, caps.most_as_child)) return true;
-        return stores_ && cells <= most_in_child_ && cells <= caps.least_in_parents;
+        return caps.fit(cells, caps.most_as_child) || are_parents(prefix, x, cells);
+    }
+
+    // Whether the prefix and x may be parents in the next layer.
+    bool are_parents(const Prefix& prefix, int x, double cells) const {
+        return stores_ && cells <= most_in_child_ && cells <= std::min(prefix.caps.least_in_parents, caps_[x].in_parents);
     }
 
     // The joint score of the cells with x; stores what the next layer needs.
@@ -399,13 +407,28 @@ private:
         ++worker.n_sets;
         const std::int64_t sum = sum_with(worker, prefix, x, worker.tables[0].of(set_cells));
         const std::int32_t value = in_units(sum, worker.penalties.of(question_.joint, set_cells));
-        if (!stores_) return value;
         if (!has_own_below()) next_[0][next + static_cast<std::size_t>(x)] = value;
         for (std::size_t f = 0; f < question_.below.size(); ++f) {
             const std::int64_t own = sum_with(worker, prefix, x, worker.tables[f + 1].of(set_cells));
             next_[f][next + static_cast<std::size_t>(x)] = in_units(own, worker.penalties.of(question_.below[f], set_cells));
         }
         return value;
+    }
+
+    // As above, or something below `needed` when it is; nothing is stored.
+    template <class Counter>
+    std::int32_t count_down(Worker<Counter>& worker, const Prefix& prefix, int x, double set_cells, std::int32_t needed) {
+        ++worker.n_sets;
+        const CountTable& f = worker.tables[0].of(set_cells);
+        const double penalty = worker.penalties.of(question_.joint, set_cells);
+        if (question_.joint.kind != CellKind::n_log_n || rows_.arity(x) == 2)
+            return in_units(sum_with(worker, prefix, x, f), penalty);
+        const auto& cells = made_cells(worker, prefix, prefix.size);
+        if (!worker.is_whole) worker.whole = worker.counter.sum(cells, f);
+        worker.is_whole = true;
+        const double least = ((needed - 1) / units_in_one_ + penalty) / scale_of_sums_;
+        const std::int64_t enough = least > -0x1p62 ? static_cast<std::int64_t>(std::min(least, 0x1p62)) : -(std::int64_t{1} << 62);
+        return in_units(worker.counter.split_down_to(enough, worker.whole, cells, x, f), penalty);
     }
 
     template <class Counter>
@@ -523,9 +546,7 @@ private:
     std::vector<CellCaps> caps_;
     double most_as_child_ = infinite;
     double most_in_child_ = infinite;
-    int least_arity_ = 1 << 16;
     std::vector<double> least_cells_;  // of sets by size
-    int most_arity_ = 1;
     double units_in_one_ = 1.0;
     double scale_of_sums_ = 1.0;
     double epsilon_ = 0.0;
@@ -537,9 +558,13 @@ private:
 
 }  // namespace
 
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
                             Limits& limits) {
-    return LayeredScorer(table, question, must, limits).run();
+    return LayeredScorer<Set>(table, question, must, limits).run();
 }
+
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<WideSet>&, Limits&);
+template PrunedFamilies score_layers(const Table&, const PruningQuestion&, const std::vector<VastSet>&, Limits&);
 
 }  // namespace topdag

@@ -1,4 +1,4 @@
-// layered_scores.h: the families worth keeping of up to 128 variables, by counting every set of each size that may matter.
+// layered_scores.h: the families worth keeping of many variables, by counting every set of each size that may matter.
 //
 // A layer holds the scores of all sets of one size, by their rank among them; a family's score is the difference of two
 // neighbours. Nothing is stored for single families, so this takes far less memory than score_pruned where nearly all
@@ -19,7 +19,8 @@ namespace topdag {
 //
 // `must`: by variable what every parent set holds, at most max_parents, with a penalty that the grid foresees; empty:
 // nothing. Then that set stands for the empty one, and only families that hold it are kept and compared.
-PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<WideSet>& must,
+template <class Set>
+PrunedFamilies score_layers(const Table& table, const PruningQuestion& question, const std::vector<Set>& must,
                             Limits& limits);
 
 }  // namespace topdag

@@ -221,7 +221,7 @@ bool fill_discrete(const MixedTable& table, double penalty, int max_parents, Lim
 bool score_mixed_families(const MixedTable& table, double penalty, int max_parents, Limits& limits,
                           double* families, MixedCounts& counts) {
     const int n = table.n_variables();
-    std::fill(families, families + n * n_sets(n - 1), not_scored);
+    if (!fill_in_parallel(families, n * n_sets(n - 1), not_scored, limits)) return false;
     if (!fill_discrete(table, penalty, max_parents, limits, families, counts)) return false;
     const ContinuousFamilies continuous(table, penalty, max_parents, families);
     std::atomic<std::uint64_t> degenerate{0}, hopeless{0};

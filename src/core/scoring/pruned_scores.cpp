@@ -186,16 +186,14 @@ private:
     // More parents than this cannot pay for their penalty, whatever they explain.
     int most_parents() const {
         if (weight_ <= 0 || !may_use(CutRule::penalty)) return std::min(n_, question_.max_parents);
-        double most_cells = 1.0;
-        int least_arity = 1 << 16;
-        for (const Kept& family : kept_) {
-            if (family.parents != 0) continue;
-            const double room = most_likely_[family.x] - family.score + epsilon_ + slack_;
-            if (arity(family.x) > 1) most_cells = std::max(most_cells, room / (weight_ * (arity(family.x) - 1)));
-            least_arity = std::min(least_arity, arity(family.x));
-        }
-        if (least_arity < 2) return std::min(n_, question_.max_parents);
-        return std::min(static_cast<int>(std::log(most_cells) / std::log(least_arity)), question_.max_parents);
+        const double most_cells = *std::max_element(most_cells_.begin(), most_cells_.end());
+        std::vector<int> arities;
+        for (int x = 0; x < n_; ++x) arities.push_back(arity(x));
+        std::sort(arities.begin(), arities.end());
+        int most = 0;
+        for (double cells = 1.0; most < std::min(n_, question_.max_parents); ++most)
+            if ((cells *= arities[most]) > most_cells) break;
+        return most;
     }
 
     Level& last() { return levels_.back(); }
@@ -222,14 +220,27 @@ private:
         batch.below.assign(n_, not_known);
         std::vector<Batch> batches;
         batches.push_back(std::move(batch));
-        if (!find_own_values(batches)) return false;
-        return score_all(batches, 0);
+        if (!find_own_values(batches) || !score_all(batches, 0)) return false;
+        find_most_cells();
+        return true;
+    }
+
+    // With how many cells of parents a variable may still be better than alone.
+    void find_most_cells() {
+        most_cells_.assign(n_, std::numeric_limits<double>::infinity());
+        if (weight_ <= 0 || question_.k > 0 || !may_use(CutRule::penalty)) return;
+        for (const Kept& family : kept_) {
+            const double explained = most_likely_[family.x] - family.score + epsilon_ + 2 * slack_;
+            if (arity(family.x) > 1) most_cells_[family.x] = explained / (weight_ * (arity(family.x) - 1));
+        }
     }
 
     bool grow(int size) {
         std::vector<Batch> batches = find_candidates(size);
+        if (!is_allowed(batches)) return false;
+        filled(batches, [&](std::size_t b) { cut_by_penalty(batches[b], size); });
         if (!is_allowed(batches) || !find_own_values(batches)) return false;
-        filled(batches, [&](std::size_t b) { cut(batches[b], size); });
+        filled(batches, [&](std::size_t b) { cut_by_entropy(batches[b], size); });
         return is_allowed(batches) && score_all(batches, size);
     }
 
@@ -272,6 +283,7 @@ private:
                 groups[n_groups] = &before.groups[found];
                 members &= groups[n_groups++]->members;
             }
+        const double cells = scorer_.cells(set);
         for (; members != 0; members &= members - 1) {
             const VarSet added = members & -members;
             VarSet candidates = before.open[at] & ~(set | added);
@@ -280,12 +292,23 @@ private:
                 subsets[g] = groups[g]->start + std::popcount(groups[g]->members & (added - 1));
                 candidates &= before.open[subsets[g]];
             }
+            const VarSet costly = costly_for(candidates, cells * arity(first_of(added)));
+            batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(costly);
+            candidates &= ~costly;
             if (candidates == 0) continue;
             batch.sets.push_back(set | added);
             batch.candidates.push_back(candidates);
             batch.subsets.push_back(static_cast<std::uint32_t>(at));  // without what was added, its lowest member
             batch.subsets.insert(batch.subsets.end(), subsets, subsets + n_groups);
         }
+    }
+
+    // Those of these variables whom parents with so many cells cost more than they can gain over having none.
+    VarSet costly_for(VarSet variables, double cells) const {
+        VarSet costly = 0;
+        for (VarSet rest = variables; rest != 0; rest &= rest - 1)
+            if (cells > most_cells_[first_of(rest)]) costly |= rest & -rest;
+        return costly;
     }
 
     // ---- The scores of the parent sets themselves
@@ -326,32 +349,52 @@ private:
 
     // ---- Cutting before counting
 
-    // Leaves the candidates that no rule cuts, with the best that their subsets score.
-    void cut(Batch& batch, int size) {
+    // Leaves the candidates that the penalty does not cut, with the best that their subsets score, and the sets that have
+    // some.
+    void cut_by_penalty(Batch& batch, int size) {
+        std::size_t n_left = 0;
         for (std::size_t i = 0; i < batch.sets.size(); ++i) {
             const std::uint32_t* subsets = &batch.subsets[i * size];
             const double cells = scorer_.cells(batch.sets[i]);
-            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, subsets, cells) : 0.0;
-            VarSet hopeful = batch.candidates[i];
-            for (VarSet rest = hopeful; rest != 0 && needless > 0.0; rest &= rest - 1)
-                if ((arity(first_of(rest)) - 1) * needless > 1.0) hopeful &= ~(rest & -rest);
-            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~hopeful);
             double best[64];
-            best_of_subsets(last(), subsets, size, hopeful, best);
+            best_of_subsets(last(), subsets, size, batch.candidates[i], best);
             VarSet left = 0;
             const double* below = best;
-            for (VarSet rest = hopeful; rest != 0; rest &= rest - 1, ++below) {
+            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++below) {
                 const int x = first_of(rest);
-                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) {
-                    ++batch.n_cut[static_cast<int>(CutRule::penalty)];
-                    continue;
-                }
+                if (may_use(CutRule::penalty) && is_hopeless(x, batch.sets[i], most_with(x, cells), *below)) continue;
                 left |= only(x);
                 batch.below.push_back(*below);
-                batch.wanted.push_back(batch.sets[i] | only(x));
             }
+            batch.n_cut[static_cast<int>(CutRule::penalty)] += size_of(batch.candidates[i] & ~left);
+            if (left == 0) continue;
+            batch.sets[n_left] = batch.sets[i];
+            batch.candidates[n_left] = left;
+            std::copy(subsets, subsets + size, &batch.subsets[n_left++ * size]);
+        }
+        batch.sets.resize(n_left);
+        batch.candidates.resize(n_left);
+        batch.subsets.resize(n_left * size);
+    }
+
+    // Leaves the candidates none of whose parents costs more than it can explain, and lists the sets to count for them.
+    void cut_by_entropy(Batch& batch, int size) {
+        std::size_t n_left = 0, next = 0;
+        for (std::size_t i = 0; i < batch.sets.size(); ++i) {
+            const double needless = may_use(CutRule::entropy) ? needless_parent(batch, i, &batch.subsets[i * size]) : 0.0;
+            VarSet left = batch.candidates[i];
+            for (VarSet rest = batch.candidates[i]; rest != 0; rest &= rest - 1, ++next) {
+                if ((arity(first_of(rest)) - 1) * needless > 1.0) {
+                    left &= ~(rest & -rest);
+                    continue;
+                }
+                batch.below[n_left++] = batch.below[next];
+                batch.wanted.push_back(batch.sets[i] | (rest & -rest));
+            }
+            batch.n_cut[static_cast<int>(CutRule::entropy)] += size_of(batch.candidates[i] & ~left);
             batch.candidates[i] = left;
         }
+        batch.below.resize(n_left);
     }
 
     // No superset of parents with so many cells scores more for x: its penalty is at least theirs.
@@ -360,9 +403,10 @@ private:
     // How often over the parent that explains least costs more than it can explain, for a child of two states: for
     // every superset of the set S + Y, dropping Y loses at most N H(Y | S) and saves at least the penalty of Y given S
     // [de Campos et al. 2018, Theorem 4]. With epsilon, Y must cost more than epsilon beyond that.
-    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets, double cells) const {
+    double needless_parent(const Batch& batch, std::size_t i, const std::uint32_t* subsets) const {
         if (weight_ <= 0 || question_.k > 0) return 0.0;
         double most = 0.0;
+        const double cells = scorer_.cells(batch.sets[i]);
         const Level& before = levels_.back();
         const double own = batch.value[i] + weight_ * cells;
         int g = 0;
@@ -529,6 +573,7 @@ private:
     double slack_;
     double epsilon_;
     std::vector<double> most_likely_;
+    std::vector<double> most_cells_;
     std::vector<Level> levels_;  // only the last, unless better subsets are counted
     std::vector<double> joint_;  // of the sets counted last
     std::vector<std::int64_t> occurring_;
@@ -574,5 +619,7 @@ template std::vector<double> grid_scores(const Table&, const PruningQuestion&, c
                                          const std::vector<VarSet>&, int*);
 template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
                                          const std::vector<WideSet>&, int*);
+template std::vector<double> grid_scores(const Table&, const PruningQuestion&, const SetFormula&,
+                                         const std::vector<VastSet>&, int*);
 
 }  // namespace topdag

@@ -57,8 +57,7 @@ void list_families(int n, std::vector<KeptFamily<Set>> families, KeptLists& list
     lists.offsets.assign(n + 1, 0);
     for (const KeptFamily<Set>& family : families) {
         ++lists.offsets[family.x + 1];
-        lists.parents.push_back(low_word(family.parents));
-        if (lists.words == 2) lists.parents.push_back(high_word(family.parents));
+        for (int w = 0; w < lists.words; ++w) lists.parents.push_back(word_of(family.parents, w));
         lists.scores.push_back(family.score);
     }
     std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());

@@ -29,6 +29,24 @@ double penalty_of(const Table& table, const SetFormula& formula, double cells) {
     return 0.0;
 }
 
+// Without branches, so that values are compared side by side.
+TOPDAG_SIMD double largest_in(const double* values, std::size_t size) {
+    double lane[8] = {};
+    for (std::size_t i = 0; i < size; ++i) {
+        const double own = std::abs(values[i]);
+        const double finite = own < no_limit ? own : 0.0;
+        double& most = lane[i % 8];
+        most = most < finite ? finite : most;
+    }
+    return *std::max_element(lane, lane + 8);
+}
+
+TOPDAG_SIMD bool are_below_infinity(const double* values, std::size_t size) {
+    std::int64_t below = 0;
+    for (std::size_t i = 0; i < size; ++i) below += values[i] < no_limit ? 1 : 0;
+    return below == static_cast<std::int64_t>(size);
+}
+
 void subtract_penalties(const Table& table, const SetFormula& formula, Limits& limits, double* scores) {
     const ArityClasses classes(table.arities);
     std::vector<double> penalty(classes.size());
@@ -69,10 +87,11 @@ std::uint32_t refine(std::vector<std::uint32_t>& label, std::uint32_t n_labels, 
 
 }  // namespace
 
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores) {
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
+                    int masked) {
     const SetLimits wanted{max_size, most_cells_with_hope(table, formula)};
     limits.begin(Phase::counting, n_sets(table.n_variables()));
-    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores))
+    if (!sum_over_cells(table, formula.kind, formula.parameter, formula.spread, wanted, limits, scores, masked))
         return false;
     if (formula.penalty != Penalty::none) subtract_penalties(table, formula, limits, scores);
     return !limits.stop.load();
@@ -120,7 +139,7 @@ bool score_families_bds(const Table& table, double ess, int max_parents, Limits&
     std::vector<double> occurring(n_sets(n));  // cells of each set that occur
     limits.begin(Phase::counting, 2 * n_sets(n));
     if (!sum_over_cells(table, CellKind::one, 0.0, false, wanted, limits, occurring.data())) return false;
-    std::fill(families, families + n * n_sets(n - 1), -std::numeric_limits<double>::infinity());
+    if (!fill_in_parallel(families, n * n_sets(n - 1), minus_infinity, limits)) return false;
     const auto sum = [](const std::vector<Tally>& tallies, double a) {
         double total = 0.0;
         for (const Tally& tally : tallies) total += static_cast<double>(tally.cells) * log_rising(a, tally.rows);
@@ -149,11 +168,24 @@ double scoring_bytes(const Table& table, const SetFormula& formula, int threads)
     return counting_bytes(table, formula.spread, threads);
 }
 
-double largest_magnitude(const double* values, std::size_t size) {
-    double largest = 0.0;
-    for (std::size_t i = 0; i < size; ++i)
-        if (std::isfinite(values[i])) largest = std::max(largest, std::abs(values[i]));
-    return largest;
+double largest_magnitude(const double* values, std::size_t size, Limits& limits) {
+    std::vector<double> largest(limits.threads, 0.0);
+    parallel_for((size + chunk - 1) / chunk, limits, [&](std::size_t part, int worker) {
+        const double own = largest_in(values + part * chunk, std::min(chunk, size - part * chunk));
+        largest[worker] = std::max(largest[worker], own);
+    });
+    return *std::max_element(largest.begin(), largest.end());
+}
+
+std::size_t first_not_finite(const double* values, std::size_t size, Limits& limits) {
+    std::vector<std::size_t> first(limits.threads, size);
+    parallel_for((size + chunk - 1) / chunk, limits, [&](std::size_t part, int worker) {
+        const std::size_t begin = part * chunk, end = std::min(size, begin + chunk);
+        if (are_below_infinity(values + begin, end - begin)) return;
+        for (std::size_t i = begin; i < end; ++i)
+            if (!(values[i] < no_limit)) first[worker] = std::min(first[worker], i);
+    });
+    return *std::min_element(first.begin(), first.end());
 }
 
 int coarsest_exponent(int n) { return static_cast<int>(std::ceil(std::log2(4.0 * n / most_rounding))); }

@@ -9,6 +9,7 @@
 #include "base/table.h"
 #include "base/var_set.h"
 #include "counting/cell_function.h"
+#include "counting/count_plan.h"
 
 namespace topdag {
 
@@ -28,8 +29,9 @@ struct SetFormula {
 };
 
 // Scores of all sets of at most `max_size` variables; minus infinity for the others and for hopeless ones.
-// False when a limit stopped it.
-bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores);
+// False when a limit stopped it. `masked`: as in count_plan.h.
+bool score_all_sets(const Table& table, const SetFormula& formula, int max_size, Limits& limits, double* scores,
+                    int masked = mask_bits);
 
 // A set is hopeless when its penalty alone puts every family on it, (x, U) with U + x the set, further below
 // (x, {}) than 1000 nats and all that data can explain. Leaving such sets out keeps the grid fine.
@@ -54,7 +56,9 @@ bool score_all_sets_bde(const Table& table, double ess, const double* prior, int
 double scoring_bytes(const Table& table, const SetFormula& formula, int threads);
 
 // The largest absolute value among the finite ones.
-double largest_magnitude(const double* values, std::size_t size);
+double largest_magnitude(const double* values, std::size_t size, Limits& limits);
+// The first value that is not below infinity, or `size`; minus infinity is fine.
+std::size_t first_not_finite(const double* values, std::size_t size, Limits& limits);
 
 // Scores are rounded to multiples of 2^-k. A local score, a difference of two, moves by a step at most; so the network
 // that is best on the grid is behind the true best by 2n steps, and by 2n more where superfluous parents are dropped.

@@ -66,7 +66,7 @@ private:
         if (!(node.most > bound)) return false;
         if (node.own > bound) return true;
         for (Set rest = node.next & parents; rest != 0; rest &= rest - 1) {
-            const int earlier = size_of(node.next & ((rest & -rest) - 1));
+            const int earlier = size_of(node.next & before_first(rest));
             if (is_better_below(nodes_[node.first + earlier], parents, bound)) return true;
         }
         return false;

@@ -1,4 +1,4 @@
-"""Arrays of sets of variables: a word for each of up to 64 variables, rows of two words for more.
+"""Arrays of sets of variables: a word for each set of up to 64 variables, rows of words for more.
 
 What is written with these functions, and with the operators of numpy on sets from ``as_set``, holds for both.
 """
@@ -17,9 +17,8 @@ Sets = Masks
 
 NARROW = 64
 """So many variables fit a machine word."""
-MOST_VARIABLES = 128
+MOST_VARIABLES = 2048
 """So many a set holds at most."""
-_WORD = (1 << NARROW) - 1
 
 
 def bits(mask: int) -> list[int]:
@@ -27,11 +26,18 @@ def bits(mask: int) -> list[int]:
     return [v for v in range(mask.bit_length()) if mask >> v & 1]
 
 
+def words_for(n: int) -> int:
+    """How many words a set of n variables takes."""
+    return max(1, -(-n // NARROW))
+
+
 def set_array(masks: Sequence[int], n: int) -> Sets:
     """Sets of n variables as an array of the core's kind."""
     if n <= NARROW:
         return np.array(masks, dtype=np.uint64)
-    return np.array([(mask & _WORD, mask >> NARROW) for mask in masks], dtype=np.uint64).reshape(-1, 2)
+    words = words_for(n)
+    packed = b"".join(mask.to_bytes(8 * words, "little") for mask in masks)
+    return np.frombuffer(packed, dtype="<u8").astype(np.uint64).reshape(-1, words)
 
 
 def masks_in(sets: Sets) -> list[int]:
@@ -39,12 +45,13 @@ def masks_in(sets: Sets) -> list[int]:
     if sets.ndim == 1:
         masks: list[int] = sets.tolist()
         return masks
-    return [sum(word << NARROW * place for place, word in enumerate(row)) for row in sets.tolist()]
+    size, packed = 8 * sets.shape[1], np.ascontiguousarray(sets, dtype="<u8").tobytes()
+    return [int.from_bytes(packed[at : at + size], "little") for at in range(0, len(packed), size)]
 
 
 def as_set(mask: int, sets: Sets) -> Any:
     """The set as numpy takes it together with each of ``sets``."""
-    return np.uint64(mask) if sets.ndim == 1 else np.array([mask & _WORD, mask >> NARROW], dtype=np.uint64)
+    return np.uint64(mask) if sets.ndim == 1 else set_array([mask], NARROW * sets.shape[1]).reshape(-1)
 
 
 def with_added(sets: Sets, mask: int) -> Sets:
@@ -54,16 +61,16 @@ def with_added(sets: Sets, mask: int) -> Sets:
 
 def is_empty(sets: Sets) -> Marks:
     """Which of the sets have no member."""
-    return np.asarray((sets if sets.ndim == 1 else sets[:, 0] | sets[:, 1]) == 0)
+    return np.asarray(sets == 0 if sets.ndim == 1 else ~sets.any(axis=1))
 
 
 def meets(sets: Sets, mask: int) -> Marks:
     """Which of the sets have a member in common with this one."""
-    if sets.ndim == 2 and not mask >> NARROW:
-        return np.asarray(sets[:, 0] & np.uint64(mask) != 0)
-    if sets.ndim == 2 and not mask & _WORD:
-        return np.asarray(sets[:, 1] & np.uint64(mask >> NARROW) != 0)
-    return ~is_empty(sets & as_set(mask, sets))
+    if sets.ndim == 1:
+        return ~is_empty(sets & as_set(mask, sets))
+    words = as_set(mask, sets)
+    used = np.flatnonzero(words)  # mostly one
+    return np.asarray((sets[:, used] & words[used]).any(axis=1))
 
 
 def equals(sets: Sets, mask: int) -> Marks:
@@ -74,26 +81,26 @@ def equals(sets: Sets, mask: int) -> Marks:
 def sizes_of(sets: Sets) -> Integers:
     """How many members each has."""
     counts = np.bitwise_count(sets).astype(np.int64)
-    return counts if sets.ndim == 1 else np.asarray(counts[:, 0] + counts[:, 1])
+    return counts if sets.ndim == 1 else np.asarray(counts.sum(axis=1))
 
 
 def members_of(sets: Sets, n: int) -> Marks:
     """By set and variable: whether it is a member."""
-    words, places = sets.reshape(len(sets), sets.ndim), np.arange(n)
+    words, places = sets.reshape(len(sets), words_for(n)), np.arange(n)
     shifted = words[:, places // NARROW] >> (places % NARROW).astype(np.uint64)
     return (shifted & np.uint64(1)).astype(np.bool_)
 
 
 def sort_keys(sets: Sets) -> tuple[Sets, ...]:
     """For ``np.lexsort``, which takes the last key first: the sets as numbers, growing."""
-    return (sets,) if sets.ndim == 1 else (sets[:, 0], sets[:, 1])
+    return (sets,) if sets.ndim == 1 else tuple(sets.T)
 
 
 def search_keys(sets: Sets) -> NDArray[Any]:
     """For ``np.searchsorted``, ``isin`` and ``unique``: one thing for each set that compares as sets do as numbers."""
     if sets.ndim == 1:
         return sets
-    return np.ascontiguousarray(sets[:, ::-1].astype(">u8")).view("S16").ravel()
+    return np.ascontiguousarray(sets[:, ::-1].astype(">u8")).view(f"S{8 * sets.shape[1]}").ravel()
 
 
 def sorted_sets(sets: Sets) -> Sets:

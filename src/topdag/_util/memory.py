@@ -8,6 +8,7 @@ import re
 import sys
 from pathlib import Path
 
+from topdag._util.options import option
 from topdag.errors import TooLarge
 
 UNITS = {
@@ -33,21 +34,27 @@ def parse_bytes(size: int | str) -> int:
     unit = None if match is None or isinstance(size, bool) else UNITS.get(match[2].upper())
     found = math.inf if match is None or unit is None else float(match[1]) * unit
     if found == math.inf:
-        raise ValueError(f'memory_limit must be a number of bytes or a text such as "8GB", not {size!r}.')
+        raise ValueError(f'{option("memory_limit")} must be a number of bytes or a text such as "8GB", not {size!r}.')
     return int(found)
 
 
 def shown_bytes(size: float) -> str:
-    for unit in ("B", "kB", "MB"):
+    for unit in ("B", "kB", "MB", "GB", "TB"):
         if size < 1000:
             return f"{size:.3g} {unit}"
         size /= 1000
-    return f"{size:.3g} GB"
+    return f"{size:.3g} PB" if size < 1000 else f"{size:.1e} PB"
 
 
 def available_memory() -> int:
     """Bytes that can be taken now, as far as the system tells; without any limit where it does not."""
-    found = [_meminfo_available(), _cgroup_left(), _address_space_left()]
+    found = [_meminfo("MemAvailable"), _cgroup_left(), _address_space_left()]
+    return min((size for size in found if size is not None), default=sys.maxsize)
+
+
+def whole_memory() -> int:
+    """Bytes that this process could take if nothing else ran, as far as the system tells; then without any limit."""
+    found = [_meminfo("MemTotal"), _cgroup("memory.max"), _address_space_limit()]
     return min((size for size in found if size is not None), default=sys.maxsize)
 
 
@@ -57,9 +64,9 @@ def out_of_memory(phase: str, asked: int) -> TooLarge:
     The core calls it."""
     more, free = f"{shown_bytes(asked)} more" if asked else "more memory", shown_bytes(available_memory())
     return TooLarge(
-        f"The system did not give {more} while {phase}; now that this is over, {free} are free. "
-        "Leave out variables, set max_parents, or close other programs; a memory_limit of what is free refuses at once "
-        "what does not fit, and says what would."
+        f"The system did not give {more} while {phase}; now that this is over, {free} are free. Leave out "
+        f"variables, set {option('max_parents')}, or close other programs; a {option('memory_limit')} of what is free "
+        "refuses at once what does not fit, and says what would."
     )
 
 
@@ -81,30 +88,42 @@ def held_memory() -> int:
         return peak_memory()
 
 
-def _meminfo_available() -> int | None:
+def _meminfo(what: str) -> int | None:
     try:
-        match = re.search(r"MemAvailable:\s*(\d+) kB", Path("/proc/meminfo").read_text())
+        match = re.search(rf"{what}:\s*(\d+) kB", Path("/proc/meminfo").read_text())
     except OSError:
         return None
     return int(match[1]) * 1024 if match else None
 
 
-def _address_space_left() -> int | None:
-    """What a limit on this process leaves, such as that of ulimit -v."""
+def _address_space_limit() -> int | None:
+    """Of this process, such as that of ulimit -v."""
     try:
         import resource
 
         limit, _ = resource.getrlimit(resource.RLIMIT_AS)
-        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
     except (ImportError, OSError, ValueError):
         return None
-    return None if limit == resource.RLIM_INFINITY else max(0, limit - mapped)
+    return None if limit == resource.RLIM_INFINITY else limit
+
+
+def _address_space_left() -> int | None:
+    limit = _address_space_limit()
+    try:
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, AttributeError):
+        return None
+    return None if limit is None else max(0, limit - mapped)
+
+
+def _cgroup(what: str) -> int | None:
+    """Of a container that has a limit of its own."""
+    try:
+        return int((Path("/sys/fs/cgroup") / what).read_text())
+    except (OSError, ValueError):  # no such limit
+        return None
 
 
 def _cgroup_left() -> int | None:
-    """What a container's own limit leaves."""
-    folder = Path("/sys/fs/cgroup")
-    try:
-        return int((folder / "memory.max").read_text()) - int((folder / "memory.current").read_text())
-    except (OSError, ValueError):  # no such limit
-        return None
+    limit, current = _cgroup("memory.max"), _cgroup("memory.current")
+    return None if limit is None or current is None else limit - current

@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 from topdag import _core
 from topdag._util.memory import available_memory, held_memory, parse_bytes, peak_memory, shown_bytes
+from topdag._util.options import option, question
 from topdag._util.progress import Progress, display_for
 from topdag._util.stop import Stop
 from topdag.errors import Interrupted, OutOfTime, TooLarge
@@ -47,7 +48,7 @@ class Run:
     ) -> None:
         is_number = isinstance(time_limit, Real) and not isinstance(time_limit, bool)
         if time_limit is not None and not (is_number and time_limit >= 0):
-            raise ValueError(f"time_limit must be a number of seconds, not {time_limit!r}.")
+            raise ValueError(f"{option('time_limit')} must be a number of seconds, not {time_limit!r}.")
         if threads is not None and not is_whole(threads, 1, MOST_THREADS):
             raise ValueError(f"threads must be a whole number from 1 to {MOST_THREADS}, not {threads!r}.")
         if on_progress is not None and not isinstance(on_progress, bool) and not callable(on_progress):
@@ -137,7 +138,9 @@ class Run:
         """What to raise when the run is over before an answer that must be whole."""
         if self.stopped_by is not None:
             return self._stopped(known, answer)
-        return OutOfTime(f"{asked_by}: time_limit came after {self.seconds:.1f} s; {known}.", answer)
+        return OutOfTime(
+            f"{question(asked_by)}: {option('time_limit')} came after {self.seconds:.1f} s; {known}.", answer
+        )
 
     def _stopped(self, known: str, answer: Any) -> BaseException:
         why = self.stopped_by
@@ -176,8 +179,10 @@ class Run:
         """
         available = available_memory() + held if self.memory_limit is None else self.memory_limit
         if needed > available:
-            limit = "are free on this machine" if self.memory_limit is None else "are allowed by memory_limit"
-            raise TooLarge(f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} {limit}. {advice}")
+            is_free = self.memory_limit is None
+            limit = "free on this machine" if is_free else f"allowed by {option('memory_limit')}"
+            said = f"{what} needs {shown_bytes(needed)}; {shown_bytes(available)} are {limit}. {advice}"
+            raise TooLarge(said, by_limit=not is_free)
         self.memory = max(self.memory, int(needed))
 
 

@@ -22,15 +22,14 @@ class Token:
 
 
 class TokenReader:
-    """Reads one token ahead. ``WHAT``: what the text is, as errors call it; ``TOKENS``: a group for each kind."""
+    """Reads one token ahead. ``what``: where the text stands, as errors call it; ``TOKENS``: a group for each kind."""
 
-    WHAT = "Text"
     TOKENS: re.Pattern[str]
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, what: str) -> None:
         if len(text) > MOST_CHARACTERS:
-            raise ConstraintError(f"{self.WHAT}: {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")
-        self.text = text
+            raise ConstraintError(f"{what}: {len(text):,} characters; at most {MOST_CHARACTERS:,} are read.")
+        self.text, self.what = text, what
         self.tokens = self._tokens()
         self.at = 0
         self.depth = 0
@@ -71,14 +70,14 @@ class TokenReader:
             place = match.end()
 
     def _wrong(self, expected: str) -> ConstraintError:
-        found = f"the {self.WHAT.lower()} ends" if self._next.kind == "end" else f"there is {self._next.text!r}"
+        found = "the text ends" if self._next.kind == "end" else f"there is {self._next.text!r}"
         return self._error(self._next.place, f"expected {expected}, but {found}")
 
     def _error(self, place: int, what: str) -> ConstraintError:
         """With the text around the place, and a mark below it."""
         begin = max(0, place - 60)
         shown = "".join(c if c.isprintable() else " " for c in self.text[begin : place + 40])
-        return ConstraintError(f"{self.WHAT}, character {place + 1}: {what}.\n  {shown}\n  {' ' * (place - begin)}^")
+        return ConstraintError(f"{self.what}, character {place + 1}: {what}.\n  {shown}\n  {' ' * (place - begin)}^")
 
     def _unquoted(self) -> str:
         """What stands in quotes; it is taken."""

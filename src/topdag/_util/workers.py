@@ -17,6 +17,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 from uuid import uuid4
 
+from topdag._util.options import option
 from topdag._util.run import MOST_THREADS, Run, is_whole, usable_cores
 from topdag.errors import LostWorker
 
@@ -27,10 +28,6 @@ TASKS_EACH = 4
 MANY_TASKS = 1_000
 """That may wait where nobody knows how many workers there are."""
 PROCESSES = "processes"
-LOST = (
-    "A worker of {engine} was lost with a task, and the task was not tried again ({why}). Nothing is half done: ask "
-    "again. A worker that runs out of memory ends so; memory_limit= has topdag refuse such work before."
-)
 
 
 class _Over(Exception):
@@ -124,7 +121,11 @@ class _Afar(Crew):
             raise
 
     def _lost(self, error: BaseException) -> LostWorker:
-        return LostWorker(LOST.format(engine=self._engine, why=str(error).strip() or type(error).__name__))
+        return LostWorker(
+            f"A worker of {self._engine} was lost with a task, and the task was not tried again "
+            f"({str(error).strip() or type(error).__name__}). Nothing is half done: ask again. A worker that runs out "
+            f"of memory ends so; {option('memory_limit')} has topdag refuse such work before."
+        )
 
 
 class _TaskLimits(NamedTuple):

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats, Masks
+from topdag._util.options import option
 from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
@@ -250,12 +251,12 @@ def _shares(averaged: BestList[Any], weights: str) -> Floats:
 
 def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
     if weights not in ("networks", "classes"):
-        raise ScoreError(f'weights= is "networks" or "classes", not {weights!r}.')
+        raise ScoreError(f'{option("weights")} is "networks" or "classes", not {weights!r}.')
     if not len(averaged):
         raise ScoreError("The list is empty: there is nothing to average over.")
     if not isinstance(averaged, ClassList):
         if weights == "classes":
-            raise ScoreError('weights="classes" is for lists of classes; this is a list of networks.')
+            raise ScoreError(f"{option('weights', 'classes')} is for lists of classes; this is a list of networks.")
         return averaged.scores
     if weights == "classes":
         return averaged.scores
@@ -339,7 +340,7 @@ def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
 
 def _require_networks_alike(weights: str) -> None:
     if weights != "networks":
-        raise ScoreError(f"weights={weights!r} is for lists of classes; networks drawn at random count alike.")
+        raise ScoreError(f"{option('weights', weights)} is for lists of classes; networks drawn at random count alike.")
 
 
 def _require_no_evidence(evidence: float | None) -> None:

@@ -38,6 +38,7 @@ from topdag.scoring.kinds.discrete import (
     qNML,
 )
 from topdag.scoring.kinds.gaussian import BGe, MixedBIC, PenalisedGaussian
+from topdag.scoring.kinds.interventions import without_interventions
 
 TOLERANCE = 1e-6
 """Absolute, with 1e-9 of the score beside it."""
@@ -113,6 +114,7 @@ def _is_number(value: object) -> bool:
 def local_by_definition(table: Table, kind: ScoreKind, variable: str, parents: tuple[str, ...]) -> float:
     """The local score of a family from its counts, by the score's definition."""
     x, columns = table.index(variable), [table.index(name) for name in parents]
+    table, kind = table.rows_telling_of(x), without_interventions(kind) or kind
     if isinstance(kind, (BDe, CustomScore, Constrained)):
         return kind.local(table, x, columns)  # defined by the user's own network, function or constraints
     kind.require_columns(table)

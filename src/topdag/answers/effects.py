@@ -200,14 +200,15 @@ class CausalEffects(Mapping[tuple[str, str], Effect]):
         rows = [_cells(effect) for effect in self.ranked[:ROWS_SHOWN]]
         return html_table(COLUMNS, rows, repr(self).strip("<>"), [*more(len(self) - len(rows)), *self.said])
 
+    def lines(self, most: int = ROWS_SHOWN) -> list[str]:
+        """The largest effects in columns, below a line that names these."""
+        rows = [COLUMNS, *(_cells(effect) for effect in self.ranked[:most])]
+        widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+        return ["  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in rows]
+
     def __str__(self) -> str:
-        rows = [_cells(effect) for effect in self.ranked[:ROWS_SHOWN]]
-        widths = [max(len(row[i]) for row in (COLUMNS, *rows)) for i in range(len(COLUMNS))]
-        lines = [
-            "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip() for row in (COLUMNS, *rows)
-        ]
         more = [f"... and {len(self) - ROWS_SHOWN} more"] if len(self) > ROWS_SHOWN else []
-        return "\n".join([*lines, *more, *self.said])
+        return "\n".join([*self.lines(), *more, *self.said])
 
     def __repr__(self) -> str:
         if not self.by_pair:

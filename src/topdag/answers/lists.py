@@ -13,6 +13,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.html import html_table, more
+from topdag._util.options import question
 from topdag._util.to_frame import frame_of_rows
 from topdag.answers.compare import compare
 from topdag.answers.held import HeldNetworks, Item
@@ -201,8 +202,8 @@ class ClassList(BestList[EquivalenceClass]):
         if members > MOST_MEMBERS_SEEN:
             raise TooLarge(
                 f"Which of {members:,} members of these classes satisfy the constraints would have to be seen one by "
-                f"one; at most {MOST_MEMBERS_SEEN:,} are. Shorten the list, or ask for networks: networks_within lists "
-                "just those that satisfy them."
+                f"one; at most {MOST_MEMBERS_SEEN:,} are. Shorten the list, or ask for networks: "
+                f"{question('networks_within')} lists just those that satisfy them."
             )
 
     @property

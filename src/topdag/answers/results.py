@@ -13,6 +13,7 @@ from topdag.errors import NetworkError
 from topdag.knowledge.priors import Prior
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.rounding import HOPELESS_NATS
 from topdag.search.reach import FURTHEST, LARGEST_REACH
 
@@ -158,7 +159,7 @@ class Answer:
             "version": 1,
             "network": None if self.network is None else self.network.to_dict(),
             "score": _finite(self.score),
-            "kind": kind_to_dict(self.kind),
+            "kind": kind_to_dict(without_interventions(self.kind)),  # reading says the rest
             "prior": None if self.prior is None else str(self.prior),
             "proof": {
                 "status": proof.status.name,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from topdag._util.run import Run
 from topdag.cli.output import labelled
 from topdag.cli.streams import mention
-from topdag.cli.wording import in_options
 from topdag.questions.request import Request
 
 if TYPE_CHECKING:
@@ -34,7 +33,7 @@ def mention_advice(request: Request, question: str, run: Run, *, quiet: bool) ->
         memory_limit=run.memory_limit,
     )
     if planned.advice and planned.engine != NONE:
-        mention(labelled("plan", in_options(_in_words(planned))))
+        mention(labelled("plan", _in_words(planned)))
 
 
 def _in_words(planned: Plan) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from topdag._util.run import Run, shown_bytes
 from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit
 from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
@@ -30,7 +31,7 @@ from topdag.data.table import Table
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors
 from topdag.knowledge.priors import Prior
-from topdag.questions.sums import Purpose, score_for_sums
+from topdag.questions.sums import Purpose, TimeIsUp, scored_for
 from topdag.scoring.scores import Scores
 
 MATRIX_SUFFIXES = (".json", ".npz")
@@ -101,7 +102,7 @@ def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wa
         with progress_line(quiet=args.quiet) as on_progress:
             run = run_from(args, on_progress)
             return ask(_scores(args, wanted, run), prior_from(args), run), Exit.FINE
-    except OutOfTime:
+    except (OutOfTime, TimeIsUp):
         mention("topdag: the time limit came first, and exact sums have no partial answer")
         return None, Exit.STOPPED
 
@@ -120,13 +121,9 @@ def _scores(args: Namespace, wanted: Purpose, run: Run) -> Scores:
     request = request_from(args)
     if request.scores is not None:
         require_all_families(request.scores, args.file, "sums")
-        return request.scores
-    table, kind, known = request.table, request.kind, request.constraints
-    assert table is not None and kind is not None
-    scored = score_for_sums(table, kind, request.max_parents, request.prior, wanted, run, known)
-    if scored is None:
-        raise OutOfTime("time_limit came before the table was scored.")
-    return scored
+    question = "paths" if wanted.paths else "edges" if wanted.edges else "evidence"
+    mention_advice(request, question, run, quiet=args.quiet)
+    return scored_for(request, wanted, run)
 
 
 def _pairs_text(found: EdgePosteriors | PathPosteriors, table: Table | None, args: Namespace) -> str:

@@ -76,7 +76,7 @@ def exit_codes(exits: tuple[Exit, ...], *, partial: bool = True) -> str:
 def search_costs() -> str:
     from topdag._util.memory import shown_bytes
     from topdag.questions.plan import bytes_for_all_sets
-    from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, SEARCH_LIMIT, WIDE_LIMIT, sizes
+    from topdag.search.engines import SEARCH_LIMIT, WIDE_LIMIT, sizes
 
     shown = ", ".join(f"{n}: {shown_bytes(bytes_for_all_sets(n, 'best', 2))}" for n in SIZES_SHOWN)
     small = sizes().small
@@ -86,9 +86,9 @@ costs:
   doubles it. With 1,000 rows on two cores 20 variables take about half a second, 23 three; many
   distinct rows take longer. Memory, by number of variables:
     {shown}
-  At most {BLOCK_LIMIT} variables. k2 and fnml take 8*2^n bytes more for each number of states that occurs, bds
-  8*n*2^(n-1), up to {LATTICE_LIMIT} variables.
+  As many variables as memory holds: 30 on 24 GB, 32 on 128 GB, 36 on 2 TB. k2 and fnml take 8*2^n bytes
+  more for each number of states that occurs, bds 8*n*2^(n-1).
   With bic or aic, or a small --max-parents, more than {small} variables, up to {SEARCH_LIMIT}, are searched on lists of
   the families that can matter: seconds for most tables, no one can say beforehand. The best network, without
-  constraints and prior, up to {WIDE_LIMIT} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
+  constraints and prior, up to {WIDE_LIMIT:,} (beyond {SEARCH_LIMIT} other scores need --max-parents). topdag plan
   says what will be done. Constant columns do not count. What cannot fit is refused at once."""

@@ -8,7 +8,7 @@ from topdag.errors import ConstraintError
 from topdag.io.constraints import read_constraints
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.rule_parser import parse_rule
-from topdag.knowledge.rules import Adjacent, Edge, Rule
+from topdag.knowledge.rules import Adjacent, Edge
 
 
 def constraints_of(args: Namespace) -> Constraints | None:
@@ -19,7 +19,7 @@ def constraints_of(args: Namespace) -> Constraints | None:
         required_adjacencies=_edges("--require", args.require, Adjacent),
         forbidden_edges=_edges("--forbid", args.forbid, Edge),
         forbidden_adjacencies=_edges("--forbid", args.forbid, Adjacent),
-        rules=[_read("--rule", text) for text in args.rule or ()],
+        rules=[parse_rule(text, "--rule") for text in args.rule or ()],
         parameters=args.parameter or (),
     )
     return known or None
@@ -28,16 +28,9 @@ def constraints_of(args: Namespace) -> Constraints | None:
 def _edges(option: str, texts: list[str] | None, wanted: type[Edge] | type[Adjacent]) -> list[tuple[str, str]]:
     found = []
     for text in texts or ():
-        rule = _read(option, text)
+        rule = parse_rule(text, option)
         if not isinstance(rule, (Edge, Adjacent)):
             raise ConstraintError(f'{option}: {text!r} is no edge; write "a->b" or "a--b", or use --rule.')
         if isinstance(rule, wanted):
             found.append((rule.names[0], rule.names[1]))
     return found
-
-
-def _read(option: str, text: str) -> Rule:
-    try:
-        return parse_rule(text)
-    except ConstraintError as error:
-        raise ConstraintError(f"{option}: {error}") from None

@@ -94,7 +94,7 @@ def _require_enough(scores: Scores, path: str, wanted: ListRequest) -> None:
             "pruned, add --keep all here."
         ) from None
     if wanted.classes:
-        require_score_equivalent(scores, "--classes")
+        require_score_equivalent(Request.from_scores(scores), "--classes")
 
 
 def _list_and_exit(request: Request, wanted: ListRequest, run: Run) -> tuple[FoundList, Exit]:

@@ -6,11 +6,13 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
+from functools import cache
 from typing import TYPE_CHECKING, NoReturn
 
 import topdag
+from topdag._util.options import in_shell
 from topdag.cli.command import Command, Exit, UsageError, exit_codes
 from topdag.cli.commands import SUMMARIES, command_named
 from topdag.cli.streams import WIDTH, NotAllPrinted, mention, say
@@ -46,7 +48,7 @@ def run_or_explain(argv: Sequence[str] | None) -> int:
     except SystemExit as ended:  # argparse has printed help, the version or what is wrong
         return ended.code if isinstance(ended.code, int) else Exit.FINE
     except (TableError, ScoreError, FileError, NetworkError, ConstraintError, LostWorker) as error:
-        return failed(as_in_the_shell(error), Exit.BAD_INPUT)
+        return failed(str(error), Exit.BAD_INPUT)
     except MemoryError as error:
         return failed(what_did_not_fit(error), Exit.TOO_LARGE)
     except KeyboardInterrupt as error:
@@ -76,10 +78,26 @@ def run(args: argparse.Namespace) -> Exit:
         mention(parser.format_help())
         return Exit.WRONG_USE
     command: Command = args.command
+    asks: str = getattr(args, "question", command.name)  # a plan speaks of another command
     try:
-        return command.run(args)
+        with in_shell(lambda option: option_for(asks, option)):
+            return command.run(args)
     except UsageError as error:
         parser.error(str(error))
+
+
+def option_for(asks: str, option: str) -> str:
+    """The option as that command is told of it: one of another command comes with the command's name."""
+    has_it = (name for name in (asks, *SUMMARIES) if option in options_of(name))
+    name = next(has_it, asks)
+    return option if name == asks else f"topdag {name} {option}"
+
+
+@cache
+def options_of(name: str) -> Collection[str]:
+    parser = Parser()
+    command_named(name).add_options(parser)
+    return parser._option_string_actions
 
 
 def failed(message: str, code: Exit) -> Exit:
@@ -87,15 +105,9 @@ def failed(message: str, code: Exit) -> Exit:
     return code
 
 
-def as_in_the_shell(error: Exception) -> str:
-    from topdag.cli.wording import in_options
-
-    return in_options(str(error))
-
-
 def what_did_not_fit(error: MemoryError) -> str:
     if isinstance(error, TooLarge):
-        return as_in_the_shell(error)
+        return str(error)
     said = f": {error}" if str(error) else ""
     return f"the system gave no more memory{said}; topdag plan says what would fit"
 

@@ -16,7 +16,6 @@ from topdag.cli.command import UsageError
 from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
 from topdag.cli.values import (
     PRIORS,
-    RULES_HERE,
     address,
     keep,
     number,
@@ -29,10 +28,11 @@ from topdag.cli.values import (
     whole,
 )
 from topdag.data.convert import Reading, as_table
-from topdag.data.discretize import MANY_VALUES, STAY_NUMBERS
+from topdag.data.discretize import MANY_VALUES, RULES_IN_SHELL
 from topdag.data.table import Table
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import Prior
+from topdag.scoring.keep import how_to_keep_all
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict
 from topdag.scoring.scores import Scores
 
@@ -49,6 +49,7 @@ ABOUT_READING = (
     "discretize",
     "continuous",
     "weights",
+    "interventions",
     "separator",
     "no_header",
     "encoding",
@@ -74,7 +75,7 @@ def add_reading(parser: ArgumentParser) -> None:
         action="append",
         metavar="RULE",
         help=f"how columns of floats, and of whole numbers with more than {MANY_VALUES} values, are cut into states: "
-        f'{RULES_HERE}; "price=quantile(3)" is for one column, and "price=none" leaves it; may be repeated',
+        f'{RULES_IN_SHELL}; "price=quantile(3)" is for one column, and "price=none" leaves it; may be repeated',
     )
     group.add_argument(
         "--continuous",
@@ -83,6 +84,12 @@ def add_reading(parser: ArgumentParser) -> None:
         help="a column of integers that is numbers to mixed-bic, not states, as columns of floats are; can be repeated",
     )
     group.add_argument("--weights", metavar="COLUMN", help="the column that says how often each row counts")
+    group.add_argument(
+        "--interventions",
+        metavar="COLUMN",
+        help="the column that says which variables were set by experiment in each row: names with ; between them, "
+        "empty for none; such rows tell nothing of the causes of what was set",
+    )
     group.add_argument(
         "--separator",
         type=separator,
@@ -201,7 +208,7 @@ def _is_network_file(path: str) -> bool:
 
 
 def table_from(
-    args: Namespace, kind: ScoreKind | None = None, or_else: str = STAY_NUMBERS, said: Mapping[str, Any] | None = None
+    args: Namespace, kind: ScoreKind | None = None, or_else: str | None = None, said: Mapping[str, Any] | None = None
 ) -> Table:
     """The table in ``args.file``, read as the options and the score (that of the options, if there is one) say; and as
     was ``said`` for an answer about it, where the options say nothing else."""
@@ -266,13 +273,16 @@ def scores_from(args: Namespace) -> Scores:
 def request_from(args: Namespace) -> Request:
     """What is asked about: the scores in ``args.file``, or its table with what the options say of it."""
     from topdag.questions.request import Request
+    from topdag.scoring.kinds.interventions import kind_for
 
     if is_score_file(args.file):
         refuse(args, (*ABOUT_TABLES, *ABOUT_CONSTRAINTS), "this is for tables, and FILE holds scores already")
         return Request.from_scores(scores_from(args), prior=prior_from(args))
     refuse(args, ("keep",), "this is for files of scores, and FILE is a table")
     kind = kind_from(args)
-    return Request(table_from(args), kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
+    table = table_from(args)
+    known = known_from(args)
+    return Request(table, kind_for(table, kind), args.max_parents, prior=prior_from(args), constraints=known)
 
 
 def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
@@ -299,10 +309,7 @@ def refuse(args: Namespace, names: tuple[str, ...], why: str) -> None:
 
 def require_all_families(scores: Scores, path: str, what: str) -> None:
     if not scores.is_kept():
-        raise ScoreError(
-            f"{path}: {what} need all families, but these scores were pruned. Score again with topdag score "
-            "--keep all; for a .jkl or .pss file that was never pruned, add --keep all here."
-        )
+        raise ScoreError(f"{path}: {what} need all families, but these scores were pruned. {how_to_keep_all()}")
 
 
 def writable(path: str, *, inputs: tuple[str, ...] = ()) -> Path:

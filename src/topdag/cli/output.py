@@ -15,7 +15,6 @@ from topdag._util.progress import TerminalLine, is_terminal
 from topdag._util.run import OnProgress, shown_bytes
 from topdag.answers.results import Answer, Proof, Status
 from topdag.cli.streams import WIDTH, mention
-from topdag.cli.wording import in_options
 from topdag.data.table import Table
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import REVERSIBLE, Network
@@ -111,7 +110,7 @@ def rounded_up(value: float) -> str:
 def about_table(table: Table | None, notes: Sequence[str]) -> list[str]:
     """What was asked about: how large it is, and what was done to it."""
     size = [] if table is None else [labelled("table", table_in_words(table))]
-    return [*size, *(labelled("note", in_options(note)) for note in notes)]
+    return [*size, *(labelled("note", note) for note in notes)]
 
 
 def mention_notes(notes: Sequence[str]) -> None:

@@ -8,13 +8,12 @@ from collections.abc import Callable
 from difflib import get_close_matches
 
 from topdag._util.run import parse_bytes
-from topdag.data.discretize import OTHERS, Rule, named_rule
+from topdag.data.discretize import OTHERS, RULES_IN_SHELL, Rule, named_rule
 from topdag.errors import ScoreError, TableError
 from topdag.knowledge.priors import FairPrior, OrderModular, Prior
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME
 
-RULES_HERE = "mean, median, quantile(3) or uniform(4) with any number of states, or cut points such as 1,2.5"
 PRIORS: dict[str, Prior | None] = {"uniform": None, "fair": FairPrior(), "order-modular": OrderModular()}
 NAMED_SEPARATORS = {"tab": "\t", r"\t": "\t", "space": " "}
 
@@ -34,7 +33,7 @@ def rule(text: str) -> tuple[str, Rule | None]:
         return column or OTHERS, None if column and name.strip().lower() == "none" else named_rule(name)
     except TableError as error:
         reason = "" if "unknown" in str(error) else f" ({error})"
-        raise ArgumentTypeError(f"{name!r} is no rule; there are {RULES_HERE}{reason}") from None
+        raise ArgumentTypeError(f"{name!r} is no rule; there are {RULES_IN_SHELL}{reason}") from None
 
 
 def address(text: str) -> str:

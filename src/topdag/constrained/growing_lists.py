@@ -25,6 +25,7 @@ from topdag.constrained.found import Found, ParentMasks
 from topdag.constrained.needed_families import NeededFamilies, useful_parents
 from topdag.scoring.kinds.discrete import SetScore
 from topdag.scoring.scores import Scores
+from topdag.search.best import search_beyond
 from topdag.search.costs import Families
 from topdag.search.engines import sizes
 from topdag.search.reach import FURTHEST, reach_to
@@ -131,11 +132,16 @@ class GrowingLists:
         return max(self.found.networks.values(), default=-math.inf)
 
     def _without_constraints(self, short: ListStore) -> tuple[Relaxation, float]:
-        """The relaxation of all networks, and a bound on their scores."""
+        """The relaxation of all networks, and a bound on their scores. Where the best network found is allowed, it is
+        likely that the best of all is, and that is proved sooner without constraints."""
         known = _Unconstrained(short, self.run)
         relaxed = solve_root(short, self.run, known=known)
         self.found.parts += 1
-        best = known.incumbent
+        best, is_weak = known.incumbent, self.may_be_split and self._is_weak(relaxed)
+        is_open = best is not None and not known.is_proved and not self.run.is_over
+        if is_open and best is not None and not is_weak and self.known.rest.allows(best.masks):
+            search_beyond(relaxed, known, self.run)
+            best = known.incumbent
         if best is not None and self.known.rest.allows(best.masks):
             self.found.networks[best.masks] = known.best_score - best.cost
         return relaxed, known.best_score - known.bound

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain, compress, count
 from typing import Any, TypeAlias
 
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from topdag._util.bitsets import MOST_VARIABLES
 from topdag._util.messages import Place, check_known, listing, plural
+from topdag._util.options import option
 from topdag.data.columns import (
     MISSING,
     MOST_STATES,
@@ -32,15 +33,16 @@ from topdag.data.delimited import TextFormat
 from topdag.data.discretize import (
     MANY_VALUES,
     OTHERS,
-    STAY_NUMBERS,
     Discretize,
     cut_columns,
     holds_numbers,
     rule_in_words,
     rules_apart,
     rules_by_column,
+    stay_numbers,
     whole_as_integers,
 )
+from topdag.data.interventions import Interventions, interventions_apart, masks_set
 from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
 from topdag.errors import TableError
 
@@ -52,7 +54,15 @@ FEWEST_ROWS = 10
 States: TypeAlias = tuple[tuple[Any, ...], ...]
 Numbers: TypeAlias = NDArray[np.float64]
 Parts: TypeAlias = tuple[
-    tuple[str, ...], States, NDArray[np.uint16], Numbers, NDArray[np.uint32], tuple[str, ...], bool, dict[str, Any]
+    tuple[str, ...],
+    States,
+    NDArray[np.uint16],
+    Numbers,
+    NDArray[np.uint32],
+    tuple[int, ...],
+    tuple[str, ...],
+    bool,
+    dict[str, Any],
 ]
 
 
@@ -67,7 +77,8 @@ class Options:
     keep_constant: bool = False
     continuous: Continuous = None
     leave_out: Collection[str] = ()
-    or_else: str = STAY_NUMBERS
+    interventions: Interventions = None
+    or_else: str = field(default_factory=stay_numbers)
     """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
     """Of a file."""
@@ -75,9 +86,9 @@ class Options:
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
         if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
-            raise TableError(f"leave_out= lists names of columns, such as ['id'], not {self.leave_out!r}")
+            raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
         if self.missing not in ("error", "drop", "state"):
-            raise TableError(f'missing= is "error", "drop" or "state", not {self.missing!r}')
+            raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
@@ -101,6 +112,7 @@ class Options:
             "keep_constant": self.keep_constant,
             "continuous": self.continuous if isinstance(self.continuous, str | None) else list(self.continuous),
             "leave_out": list(self.leave_out),
+            "interventions": self.interventions if isinstance(self.interventions, str) else None,
             **of_text,
             **({"missing_values": sorted(of_text["missing_values"])} if of_text else {}),
         }
@@ -114,6 +126,8 @@ class Draft:
     weights: Codes
     place: Place
     notes: tuple[str, ...] = ()
+    was_set: Column | None = None
+    """What was set in each row."""
 
     def keep(self, rows: NDArray[np.bool_], why: str, advice: str = "") -> Draft:
         """Without the other rows, and without the values that only they had."""
@@ -122,16 +136,19 @@ class Draft:
             return self
         notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
-        return Draft(columns, self.weights[kept], lambda row: self.place(int(kept[row])), self.notes + notes)
+        was_set = None if self.was_set is None else replace(self.was_set, codes=self.was_set.codes[kept])
+        place = lambda row: self.place(int(kept[row]))  # noqa: E731
+        return Draft(columns, self.weights[kept], place, self.notes + notes, was_set)
 
 
 def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str]) -> Parts:
     """The parts of the table that columns of equal length make."""
     columns, weights = weights_apart(columns, options.weights, place)
+    columns, was_set = interventions_apart(columns, options.interventions)
     check_names([column.name for column in columns])
     if not len(weights):
         raise TableError("the table has no rows")
-    draft = Draft(columns, weights, place, tuple(notes)).keep(weights > 0, "weight 0")
+    draft = Draft(columns, weights, place, tuple(notes), was_set).keep(weights > 0, "weight 0")
     draft = with_declared_states(draft, options.states or {})
     require_usable(draft, options)
     draft = without_gaps(draft, options.missing)
@@ -159,13 +176,12 @@ def check_names(names: Sequence[str]) -> None:
         raise TableError(f"a table needs two or more variables; this one has {listing(names) or 'none'}")
     if len(names) > MOST_VARIABLES:
         raise TableError(
-            f"{len(names):,} variables are too many: at most {MOST_VARIABLES} can be used; leave out some columns"
+            f"{len(names):,} variables are too many: at most {MOST_VARIABLES:,} can be used; leave out some columns"
         )
     for position, name in enumerate(names):
         if not name.strip():
-            advice = 'name it, or leave it out with leave_out=[""]' + (
-                ": row numbers tell rows apart and nothing else" if not position else ""
-            )
+            row_numbers = ": row numbers tell rows apart and nothing else" if not position else ""
+            advice = f"name it, or leave it out with {option('leave_out', [''])}{row_numbers}"
             raise TableError(f"column {position} (counted from 0) has no name; {advice}")
         if name in names[:position]:
             raise TableError(
@@ -181,7 +197,7 @@ def weights_apart(
     if weights is None:
         return columns, np.ones(n_rows, np.int64)
     if isinstance(weights, str):
-        check_known(weights, [column.name for column in columns], "weights=")
+        check_known(weights, [column.name for column in columns], option("weights"))
         found = next(column for column in columns if column.name == weights)
         return [column for column in columns if column is not found], whole_weights(found, place)
     return columns, whole_weights(weights_column(weights, n_rows), place)
@@ -190,7 +206,7 @@ def weights_apart(
 def weights_column(weights: ArrayLike, n_rows: int) -> Column:
     array = as_array(weights)
     if array.shape != (n_rows,):
-        raise TableError(f"weights= has shape {array.shape}, but there are {plural(n_rows, 'row')}")
+        raise TableError(f"{option('weights')} has shape {array.shape}, but there are {plural(n_rows, 'row')}")
     return column_of_array("weights", array)
 
 
@@ -266,7 +282,9 @@ def with_missing_state(column: Column) -> Column:
 def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
     columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
-    first, weights = distinct_rows([(column.codes, len(column.values)) for column in columns], draft.weights)
+    was_set = draft.was_set
+    apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
+    first, weights = distinct_rows([*((column.codes, len(column.values)) for column in columns), *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
     codes = np.zeros((len(columns), len(first)), np.uint16)
     for row, column, of in zip(codes, columns, states, strict=True):
@@ -278,7 +296,31 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
-    return names, states, codes, held, weights, notes, options.keep_constant, options.said()
+    targets: tuple[int, ...] = ()
+    if was_set is not None:
+        masks = masks_set(was_set, names, draft.place)
+        targets = tuple(masks[code] for code in was_set.codes[first])
+        notes += notes_on_interventions(names, targets, weights)
+    if not any(targets):
+        targets = ()
+    return names, states, codes, held, weights, targets, notes, options.keep_constant, options.said()
+
+
+def notes_on_interventions(
+    names: Sequence[str], targets: Sequence[int], weights: NDArray[np.uint32]
+) -> tuple[str, ...]:
+    """In how many rows each variable was set; an error where no other row is left."""
+    marks = np.array([[mask >> v & 1 for mask in targets] for v in range(len(names))], dtype=bool)
+    counts = marks @ weights.astype(np.int64)
+    total = int(weights.sum(dtype=np.int64))
+    if (counts == total).any():
+        name = names[int((counts == total).argmax())]
+        raise TableError(
+            f"{name!r} was set in every row, so that nothing tells of its causes; leave it out with "
+            f"{option('leave_out', [name])}, or add rows in which it was not set"
+        )
+    said = [f"{name!r} ({plural(int(n), 'row')})" for name, n in zip(names, counts, strict=True) if n]
+    return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of its causes.",) if said else ()
 
 
 def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:
@@ -290,13 +332,13 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    sentences = [
-        f"Column {name!r} has a state for each row: it only tells rows apart; leave_out={[name]} leaves it out."
-        for name in apart
-    ]
+    each = "has a state for each row: it only tells rows apart"
+    sentences = [f"Column {name!r} {each}; {option('leave_out', [name])} leaves it out." for name in apart]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
-        sentences.append(f'{few}: {", ".join(numbers)}. These are numbers: discretize="quantile(3)" cuts them.')
+        sentences.append(
+            f"{few}: {', '.join(numbers)}. These are numbers: {option('discretize', 'quantile(3)')} cuts them."
+        )
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
     return tuple(sentences)

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
+from topdag._util.options import option
 from topdag.errors import TableError
 
 MISSING = -1  # the code of a missing cell until the table is finished
-CONTINUOUS_SCORES = (
-    "BGe() or GaussianBIC(), or MixedBIC() where other columns have states"  # for cells that stay numbers
-)
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
 CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
@@ -62,7 +60,7 @@ def columns_of(source: Any, names: Sequence[str] | None, leave_out: Collection[s
 def left_in(names: Sequence[str], leave_out: Collection[str]) -> list[tuple[int, str]]:
     """The names that are not left out, each with its place."""
     for name in leave_out:
-        check_known(name, names, "leave_out=")
+        check_known(name, names, option("leave_out"))
     return [(place, name) for place, name in enumerate(names) if name not in leave_out]
 
 
@@ -201,7 +199,7 @@ def numbers_with_commas(name: str, cells: Sequence[str]) -> TableError:
     """Such numbers would become a state each without a word."""
     shown = next(cell for cell in cells if WITH_COMMA.fullmatch(cell))
     return TableError(
-        f'column {name!r} holds numbers with commas, such as {shown!r}: decimal="," reads decimal commas; '
+        f"column {name!r} holds numbers with commas, such as {shown!r}: {option('decimal', ',')} reads decimal commas; "
         "take out commas that part thousands"
     )
 

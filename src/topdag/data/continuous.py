@@ -8,6 +8,7 @@ from typing import TypeAlias
 import numpy as np
 
 from topdag._util.messages import Place, check_known, listing
+from topdag._util.options import option, worded
 from topdag.data.columns import Column
 from topdag.data.discretize import Discretize, check_finite, rules_apart
 from topdag.errors import TableError
@@ -21,7 +22,7 @@ Continuous: TypeAlias = str | Collection[str] | None
 def check_continuous(given: Continuous) -> None:
     is_names = isinstance(given, Collection) and not isinstance(given, str | bytes | Mapping)
     if given is not None and given not in ("auto", "all") and not is_names:
-        raise TableError(f"continuous= is {WHICH}, not {given!r}")
+        raise TableError(f"{option('continuous')} is {WHICH}, not {given!r}")
 
 
 def continuous_columns(
@@ -39,16 +40,18 @@ def continuous_names(columns: Sequence[Column], given: Continuous, discretize: D
         return set()
     named = set() if isinstance(given, str) else set(given)
     for name in named:
-        check_known(name, [column.name for column in columns], "continuous=")
+        check_known(name, [column.name for column in columns], option("continuous"))
     for_all, rules = rules_apart(discretize)
     if for_all is not None and not named:
         raise TableError(
-            f"discretize={discretize!r} cuts every column of floats, and continuous={given!r} keeps them all; "
+            f"{option('discretize')} cuts every column of floats, and {option('continuous', given)} keeps them all; "
             "name columns in one of the two"
         )
     cut = {name for name, rule in rules.items() if rule is not None}
     if cut & named:
-        raise TableError(f"discretize= and continuous= both name {listing(sorted(cut & named))}; choose one")
+        raise TableError(
+            f"{option('discretize')} and {option('continuous')} both name {listing(sorted(cut & named))}; choose one"
+        )
     stays = {column.name for column in columns if (column.is_float and for_all is None) or given == "all"}
     return named | stays - cut - {column.name for column in columns if column.declared}
 
@@ -57,13 +60,14 @@ def numbers_of(column: Column, place: Place) -> Column:
     if column.declared or not (column.is_float or all(type(value) is int for value in column.values)):
         raise TableError(
             f"column {column.name!r} does not hold numbers, such as {column.values[0]!r}, so it cannot be continuous; "
-            "leave it out, or score with MixedBIC(), which takes columns of states beside continuous ones"
+            f"leave it out, or score with {worded('MixedBIC()', '--score mixed-bic')}, which takes columns of states "
+            "beside continuous ones"
         )
     if (column.codes < 0).any():
         row = int((column.codes < 0).argmax())
         raise TableError(
             f"column {column.name!r} is missing in {place(row)}; in a continuous column missing cannot be a state: "
-            f'use missing="drop", or cut the column with discretize={{{column.name!r}: "median"}}'
+            f"use {option('missing', 'drop')}, or cut the column with {option('discretize', {column.name: 'median'})}"
         )
     if any(LARGEST < abs(value) < np.inf for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")

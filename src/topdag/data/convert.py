@@ -13,7 +13,8 @@ from topdag._util.brief import UnknownArgument
 from topdag.data.build import Options
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import TextFormat
-from topdag.data.discretize import STAY_NUMBERS, Discretize
+from topdag.data.discretize import Discretize, stay_numbers
+from topdag.data.interventions import Interventions
 from topdag.data.table import Table, table_from
 from topdag.errors import TableError
 
@@ -29,6 +30,7 @@ class Reading(TypedDict, total=False):
     keep_constant: bool
     continuous: Continuous
     leave_out: Collection[str]
+    interventions: Interventions
     separator: str | None
     header: bool
     encoding: str | None
@@ -40,7 +42,7 @@ OF_FILES = tuple(field.name for field in fields(TextFormat))
 
 
 def as_table(
-    source: Any, numbers: str | None = None, reading: Reading | None = None, or_else: str = STAY_NUMBERS
+    source: Any, numbers: str | None = None, reading: Reading | None = None, or_else: str | None = None
 ) -> Table:
     """``numbers``: the columns that stay numbers, as ``continuous=`` of a table says it, unless it is said here;
     ``or_else``: what can be done with floats instead of cutting them."""
@@ -54,7 +56,7 @@ def as_table(
     names = said.pop("names", None)
     continuous = said.pop("continuous", None)
     continuous = numbers if continuous is None or numbers == "all" else continuous
-    options = Options(**said, continuous=continuous, or_else=or_else)
+    options = Options(**said, continuous=continuous, or_else=stay_numbers() if or_else is None else or_else)
     if isinstance(source, str | os.PathLike) or hasattr(type(source), "read"):  # a frame may have such a column
         from topdag.data.read import table_at, text_format
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from topdag import _core
 from topdag._util.messages import plural
+from topdag._util.options import option
 from topdag._util.run import usable_cores
 from topdag.data.columns import Codes
 from topdag.data.sniff import UTF_8, marked_encoding
@@ -97,7 +98,7 @@ def text_content(content: bytes, encoding: str | None) -> bytes:
         line = content.count(b"\n", 0, content.index(b"\0")) + 1
         raise TableError(
             f"this is not a file of text: it has zero bytes, the first in line {line}; save the table as CSV, or if it "
-            'is one, try encoding="utf-16-le"'
+            f"is one, try {option('encoding', 'utf-16-le')}"
         )
     content = content if encoding == UTF_8 and content.isascii() else in_utf_8(content, encoding)
     if b"\r" in content:
@@ -124,10 +125,11 @@ def decoded(content: bytes, encoding: str) -> str:
         shown = content[: error.start].rpartition(b"\n")[2][-20:].decode("utf-8", "replace")
         where = f"line {line}, after {shown!r}" if shown else f"line {line}"
         raise TableError(
-            f'this is not a text in UTF-8: see {where}; older programs write other encodings, try encoding="latin-1"'
+            f"this is not a text in UTF-8: see {where}; older programs write other encodings, try "
+            f"{option('encoding', 'latin-1')}"
         ) from None
     except (LookupError, TypeError, ValueError):
-        raise TableError(f'encoding= is a name such as "utf-8" or "latin-1", not {encoding!r}') from None
+        raise TableError(f'{option("encoding")} is a name such as "utf-8" or "latin-1", not {encoding!r}') from None
 
 
 def first_line(content: bytes) -> tuple[int, int]:
@@ -152,7 +154,7 @@ def checked_separator(separator: str) -> str:
         or separator.isalnum()
         or separator in '"\n\r\0'
     ):
-        raise TableError(f"separator= is one character such as , ; | tab or space, not {separator!r}")
+        raise TableError(f"{option('separator')} is one character such as , ; | tab or space, not {separator!r}")
     return separator
 
 
@@ -160,7 +162,7 @@ def check_width(first: Sequence[str]) -> None:
     if len(first) < 2:
         raise TableError(
             f"there is only one column: {first[0].strip()[:100]!r}; a table needs two or more. If there are more, "
-            "separator= tells what separates cells"
+            f"{option('separator')} tells what separates cells"
         )
 
 
@@ -171,7 +173,7 @@ def ragged(line: int, cells: int, width: int, separator: str) -> TableError:
         more += ". A title above the header must be deleted"  # its words look like names
     return TableError(
         f"line {line} of the file has {plural(cells, 'cell')}, but the first line has {width}; "
-        f"cells are taken to be separated by {between}, separator= changes that{more}"
+        f"cells are taken to be separated by {between}, {option('separator')} changes that{more}"
     )
 
 

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, plural
-from topdag.data.columns import CONTINUOUS_SCORES, MISSING, MOST_STATES, Codes, Column
+from topdag._util.options import option, worded
+from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
 from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
@@ -27,8 +28,8 @@ MANY_VALUES = 20
 """A rule for all columns cuts whole numbers that have more values than this; fewer are taken for states."""
 MOST_WHOLE = 2.0**53  # beyond it every float is a whole number
 OTHERS = "*"  # in a dict of rules: all columns that it does not name
-STAY_NUMBERS = f"keep such columns as numbers, by scoring with {CONTINUOUS_SCORES}"
 RULES = '"mean", "median", Quantile(k), Uniform(k) or a list of cut points'
+RULES_IN_SHELL = "mean, median, quantile(3) or uniform(4) with any number of states, or cut points such as 1,2.5"
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def parse_rule(given: Any) -> Rule:
     if isinstance(given, str):
         return named_rule(given)
     if not isinstance(given, Sequence | np.ndarray):
-        raise TableError(f"discretize= takes {RULES}, not {given!r}")
+        raise TableError(f"{option('discretize')} takes {_rules()}, not {given!r}")
     try:
         points = tuple(map(float, given))
     except (TypeError, ValueError, OverflowError):
@@ -107,8 +108,12 @@ def named_rule(text: str) -> Rule:
         return parse_rule([part.strip() for part in name.split(",")])
     found = re.fullmatch(r"(quantile|uniform)\s*\(\s*(\d{1,9})\s*\)", name, re.ASCII)
     if not found:
-        raise TableError(f"unknown rule {text!r}; discretize= takes {RULES}")
+        raise TableError(f"unknown rule {text!r}; {option('discretize')} takes {_rules()}")
     return (Quantile if found[1] == "quantile" else Uniform)(int(found[2]))
+
+
+def _rules() -> str:
+    return worded(RULES, RULES_IN_SHELL)
 
 
 def rule_in_words(rule: Rule) -> str:
@@ -129,7 +134,7 @@ def rules_by_column(discretize: Discretize, columns: Sequence[Column], others: C
     """Which columns are cut and how; ``others``: names of columns left as numbers."""
     for_all, rules = rules_apart(discretize)
     for name in rules:
-        check_known(name, [*(column.name for column in columns), *others], "discretize=")
+        check_known(name, [*(column.name for column in columns), *others], option("discretize"))
     for column in columns:
         if has_many_numbers(column):
             rules.setdefault(column.name, for_all)
@@ -211,9 +216,22 @@ def is_whole(column: Column) -> bool:
     )
 
 
+def continuous_scores() -> str:
+    """Those for cells that stay numbers."""
+    return worded(
+        "BGe() or GaussianBIC(), or MixedBIC() where other columns have states",
+        "--score bge or gaussian-bic, or mixed-bic where other columns have states",
+    )
+
+
+def stay_numbers() -> str:
+    return f"keep such columns as numbers, by scoring with {continuous_scores()}"
+
+
 def floats_refused(names: Sequence[str], or_else: str) -> str:
     """What is said of columns of floats that no rule cuts; ``or_else``: what can be done instead of cutting."""
-    hints = [f"cut {'it' if len(names) == 1 else 'them'} with discretize={RULES}", *([or_else] if or_else else [])]
+    rules = worded(f"discretize={RULES}", f"--discretize: {RULES_IN_SHELL}")
+    hints = [f"cut {'it' if len(names) == 1 else 'them'} with {rules}", *([or_else] if or_else else [])]
     hold = "column {} holds" if len(names) == 1 else "columns {} hold"
     return f"{hold.format(listing(names))} floats, which are not states: {', or '.join(hints)}"
 
@@ -244,7 +262,7 @@ def interval_codes(column: Column, points: Sequence[float]) -> Codes:
 def numbers_of(column: Column) -> NDArray[np.float64]:
     """The values of a column that may be cut, increasing."""
     if column.declared or not holds_numbers(column):
-        raise TableError(f"discretize= names column {column.name!r}, which does not hold numbers")
+        raise TableError(f"{option('discretize')} names column {column.name!r}, which does not hold numbers")
     if any(abs(value) > LARGEST_NUMBER for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST_NUMBER:g}, too large to cut")
     return np.array(column.values, dtype=np.float64)

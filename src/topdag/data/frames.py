@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
+from topdag._util.options import option
 from topdag.data.build import Options, check_names
 from topdag.data.columns import (
     MISSING,
@@ -50,7 +51,7 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
         frame = nw.from_native(source)
         if options.leave_out:
             frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.leave_out))
-        if isinstance(frame, nw.LazyFrame) and options.continuous is None:
+        if isinstance(frame, nw.LazyFrame) and options.continuous is None and options.interventions is None:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
         columns = [column_of_series(series) for series in frame.iter_columns()]
@@ -119,7 +120,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     schema = dict(frame.collect_schema())
     weight = options.weights
     if weight is not None and not isinstance(weight, str):
-        raise TableError("weights= of a lazy frame must be the name of a column")
+        raise TableError(f"{option('weights')} of a lazy frame must be the name of a column")
     names = [name for name in schema if name != weight]
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, list(schema))
@@ -169,7 +170,7 @@ def rows_with_weight(frame: Any, weight: str | None, names: Sequence[str]) -> tu
 
     if weight is None:
         return frame, ()
-    check_known(weight, names, "weights=")
+    check_known(weight, names, option("weights"))
     cell = nw.col(weight)
     frame = frame.with_columns(cell.cast(nw.Float64))
     is_wrong = gap(weight, True) | (cell < 0) | (cell.round(0) != cell) | ~cell.is_finite()
@@ -195,7 +196,7 @@ def rules_for_lazy(
     rules = rules_by_column(options.discretize, columns, others)
     for name in rules:
         if not schema[name].is_numeric():
-            raise TableError(f"discretize= names column {name!r}, which does not hold numbers")
+            raise TableError(f"{option('discretize')} names column {name!r}, which does not hold numbers")
     uncut = [column for column in columns if column.name not in rules]
     return rules, note_on_uncut(options.discretize, uncut), [column.name for column in uncut if column.is_float]
 

@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from topdag._util.brief import brief
 from topdag._util.messages import plural
+from topdag._util.options import option
 from topdag.data.build import Options
 from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, left_in, names_for
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
+from topdag.data.interventions import Interventions
 from topdag.data.sniff import PARQUET_ENDINGS, no_table, stands_for_many
 from topdag.data.table import Table, table_of_columns, table_of_frame
 from topdag.errors import TableError, why_not_opened
@@ -46,6 +48,7 @@ def read_table(
     states: Mapping[str, Collection[Any]] | None = None,
     keep_constant: bool = False,
     continuous: Continuous = None,
+    interventions: Interventions = None,
 ) -> Table:
     """The table in a file, by its name or open in binary mode: CSV, TSV or the like, which may be gzipped, or Parquet.
     A folder or a pattern ("rows/*.parquet") stands for all its Parquet files, which may exceed memory: DuckDB or
@@ -58,7 +61,7 @@ def read_table(
     comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
     are those of `Table`.
     """
-    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out)
+    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
     return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
 
 
@@ -75,7 +78,7 @@ def text_format(
     except TypeError:
         raise TableError(f"missing_values= lists the texts that mean missing, not {missing_values!r}") from None
     if decimal not in (".", ","):
-        raise TableError(f'decimal= is "." or ",", not {decimal!r}')
+        raise TableError(f'{option("decimal")} is "." or ",", not {decimal!r}')
     return TextFormat(separator, bool(header), encoding, decimal, gaps)
 
 
@@ -109,7 +112,9 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
         raise TableError(instead) from None
     names = [text.strip() for text in first] if how.header else names_for(len(first), None)
     if not len(lines):
-        raise TableError("the file has a header but no rows; if its only line is a row, read it with header=False")
+        raise TableError(
+            f"the file has a header but no rows; if its only line is a row, read it with {option('header', False)}"
+        )
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
     made = [
         column_of_texts(name, *columns[j](), how.missing_values, name in as_text, how.decimal)
@@ -147,9 +152,9 @@ def notes_on_names(names: Sequence[str]) -> tuple[str, ...]:
     if len(set(names)) < len(names):
         raise TableError(
             f"the first line holds only numbers ({', '.join(names[:5])}{', ...' * (len(names) > 5)}), some of them "
-            "more than once, so they are no names; if it is a row, read the file with header=False"
+            f"more than once, so they are no names; if it is a row, read the file with {option('header', False)}"
         )
-    return ("All names in the first line are numbers; if it is a row, it takes header=False (--no-header).",)
+    return (f"All names in the first line are numbers; if it is a row, it takes {option('header', False)}.",)
 
 
 def file_content(path: Source) -> bytes:

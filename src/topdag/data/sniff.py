@@ -6,26 +6,27 @@ import codecs
 from os import PathLike
 from pathlib import Path
 
+from topdag._util.options import worded
+
 PARQUET_ENDINGS = (".parquet", ".pq")
-AS_FRAME = "and give the frame to topdag.Table()"
 BEGINNINGS = (
     (b"PK\x03\x04", "an Excel workbook or a zip file; save the sheet as CSV, or unpack the file"),
     (b"\xd0\xcf\x11\xe0", "an old Excel or Word file; save the sheet as CSV"),
-    (b"SQLite format 3", f"an SQLite database; read a table of it with pandas or DuckDB {AS_FRAME}"),
-    (b"ARROW1", f"an Arrow or Feather file; read it with pyarrow, pandas or Polars {AS_FRAME}"),
-    (b"\x93NUMPY", "a numpy array; give numpy.load(path) to topdag.Table()"),
-    (b"\x89HDF", f"an HDF5 file; read it with pandas {AS_FRAME}"),
-    (b"\x80", f"a Python pickle; load it with the program that wrote it {AS_FRAME}"),
+    (b"SQLite format 3", "an SQLite database; read a table of it with pandas or DuckDB {as_frame}"),
+    (b"ARROW1", "an Arrow or Feather file; read it with pyarrow, pandas or Polars {as_frame}"),
+    (b"\x93NUMPY", "a numpy array; read it with numpy.load {as_frame}"),
+    (b"\x89HDF", "an HDF5 file; read it with pandas {as_frame}"),
+    (b"\x80", "a Python pickle; load it with the program that wrote it {as_frame}"),
     (b"%PDF", "a PDF file; a table has a line for each row"),
     (b"\x89PNG", "a picture; a table has a line for each row"),
     (b"\xff\xd8\xff", "a picture; a table has a line for each row"),
     (b"<", "a web page or XML, perhaps an error page saved in place of the table; look at it in a text editor"),
     (b'{\n  "format": "topdag-', "an answer or a network that topdag wrote; give the table it was made from"),
     (b'{"format": "topdag-', "a list of networks that topdag wrote; give the table it was made from"),
-    (b"{", f"JSON; read it with pandas or Polars {AS_FRAME}"),
-    (b"[", f"JSON; read it with pandas or Polars {AS_FRAME}"),
-    (b"@relation", f"an ARFF file; read it with scipy.io.arff {AS_FRAME}"),
-    (b"@RELATION", f"an ARFF file; read it with scipy.io.arff {AS_FRAME}"),
+    (b"{", "JSON; read it with pandas or Polars {as_frame}"),
+    (b"[", "JSON; read it with pandas or Polars {as_frame}"),
+    (b"@relation", "an ARFF file; read it with scipy.io.arff {as_frame}"),
+    (b"@RELATION", "an ARFF file; read it with scipy.io.arff {as_frame}"),
     (b"#", "a text that begins with a comment; delete the lines above the header"),
 )
 UTF_8 = "utf-8-sig"  # with or without a mark
@@ -35,7 +36,9 @@ UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 def no_table(content: bytes) -> str | None:
     """What this file seems to be, asked once it could not be read as a table; None: nothing known."""
     start = content[:100].lstrip()
-    return next((f"this looks like {what}" for beginning, what in BEGINNINGS if start.startswith(beginning)), None)
+    as_frame = worded("and give that to topdag.Table()", "and save it as CSV")
+    found = next((what for beginning, what in BEGINNINGS if start.startswith(beginning)), None)
+    return None if found is None else f"this looks like {found.format(as_frame=as_frame)}"
 
 
 def marked_encoding(content: bytes) -> str:

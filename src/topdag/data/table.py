@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
+from itertools import compress
 from os import PathLike
 from typing import Any
 
@@ -12,10 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from topdag._util.brief import brief
 from topdag._util.messages import Place, closest, listing, place_in_frame, plural
+from topdag._util.options import option
 from topdag.data.build import Options, build
 from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
+from topdag.data.interventions import Interventions
 from topdag.errors import ScoreError, TableError
 
 MOST_VARIABLES_SHOWN = 30
@@ -42,7 +45,9 @@ class Table:
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
     numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
-    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at.
+    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at. ``interventions``: the
+    column that says which variables were set by experiment in each row (names with ; between them, empty for none), or
+    these names by row; such rows tell nothing of the causes of what was set.
 
     >>> table = Table({"rain": ["no", "yes", "no"], "wet": [0, 1, 0]})
     >>> list(table.rows())
@@ -54,6 +59,7 @@ class Table:
     codes: NDArray[np.uint16]  # (variables, distinct rows); rows increase, the first variable counting most
     numbers: NDArray[np.float64]  # (continuous variables, distinct rows); their codes are 0
     weights: NDArray[np.uint32]
+    targets: tuple[int, ...]  # for each row the variables set in it, as bits; () where none was in any
     notes: tuple[str, ...]
     keep_constant: bool
     reading: Mapping[str, Any]  # what was said when it was made, as far as JSON can hold it
@@ -71,8 +77,9 @@ class Table:
         keep_constant: bool = False,
         continuous: Continuous = None,
         leave_out: Collection[str] = (),
+        interventions: Interventions = None,
     ) -> None:
-        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out)
+        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -151,6 +158,40 @@ class Table:
         """The variables that are numbers, in the order of ``numbers``."""
         return tuple(name for name, states in zip(self.names, self.states, strict=True) if not states)
 
+    @property
+    def was_set(self) -> dict[str, int]:
+        """The variables that were set by experiment, and in how many rows."""
+        counts = {
+            name: sum(w for mask, w in zip(self.targets, self.weights.tolist(), strict=True) if mask >> v & 1)
+            for v, name in enumerate(self.names)
+            if self.targets
+        }
+        return {name: n for name, n in counts.items() if n}
+
+    def require_no_experiments(self, asked_by: str) -> None:
+        """Raises ScoreError where variables were set, for what would take all rows alike."""
+        if self.targets:
+            raise ScoreError(
+                f"{asked_by} would take rows of experiments like all others, which would be wrong. Give it a table of "
+                "the rows in which nothing was set."
+            )
+
+    def rows_telling_of(self, x: int) -> Table:
+        """The rows that tell of the causes of a variable: those in which it was not set."""
+        return self._chosen([not mask >> x & 1 for mask in self.targets]) if self.targets else self
+
+    def rows_setting_only(self, x: int) -> Table:
+        """The rows in which nothing but x was set, if that: they tell what follows from it."""
+        return self._chosen([not mask & ~(1 << x) for mask in self.targets]) if self.targets else self
+
+    def _chosen(self, rows: Sequence[bool]) -> Table:
+        """A table of some of the rows, all states kept."""
+        kept = np.flatnonzero(rows)
+        parts = {spec.name: getattr(self, spec.name) for spec in fields(self)}
+        parts |= {"codes": np.ascontiguousarray(self.codes[:, kept]), "weights": self.weights[kept], "targets": ()}
+        parts["numbers"] = np.ascontiguousarray(self.numbers[:, kept])
+        return Table._made(*parts.values())
+
     def index(self, name: str) -> int:
         """The position of a variable."""
         if name not in self.names:
@@ -161,7 +202,7 @@ class Table:
         """Raises ScoreError where a column is continuous; ``or_else``: what to do with numbers that stay numbers."""
         if not self.continuous:
             return
-        hints = ["cut such columns with discretize= when making the table"]
+        hints = [f"cut such columns with {option('discretize')} when making the table"]
         if or_else:
             hints.append(or_else)
         raise ScoreError(
@@ -197,6 +238,7 @@ class Table:
             and np.array_equal(self.codes, other.codes)
             and np.array_equal(self.numbers, other.numbers)
             and np.array_equal(self.weights, other.weights)
+            and self.targets == other.targets
         )
 
     def __hash__(self) -> int:
@@ -256,9 +298,9 @@ def is_frame(source: Any) -> bool:
 
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
-    given = (names, options.discretize, options.weights, options.states, options.continuous)
+    given = (names, options.discretize, options.weights, options.states, options.continuous, options.interventions)
     if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
-        raise TableError("a Table is coded already: of the options only keep_constant= can be given again")
+        raise TableError(f"a Table is coded already: of the options only {option('keep_constant')} can be given again")
     *parts, keep_constant, reading = table._parts()
     is_kept = keep_constant or options.keep_constant
     return Table._made(*parts, is_kept, {**reading, "keep_constant": True} if is_kept else reading)
@@ -266,9 +308,9 @@ def same_table(table: Table, names: Sequence[str] | None, options: Options) -> T
 
 def with_rows(table: Table, kept: NDArray[np.bool_], weights: NDArray[np.uint32]) -> Table:
     """The same variables and states with some of the distinct rows, which occur so often."""
-    names, states, codes, numbers, _, *rest = table._parts()
+    names, states, codes, numbers, _, targets, *rest = table._parts()
     rows = (np.ascontiguousarray(values[:, kept]) for values in (codes, numbers))
-    return Table._made(names, states, *rows, weights, *rest)
+    return Table._made(names, states, *rows, weights, tuple(compress(targets, kept)), *rest)
 
 
 def table_of_columns(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str] = ()) -> Table:

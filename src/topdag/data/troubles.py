@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, listing, plural
+from topdag._util.options import all_of, option
 from topdag.data.columns import Column
 from topdag.data.discretize import counts_rows, floats_refused, holds_numbers
 from topdag.errors import TableError
@@ -18,7 +19,6 @@ MANY_ROWS = 20
 MUCH_LOST = 0.1
 """The share of rows lost from which columns that cost most are named."""
 MOST_NAMED = 3
-SETTLED = "All settled at once:"
 
 RowsWithout: TypeAlias = Callable[[Sequence[str]], int]  # how many rows have no gap in other columns than these
 
@@ -48,17 +48,19 @@ def refuse(
         tell = "column {} only tells" if len(apart) == 1 else "columns {} only tell"
         troubles.append(f"{tell.format(listing(apart))} rows apart")
     leave_out = [*costly, *(name for name in apart if name not in costly)]
-    settled = ['missing="drop"'] * bool(gaps) + ['discretize="quantile(3)"'] * bool(floats)
-    settled += [f"leave_out={leave_out}"] * bool(leave_out)
+    settled = [option("missing", "drop")] * bool(gaps) + [option("discretize", "quantile(3)")] * bool(floats)
+    settled += [option("leave_out", leave_out)] * bool(leave_out)
     lines = [f"{len(troubles)} things keep this table from being used:", *(f"- {trouble}" for trouble in troubles)]
-    raise TableError("\n".join([*lines, f"{SETTLED} {', '.join(settled)}"]))
+    raise TableError("\n".join([*lines, f"All settled at once: {all_of(settled)}"]))
 
 
 def gaps_refused(found: Sequence[str]) -> str:
-    return (
-        f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; "
-        'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
-    )
+    return f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; {what_to_do_with_gaps()}"
+
+
+def what_to_do_with_gaps() -> str:
+    drop, state = option("missing", "drop"), option("missing", "state")
+    return f"{drop} leaves such rows out, {state} makes missing a state of its own"
 
 
 def tells_rows_apart(column: Column) -> bool:
@@ -86,7 +88,7 @@ def advice_on_gaps(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_
     if saved < MUCH_LOST * (n_rows - kept):
         return ""
     cost = ", ".join(f"{name!r} ({plural(n_gaps[name], 'row')})" for name in named)
-    return f" Most are missing in {cost}: leave_out={named} keeps {kept + saved:,} rows instead of {kept:,}."
+    return f" Most are missing in {cost}: {option('leave_out', named)} keeps {kept + saved:,} rows instead of {kept:,}."
 
 
 def most_costly(n_gaps: Mapping[str, int], n_columns: int, n_rows: int, rows_without: RowsWithout) -> list[str]:

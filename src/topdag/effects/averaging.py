@@ -11,6 +11,7 @@ import numpy as np
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import bits
 from topdag._util.messages import listing
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.effects.numbers import AmongNumbers
@@ -21,7 +22,7 @@ from topdag.scoring.kinds.discrete import BDe
 from topdag.scoring.kinds.gaussian import BGe
 
 PHASE = "adjusting for parents"
-SETS_BETWEEN_LOOKS = 32
+SETS_BETWEEN_LOOKS = 8
 """Parent sets between two looks at the clock."""
 DEFAULT_ESS = 1.0
 
@@ -71,7 +72,7 @@ def adjustment_of(table: Table, kind: ScoreKind) -> tuple[Adjustment, str]:
         raise ScoreError(
             "Effects are estimated where all columns have states, or all are numbers. Here these are numbers: "
             f"{listing(table.continuous)}; these have states: {listing(with_states)}. Cut the numbers with "
-            "discretize=, or leave columns out."
+            f"{option('discretize')}, or leave columns out."
         )
     if isinstance(kind, BGe):
         return AmongNumbers.by_prior(table, kind), f"regressions under the prior of {kind!r}"
@@ -106,33 +107,37 @@ def heaviest(masks: Sequence[int], weights: Floats, share: float) -> WeighedSets
 class Averaging:
     """The effects of causes on outcomes, one cause after the other. ``draws``: for each pair."""
 
-    def __init__(self, adjustment: Adjustment, run: Run, *, total: int, draws: int, seed: int) -> None:
-        self.adjustment, self.run, self.n_draws, self.seed = adjustment, run, draws, seed
+    def __init__(self, run: Run, *, total: int, draws: int, seed: int) -> None:
+        self.run, self.n_draws, self.seed = run, draws, seed
         self.total, self.done = max(1, total), 0
 
-    def effects(self, x: int, outcomes: Sequence[int], sets: WeighedSets) -> dict[int, FoundEffect] | None:
+    def effects(
+        self, adjustment: Adjustment, x: int, outcomes: Sequence[int], sets: WeighedSets
+    ) -> dict[int, FoundEffect] | None:
         """By outcome; None when the run is over."""
-        response = self._mean(x, sets)
+        response = self._mean(adjustment, x, sets)
         if response is None:
             return None
-        compared = {y: self.adjustment.compared(x, y, response) for y in outcomes}
-        drawn = self._draws(x, {y: contrast for y, (_, contrast) in compared.items()}, sets)
+        compared = {y: adjustment.compared(x, y, response) for y in outcomes}
+        drawn = self._draws(adjustment, x, {y: contrast for y, (_, contrast) in compared.items()}, sets)
         if drawn is None:
             return None
         return {
-            y: FoundEffect(value, contrast, response[..., self.adjustment.part(y)], drawn[y])
+            y: FoundEffect(value, contrast, response[..., adjustment.part(y)], drawn[y])
             for y, (value, contrast) in compared.items()
         }
 
-    def _mean(self, x: int, sets: WeighedSets) -> Floats | None:
+    def _mean(self, adjustment: Adjustment, x: int, sets: WeighedSets) -> Floats | None:
         total: Any = 0.0
         for place, (mask, weight) in enumerate(zip(sets.masks, sets.weights.tolist(), strict=True)):
             if place % SETS_BETWEEN_LOOKS == 0 and self._is_over(SETS_BETWEEN_LOOKS):
                 return None
-            total = total + weight * self.adjustment.mean(x, list(bits(mask)))
+            total = total + weight * adjustment.mean(x, bits(mask))
         return np.asarray(total / sets.weights.sum())
 
-    def _draws(self, x: int, contrasts: Mapping[int, Any], sets: WeighedSets) -> dict[int, Floats] | None:
+    def _draws(
+        self, adjustment: Adjustment, x: int, contrasts: Mapping[int, Any], sets: WeighedSets
+    ) -> dict[int, Floats] | None:
         """The parent set is drawn first. What is drawn for a pair does not depend on the other pairs asked for."""
         counts = np.random.default_rng([self.seed, x]).multinomial(self.n_draws, sets.weights / sets.weights.sum())
         asked = {y: (contrast, np.random.default_rng([self.seed, x, y])) for y, contrast in contrasts.items()}
@@ -140,8 +145,10 @@ class Averaging:
         for place in np.flatnonzero(counts).tolist():
             if self._is_over(0):
                 return None
-            for y, drawn in self.adjustment.draws(x, list(bits(sets.masks[place])), asked, int(counts[place])):
+            for y, drawn in adjustment.draws(x, bits(sets.masks[place]), asked, int(counts[place])):
                 found[y].append(drawn)
+                if self.run.is_over:
+                    return None
         return {y: np.concatenate(parts) for y, parts in found.items()}
 
     def _is_over(self, done: int) -> bool:

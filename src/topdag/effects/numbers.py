@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from topdag._util.arrays import Floats
+from topdag._util.options import option
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.errors import ScoreError
@@ -77,7 +78,7 @@ class AmongNumbers:
         if freedom <= 0:
             raise ScoreError(
                 f"{self.table.n_rows} rows are too few for a regression on {len(causes)} variables, so there are no "
-                "intervals: ask with draws=0, or with max_parents= for fewer parents."
+                f"intervals: ask with {option('draws', 0)}, or with {option('max_parents')} for fewer parents."
             )
         inverse = np.linalg.inv(self.matrix[np.ix_(causes, causes)])
         for y, (_, random) in asked.items():

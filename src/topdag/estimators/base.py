@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import listing, place_in_frame
+from topdag._util.options import option
 from topdag.answers.results import Status
 from topdag.data.build import observed, with_missing_state
 from topdag.data.columns import MISSING, Codes, Column, array_columns, left_in
@@ -26,7 +27,7 @@ from topdag.data.discretize import (
     whole_as_integers,
 )
 from topdag.data.table import Table, is_frame
-from topdag.data.troubles import check_usable
+from topdag.data.troubles import check_usable, what_to_do_with_gaps
 from topdag.errors import ConstraintError, OutOfTime, TableError
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
@@ -86,7 +87,7 @@ class Learner(Estimator):  # type: ignore[misc]
         if self.answer_.network is None and self.answer_.proof.status is Status.INFEASIBLE:
             raise ConstraintError(f"No network is allowed, among {self.answer_.proof.space}.")
         if self.answer_.network is None:
-            raise OutOfTime(f"time_limit={self.time_limit} came before any network was found")
+            raise OutOfTime(f"{option('time_limit', self.time_limit)} came before any network was found")
         self.network_ = self.answer_.network
         return scores
 
@@ -115,10 +116,7 @@ def columns_from(
     columns = [columns[place] for place, _ in left_in([column.name for column in columns], estimator.leave_out)]
     gaps = [column.name for column in columns if (column.codes == MISSING).any()]
     if gaps and not allow_gaps:
-        raise TableError(
-            f"Input X contains missing values (NaN) in {listing(gaps)}; "
-            'missing="drop" leaves such rows out, missing="state" makes missing a state of its own'
-        )
+        raise TableError(f"Input X contains missing values (NaN) in {listing(gaps)}; {what_to_do_with_gaps()}")
     return columns
 
 

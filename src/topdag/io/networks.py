@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from topdag._util.atomic_write import FilePath, ending_of, write_as_named
+from topdag._util.options import worded
 from topdag.errors import FileError, NetworkError, why_not_opened
 from topdag.io.formats.bif import bif_text, read_bif_text
 from topdag.io.formats.hugin_net import net_text, read_net_text
@@ -115,7 +116,7 @@ def read_json(path: FilePath) -> dict[str, Any]:
         if isinstance(error, FileError):
             raise
         raise FileError(
-            f"{path}: this is not JSON ({error}); topdag best -o and write_network write such files"
+            f"{path}: this is not JSON ({error}); {worded('write_network writes', 'topdag best -o writes')} such files"
         ) from error
     if not isinstance(content, dict):
         raise FileError(f"{path}: expected a JSON object, found {type(content).__name__}")

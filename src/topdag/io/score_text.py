@@ -157,7 +157,7 @@ class _ScoreFile:
         if words[0] in self.families.names:
             raise self.error(f"a variable that does not stand above, as {_shown(words[0])} does")
         if len(self.families.names) == MOST_VARIABLES:
-            raise self.error(f"no more than {MOST_VARIABLES} variables")
+            raise self.error(f"no more than {MOST_VARIABLES:,} variables")
         self.families.begin(words[0])
 
     def add(self, score: bytes, parents: list[bytes]) -> None:
@@ -191,7 +191,7 @@ def _read_n_variables(file: _ScoreFile) -> int:
     if len(words) != 1 or (n_variables := _as_count(words[0])) < 1:
         raise file.error(expected)
     if n_variables > MOST_VARIABLES:
-        raise file.error_at(file.number, f"{n_variables} variables; at most {MOST_VARIABLES} can be searched")
+        raise file.error_at(file.number, f"{n_variables:,} variables; at most {MOST_VARIABLES:,} can be searched")
     return n_variables
 
 

@@ -209,7 +209,7 @@ def _without_holes(given: Rule, rule: Rule) -> Rule:
 
 def _pair(what: str, item: Any) -> Pair:
     if isinstance(item, str):
-        rule = parse_rule(item)
+        rule = parse_rule(item, what)
         if not isinstance(rule, (Edge, Adjacent)) or isinstance(rule, Adjacent) != what.endswith("adjacencies"):
             mark = "--" if what.endswith("adjacencies") else "->"
             raise ConstraintError(f"{what}: {item!r} is no pair; write 'a{mark}b', or give two names.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from topdag._util.options import option
 from topdag.errors import ConstraintError
 from topdag.knowledge.arguments import (
     Counts,
@@ -178,7 +179,8 @@ class Constraints:
         for v in sorted(set(range(len(names))) - set(columns)):
             others = [u for u in range(len(names)) if u != v]
             facts = tuple(fact for u in others for fact in (Cannot(u, v), Cannot(v, u)))
-            words = f"{names[v]} is constant and stays without edges (unless the table is made with keep_constant=True)"
+            unless = f"unless the table is made with {option('keep_constant', True)}"
+            words = f"{names[v]} is constant and stays without edges ({unless})"
             statements.append(Statement(words, facts))
         return compiled(settled(names, statements), sorted({*columns, *isolated}))
 

@@ -36,17 +36,17 @@ def parse_parameter(text: str) -> ParameterConstraint:
         raise ConstraintError(
             f"A parameter constraint is made by influence, synergy or probability, or a text such as {EXAMPLES}."
         )
-    return _ConstraintReader(text).whole()
+    return _ConstraintReader(text, "Parameter constraint").whole()
 
 
 class _ConstraintReader(TokenReader):
-    WHAT, TOKENS = "Parameter constraint", _TOKENS
+    TOKENS = _TOKENS
 
     def whole(self) -> ParameterConstraint:
         try:
             said = self._constraint()
         except ScoreError as error:
-            raise ConstraintError(f"{self.WHAT} {self.text!r}: {error}") from None
+            raise ConstraintError(f"{self.what} {self.text!r}: {error}") from None
         if self._next.kind != "end":
             raise self._wrong("the end")
         return said

@@ -37,19 +37,19 @@ _TOKENS = re.compile(
 ARROWS = ("->", "<-", "--")
 
 
-def parse_rule(text: str) -> Rule:
-    """The rule that a text states; ConstraintError points at what is wrong.
+def parse_rule(text: str, what: str = "Rule") -> Rule:
+    """The rule that a text states; ConstraintError points at what is wrong. ``what``: where it stands, as errors say.
 
     >>> parse_rule("if a->b then parents(c) <= 2") == parse_rule("(if (a->b) then parents(c)<=2)")
     True
     """
     if not isinstance(text, str):
         raise ConstraintError(f"A rule is a text such as 'a->b or not c->d', not {text!r}.")
-    return _RuleReader(text).whole()
+    return _RuleReader(text, what).whole()
 
 
 class _RuleReader(TokenReader):
-    WHAT, TOKENS = "Rule", _TOKENS
+    TOKENS = _TOKENS
 
     def whole(self) -> Rule:
         rule = self._rule()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
-from topdag.networks.class_graph import ClassGraph, class_graph, class_size, directions
+from topdag.networks.checks import require_known
+from topdag.networks.class_graph import ClassGraph, class_graph, class_size, directions, interventional_graph
 from topdag.networks.network import Network, dot_quoted, named_in
 
 if TYPE_CHECKING:
@@ -21,9 +22,16 @@ class EquivalenceClass:
 
     ``directed``: the edges (parent, child) on which all members agree; ``undirected``: the others, each once, in
     column order. ``size``: how many networks it has. ``score``: the data's log score of every member.
+    ``interventions``: sets of variables that experiments set, by name; then a class has the networks that these do not
+    tell apart either, which are fewer (Hauser & Bühlmann 2012).
+
+    >>> chain = Network(["a", "b", "c"], {"b": ["a"], "c": ["b"]})
+    >>> EquivalenceClass(chain).size, EquivalenceClass(chain, [["b"]]).size
+    (3, 1)
     """
 
     member: Network
+    interventions: Sequence[Collection[str]] = ()
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -36,7 +44,12 @@ class EquivalenceClass:
     @cached_property
     def key(self) -> ClassGraph:
         """The same for all members, different for different classes."""
-        return class_graph(self.member.masks)
+        if not self.interventions:
+            return class_graph(self.member.masks)
+        together = [name for target in self.interventions for name in target]
+        require_known(together, self.names)
+        targets = [sum(1 << self.names.index(name) for name in set(target)) for target in self.interventions]
+        return interventional_graph(self.member.masks, targets)
 
     @property
     def directed(self) -> tuple[tuple[str, str], ...]:

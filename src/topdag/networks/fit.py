@@ -37,7 +37,8 @@ def fit_network(network: Network, source: Any, ess: float = 1.0, reading: Readin
         table.require_states("fit", NUMBERS_INSTEAD)
     tables, notes = {}, []
     for name in network.names:
-        counts = family_counts(table, table.index(name), [table.index(parent) for parent in network.parents[name]])
+        x, parents = table.index(name), [table.index(parent) for parent in network.parents[name]]
+        counts = family_counts(table.rows_telling_of(x), x, parents)
         tables[name] = expected_probabilities(counts, ess)
         notes += _note_on_unseen(name, counts, ess)
     states = {name: table.states[table.index(name)] for name in network.names}

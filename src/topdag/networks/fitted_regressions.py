@@ -152,6 +152,7 @@ def fit_regressions(network: Network, table: Table, ess: float) -> FittedRegress
     if ess != 0:
         check_ess(ess, "fit")
     require_known(network.names, table.names)
+    table.require_no_experiments("fit")
     for name in network.names:
         wrong = [parent for parent in network.parents[name] if parent in table.continuous]
         if name not in table.continuous and wrong:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from topdag._util.arrays import Floats
+from topdag._util.options import option
 from topdag.errors import NetworkError, is_finite
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
@@ -81,7 +82,7 @@ def _random_structure(
 
 def _checked_arcs(n_variables: int, arcs: int | None, limit: int) -> int:
     if limit < 0:
-        raise NetworkError(f"max_parents should not be negative, but is {limit}.")
+        raise NetworkError(f"{option('max_parents')} should not be negative, but is {limit}.")
     most = sum(min(place, limit) for place in range(n_variables))
     if arcs is None:
         return min(most, round(ARCS_PER_VARIABLE * n_variables))
@@ -109,7 +110,7 @@ def _check_cells(shapes: Mapping[str, Sequence[int]]) -> None:
         largest = max(cells, key=cells.__getitem__)
         raise NetworkError(
             f"The tables would have {sum(cells.values())} cells, that of {largest!r} alone {cells[largest]}; "
-            f"at most {MOST_CELLS} are allowed. Lower max_parents, arcs or arities."
+            f"at most {MOST_CELLS} are allowed. Lower {option('max_parents')}, arcs or arities."
         )
 
 

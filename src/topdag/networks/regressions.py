@@ -51,6 +51,7 @@ def regressions(network: Network, source: Any, **reading: Unpack[Reading]) -> di
     b = 0.9167 +2.25 a, sd 0.1179
     """
     table = as_table(source, "auto", reading)
+    table.require_no_experiments("regressions")
     if set(network.names) != set(table.names):
         raise ScoreError("The network must have the variables of the table: " + ", ".join(table.names) + ".")
     return regressions_in(table, network)

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any, Unpack
 
 from topdag._util.brief import brief
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
-from topdag.errors import NotAllowed, ScoreError
+from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, can_climb, decide, decide_again
+from topdag.questions.decide import Decision, Question, decide, decide_again, plan_prior
 from topdag.questions.request import (
-    SECONDS_FOR_A_LAST_LOOK,
     About,
     Request,
     Trail,
@@ -151,24 +151,20 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        from topdag.questions.order_prior import require_few
+        from topdag.questions.order_prior import require_room
 
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     engine = request.engine or decision.form.engine
     if engine is Engine.DENSE and n:
         plan_lattice(n, run)
     if engine is Engine.BLOCKS and n:
         plan_block_lattice(n, run, backward=False)
+    plan_prior(request, decision, run)
     if not decision.climbs:
         return scores_of(request, run, decision.keep, decision.form)
-    from topdag.questions.first_network import FirstNetwork
+    from topdag.questions.first_network import scores_meanwhile
 
-    trail.first = FirstNetwork(request, run)
-    run.meanwhile = trail.first.meanwhile
-    try:
-        return scores_of(request, run, decision.keep, decision.form)
-    finally:
-        run.meanwhile = None
+    return scores_meanwhile(trail, decision, run)
 
 
 def _by_splitting(trail: Trail, scores: Scores, run: Run) -> Answer:
@@ -226,7 +222,9 @@ def _searched(trail: Trail, scores: Scores, run: Run, engine: Engine) -> Answer 
     from topdag.search.best import begin, search_best
 
     if not scores.store.is_listed:
-        raise ScoreError(f'The engine "{engine.value}" works on listed families: score with keep="best".')
+        raise ScoreError(
+            f"{option('engine', engine.value)} works on listed families: score with {option('keep', 'best')}."
+        )
     request = trail.request
     if request.bound is not None and request.checkpoint is not None:
         raise ScoreError(
@@ -265,10 +263,13 @@ def _stopped(trail: Trail, run: Run) -> Answer:
     """Some network and a bound, from whatever is known."""
     if trail.standing is not None and trail.standing.score_bound == -math.inf:
         return _answer(trail, run, None, Status.INFEASIBLE, None)  # seen before the search was stopped
-    limit = run.limit if trail.standing is None else trail.standing.limit or run.limit
     met = trail.standing_masks
-    found = _quick_network(trail) if met is None or trail.scores is None else trail.scores.network(met)
-    return _answer(trail, run, _better(trail, found), Status.STOPPED, limit)
+    if met is None:
+        from topdag.questions.first_network import look_once_more
+
+        look_once_more(trail)
+    found = None if met is None or trail.scores is None else trail.scores.network(met)
+    return _answer(trail, run, _better(trail, found), Status.STOPPED, trail.limit(run))
 
 
 def _better(trail: Trail, found: Network | None) -> Network | None:
@@ -316,45 +317,3 @@ def _answer(trail: Trail, run: Run, network: Network | None, status: Status, lim
         trail.request.prior,
         trail.reading,
     )
-
-
-def _quick_network(trail: Trail) -> Network | None:
-    """Found in a last look; None where there is one from the data."""
-    from topdag.search.greedy import climb
-
-    last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
-    scores, table, kind = trail.scores, trail.request.table, trail.request.kind
-    if scores is None and kind is not None and can_climb(kind):
-        from topdag.questions.first_network import FirstNetwork
-
-        trail.first = trail.first or FirstNetwork(trail.request, last_look)
-        trail.first.complete(last_look)
-    if trail.first is not None and trail.first.masks is not None:
-        return None
-    if scores is not None:
-        n = len(scores.columns)
-        start = [own.must for own in scores.compiled.families] if scores.compiled is not None else None
-        most = n if trail.request.max_parents is None else trail.request.max_parents
-        masks = climb(scores.store.value, n, most, lambda: last_look.is_over, start)
-        is_allowed = masks is not None and (scores.compiled is None or scores.compiled.allows(masks))
-        return scores.network(masks) if masks is not None and is_allowed else None
-    assert table is not None and kind is not None
-    if trail.request.constraints:
-        return None  # nothing is known of families yet
-
-    values: dict[tuple[int, int], float] = {}
-
-    def local(x: int, mask: int) -> float:
-        if last_look.is_over and mask:
-            return -math.inf  # no time for more parents
-        try:
-            values[x, mask] = kind.local(table, x, [v for v in range(table.n_variables) if mask >> v & 1])
-        except NotAllowed:
-            return -math.inf
-        return values[x, mask]
-
-    limit = table.n_variables if trail.request.max_parents is None else trail.request.max_parents
-    masks = climb(local, table.n_variables, limit, lambda: last_look.is_over)
-    assert masks is not None  # the empty network is always allowed
-    scores_by_name = {name: values[x, masks[x]] for x, name in enumerate(table.names)}
-    return Network.from_masks(table.names, masks, local_scores=scores_by_name)

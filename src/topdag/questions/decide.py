@@ -10,19 +10,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from topdag.errors import TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import ScoreKind, SetScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import LATTICE_LIMIT, ON_LISTS, Choice, Engine, require_narrow, sizes
+from topdag.scoring.with_prior import require_room_for
+from topdag.search.engines import ON_LISTS, Choice, Engine, require_narrow, sizes
 from topdag.search.lattice import engine_for_best, lattice_for
 
 if TYPE_CHECKING:
+    from topdag._util.run import Run
     from topdag.knowledge.compiled import CompiledConstraints
     from topdag.questions.request import Request
 
@@ -117,13 +117,19 @@ def decide(request: Request, question: Question) -> Decision:
     chosen = _engine(request, question, known)
     is_search = chosen.engine is Engine.SEARCH and request.engine is None
     reason = form.reason if is_search else chosen.reason
-    climbs = by_lists and question is Question.BEST and can_climb(kind)
+    climbs = by_lists and question in (Question.BEST, Question.LIST, Question.CLASSES)
     return Decision(chosen.engine, reason, chosen.n_ideals, form, keep, climbs)
 
 
-def can_climb(kind: ScoreKind) -> bool:
-    """Whether the core can look for a network in the data: it counts for such scores."""
-    return isinstance(kind.unconstrained, SetScore)
+def plan_prior(request: Request, decision: Decision, run: Run) -> None:
+    """Makes sure that memory holds a prior of families beside the scores, so that what cannot be weighed is not scored
+    either. What constraints leave is known only then."""
+    prior = request.prior
+    weighs_families = prior is not None and (not isinstance(prior, OrderModular) or prior.parent_weight is not None)
+    if weighs_families and request.constraints is None and request.table is not None:
+        is_listed = decision.form is not None and decision.form.engine is Engine.SEARCH
+        if not is_listed:
+            require_room_for(len(scored_columns(request.table)), prior, run)
 
 
 def decide_again(decision: Decision, request: Request, question: Question, scores: Scores) -> Decision:
@@ -156,27 +162,6 @@ def _kept_for(request: Request, question: Question) -> Keep | None:
 def _require_few(n: int, question: Question) -> None:
     if question in (Question.LIST, Question.CLASSES, Question.PARTIAL):
         require_narrow(n, "a list of networks")
-    if question is Question.SUM:
-        require_summable(n)
-    if question is Question.SAMPLE:
-        require_samplable(n)
-
-
-def require_samplable(n: int) -> None:
-    """Above, the sums over parent sets pass 30 GB."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: networks of at most {LATTICE_LIMIT} can be sampled. Leave out {n - LATTICE_LIMIT} columns."
-        )
-
-
-def require_summable(n: int) -> None:
-    """Raises TooLarge where no memory would do."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: sums over all networks take at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or "
-            "average over a list of networks."
-        )
 
 
 def _engine(request: Request, question: Question, known: _Known) -> Choice:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Unpack
@@ -12,22 +12,23 @@ import numpy as np
 from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import plural
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.averages import parent_set_shares, path_matrix
 from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
-from topdag.answers.posteriors import ParentSetPosteriors
+from topdag.answers.posteriors import NetworkPosteriors, ParentSetPosteriors
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustment_of, heaviest
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
-from topdag.questions.decide import Question, decide
 from topdag.questions.request import About, Request, run_stats
 from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
+from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
 
 Names = str | Sequence[str] | None
@@ -44,7 +45,7 @@ def causal_effects(
     kind: KindLike = None,
     *,
     prior: Prior | None = None,
-    share: float = 0.999,
+    share: float = 0.9999,
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
@@ -70,28 +71,41 @@ def causal_effects(
     >>> effect.meaning
     'probability of bronc = yes, if smoke = yes and not no'
     """
-    _check(share, draws, level, seed)
+    wanted = Wanted(_names(cause), _names(outcome), share, draws, level, seed)
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> CausalEffects:
         if isinstance(source, HeldNetworks):
             _require_alone(kind, prior, about)
-            weighed = _of_networks(source)
-        else:
-            weighed = _of_all(source, kind, about, prior, _listed(cause), run)
-        return _effects(weighed, cause, outcome, share, draws, level, seed, run)
+            return effects_of_list(source, wanted, run)
+        return effects_of(Request.about(source, kind, about, prior), wanted, run)
 
     return asked("causal_effects", run, find)
 
 
-def _check(share: object, draws: object, level: object, seed: object) -> None:
-    for name, value in (("share", share), ("level", level)):
-        if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
-            raise ScoreError(f"{name}= is a share above 0 and at most 1, not {value!r}.")
-    if not is_whole(draws, 0, MOST_DRAWS):
-        raise ScoreError(f"draws= is a whole number from 0 to {MOST_DRAWS:,}, not {draws!r}.")
-    if not is_whole(seed, 0, MOST_SEEDS - 1):
-        raise ScoreError(f"seed= is a whole number from 0 on, below 2**64, not {seed!r}.")
+def _names(given: Names) -> tuple[str, ...] | None:
+    return (given,) if isinstance(given, str) else None if given is None else tuple(given)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which effects, and how well; without names those of all variables."""
+
+    causes: tuple[str, ...] | None = None
+    outcomes: tuple[str, ...] | None = None
+    share: float = 0.9999
+    draws: int = 1000
+    level: float = 0.95
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, value in (("share", self.share), ("level", self.level)):
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
+                raise ScoreError(f"{option(name)} is a share above 0 and at most 1, not {value!r}.")
+        if not is_whole(self.draws, 0, MOST_DRAWS):
+            raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
+        if not is_whole(self.seed, 0, MOST_SEEDS - 1):
+            raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
 
 
 def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
@@ -102,48 +116,40 @@ def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
 
 @dataclass(frozen=True)
 class _Weighed:
-    """The parent sets of causes with their weights, as masks over the columns of the table."""
+    """The parent sets of causes with their weights, as masks over the columns of the table. ``over``: of which
+    networks, in words; ``paths``: how probable each is, None where that is not known."""
 
-    scores: Scores
-    adjustment: Adjustment
-    estimated: str
-    sets: dict[str, WeighedMasks]
+    sets: Mapping[str, WeighedMasks]
     paths: Floats | None
     over: str
     engine: str
     notes: tuple[str, ...]
 
 
-def _listed(names: Names) -> tuple[str, ...] | None:
-    return (names,) if isinstance(names, str) else None if names is None else tuple(names)
-
-
-def _of_all(
-    source: Any, kind: KindLike, about: About, prior: Prior | None, causes: tuple[str, ...] | None, run: Run
-) -> _Weighed:
-    """Exact sums; without paths where these are not summed for so many variables."""
-    request = Request.about(source, kind, about, prior)
-    adjustment = _adjustment(request.table, request.kind)
-    wanted, notes = Purpose(paths=True, parent_sets_of=causes), tuple[str, ...]()
+def effects_of(request: Request, wanted: Wanted, run: Run) -> CausalEffects:
+    """By sums over all networks; without paths where these are not summed for so many variables."""
+    _adjustment(request.table, request.kind)  # refuses what has no effects before it is scored
+    purpose, notes = Purpose(paths=True, parent_sets_of=wanted.causes), tuple[str, ...]()
     try:
-        scores = scored_for(request, wanted, run)
+        scores = scored_for(request, purpose, run)
     except TooLarge as error:
-        wanted = Purpose(parent_sets_of=causes)
-        scores = scored_for(request, wanted, run)
+        purpose = Purpose(parent_sets_of=wanted.causes)
+        scores = scored_for(request, purpose, run)
         notes = (f"In which share of the networks there is no effect is not known: {error}",)
-    found = posteriors_of(scores, prior, wanted, run)
-    over = f"all networks, {found.prior}"
+    return effects_of_sums(scores, posteriors_of(scores, request.prior, purpose, run), wanted, run, notes)
+
+
+def effects_of_sums(
+    scores: Scores, sums: NetworkPosteriors, wanted: Wanted, run: Run, notes: tuple[str, ...] = ()
+) -> CausalEffects:
+    """From sums that hold the parent sets of all causes."""
+    over = f"all networks, {sums.prior}"
     if scores.constraints is not None:
         over += f", that satisfy: {scores.constraints.summary}"
-    return _Weighed(
-        scores,
-        *adjustment,
-        {name: _over_columns(of, scores.names) for name, of in found.by_parents.items()},
-        None if found.paths is None else found.paths.matrix,
-        over,
-        decide(Request.from_scores(scores, prior=prior), Question.SUM).engine.value,
-        (*scores.notes, *notes),
-    )
+    sets = {name: _over_columns(of, scores.names) for name, of in sums.by_parents.items()}
+    paths = None if sums.paths is None else sums.paths.matrix
+    engine = "sums" if sums.stats is None else sums.stats.engine
+    return _effects(scores, _Weighed(sets, paths, over, engine, (*scores.notes, *notes)), wanted, run)
 
 
 def _over_columns(of: ParentSetPosteriors, names: Sequence[str]) -> WeighedMasks:
@@ -156,20 +162,20 @@ def _over_columns(of: ParentSetPosteriors, names: Sequence[str]) -> WeighedMasks
     return masks.tolist(), of.probabilities[places]
 
 
-def _of_networks(held: HeldNetworks[Any]) -> _Weighed:
-    """The networks of a list, by their weights; those drawn count alike."""
-    adjustment = _adjustment(held.source.table, held.source.kind)
+def effects_of_list(held: HeldNetworks[Any], wanted: Wanted, run: Run) -> CausalEffects:
+    """The networks of a list count by their weights; those drawn count alike."""
     if not len(held):
         raise ScoreError("There are no networks to average over: the list is empty.")
-    shares = parent_set_shares(held)
-    sets: dict[str, WeighedMasks] = {
-        name: (list(of), np.array(list(of.values()))) for name, of in zip(held.names, shares, strict=True)
-    }
     over = f"{plural(len(held), 'network')} drawn, which count alike"
     if isinstance(held, BestList):
         several = "classes" if isinstance(held, ClassList) else "networks"
         over = f"the {len(held):,} best {several}, by their weights; what is not in the list does not count"
-    return _Weighed(held.source, *adjustment, sets, path_matrix(held), over, "averages over a list", held.notes)
+    sets: dict[str, WeighedMasks] = {
+        name: (list(of), np.array(list(of.values())))
+        for name, of in zip(held.names, parent_set_shares(held), strict=True)
+    }
+    weighed = _Weighed(sets, path_matrix(held), over, "averages over a list", held.notes)
+    return _effects(held.source, weighed, wanted, run)
 
 
 def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment, str]:
@@ -177,54 +183,57 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
         raise ScoreError(
             "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
         )
-    return adjustment_of(table, kind)
+    return adjustment_of(table, without_interventions(kind) or kind)
 
 
-def _effects(
-    weighed: _Weighed,
-    cause: Names,
-    outcome: Names,
-    share: float,
-    draws: int,
-    level: float,
-    seed: int,
-    run: Run,
-) -> CausalEffects:
-    scores, adjustment = weighed.scores, weighed.adjustment
+def _effects(scores: Scores, weighed: _Weighed, wanted: Wanted, run: Run) -> CausalEffects:
+    adjustment, estimated = _adjustment(scores.table, scores.kind)
     table = adjustment.table
-    causes, outcomes = (_chosen(names, scores) for names in (cause, outcome))
+    if table.targets:
+        estimated += ", for each cause from the rows in which nothing else was set"
+    causes, outcomes = _chosen(wanted.causes, scores), _chosen(wanted.outcomes, scores)
     run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
     begin = run.seconds
-    chosen = {name: heaviest(*weighed.sets[name], share) for name in causes}
-    total = sum(len(of.masks) for of in chosen.values())
-    averaging = Averaging(adjustment, run, total=total, draws=draws, seed=seed)
+    sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
+    total = sum(len(own.masks) for own in sets.values())
+    averaging = Averaging(run, total=total, draws=wanted.draws, seed=wanted.seed)
     by_pair: dict[tuple[str, str], Effect] = {}
-    for name in causes:
-        found = averaging.effects(table.index(name), [table.index(o) for o in outcomes if o != name], chosen[name])
+    for cause in causes:
+        x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
+        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), scores.kind)[0]
+        found = averaging.effects(own, x, others, sets[cause])
         if found is None:
             raise TimeIsUp
         for y, effect in found.items():
-            pair = name, table.names[y]
-            by_pair[pair] = _effect(*pair, effect, adjustment, weighed.paths, level)
+            by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
     run.timed("effects", begin)
     return CausalEffects(
         causes,
         outcomes,
         MappingProxyType(by_pair),
         weighed.over,
-        weighed.estimated,
-        MappingProxyType({name: of.covered for name, of in chosen.items()}),
-        level,
-        draws,
-        seed,
+        estimated,
+        MappingProxyType({name: own.covered for name, own in sets.items()}),
+        wanted.level,
+        wanted.draws,
+        wanted.seed,
         run_stats(scores, run, weighed.engine, {"parent sets": total}),
         weighed.notes,
     )
 
 
-def _chosen(names: Names, scores: Scores) -> tuple[str, ...]:
+def _rows_for(table: Table, x: int) -> Table:
+    """Where something else was set, what follows from x need not follow as usual."""
+    rows = table.rows_setting_only(x)
+    if not rows.n_rows:
+        raise ScoreError(
+            f"In every row something other than {table.names[x]!r} was set, so that its effects cannot be estimated."
+        )
+    return rows
+
+
+def _chosen(wanted: tuple[str, ...] | None, scores: Scores) -> tuple[str, ...]:
     """In the order of the columns; without names all but the constant ones."""
-    wanted = _listed(names)
     if wanted is None:
         return scores.scored_names
     require_known(wanted, scores.names)
@@ -234,11 +243,8 @@ def _chosen(names: Names, scores: Scores) -> tuple[str, ...]:
     return tuple(name for name in scores.names if name in wanted)
 
 
-def _effect(
-    cause: str, outcome: str, found: FoundEffect, adjustment: Adjustment, paths: Floats | None, level: float
-) -> Effect:
-    table = adjustment.table
-    x, y = table.index(cause), table.index(outcome)
+def _effect(table: Table, cause: str, y: int, found: FoundEffect, paths: Floats | None, level: float) -> Effect:
+    x, outcome = table.index(cause), table.names[y]
     lower, upper = np.nan, np.nan
     if len(found.draws):
         lower, upper = np.quantile(found.draws, [(1 - level) / 2, (1 + level) / 2]).tolist()

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from topdag import _core
+from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.answers.lists import grid_epsilon
 from topdag.errors import TooLarge
@@ -17,8 +18,15 @@ from topdag.scoring.keep import MOST_IN_A_LIST, Within
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, kept_candidates, listed_network, search_best
-from topdag.search.engines import BLOCK_LIMIT, SHARE_OF_MEMORY, Engine, plan_lattice, require_narrow, set_bytes
-from topdag.search.lattice import build_block_lattice, ideal_lattice_of, kept_bytes, lattice_of, plan_block_lattice
+from topdag.search.engines import SHARE_OF_MEMORY, Engine, plan_lattice, require_narrow, set_bytes
+from topdag.search.lattice import (
+    build_block_lattice,
+    ideal_lattice_of,
+    kept_bytes,
+    lattice_of,
+    most_held,
+    plan_block_lattice,
+)
 from topdag.search.order_search import cluster_bound
 from topdag.search.precedence_lists import PlacedLists, placed_lists
 from topdag.search.reach import LARGEST_REACH, further_reach
@@ -99,7 +107,7 @@ class Lattices:
         try:
             return self._sparse_lattice()
         except TooLarge:
-            if not self.scores.automatic or len(self.scores.columns) > BLOCK_LIMIT:
+            if not self.scores.automatic or len(self.scores.columns) > most_held():
                 raise
         return self._everything()
 
@@ -138,7 +146,7 @@ class Lattices:
     def _everything(self) -> Prepared | None:
         """Too many sets matter, so all are taken."""
         scores = self.scores
-        if len(scores.columns) > BLOCK_LIMIT:
+        if len(scores.columns) > most_held():
             raise TooLarge(
                 f"Fewer networks than that score within {LARGEST_REACH:g} nats of the best, and tables over all sets "
                 f"of {len(scores.columns)} variables are too large. Ask for fewer networks."
@@ -202,7 +210,7 @@ def within_memory() -> Iterator[None]:
     except MemoryError as error:
         raise TooLarge(
             "More families occur in networks so near the best than memory holds. Ask for a smaller factor or fewer "
-            "networks, set max_parents, or leave out variables."
+            f"networks, set {option('max_parents')}, or leave out variables."
         ) from error
 
 

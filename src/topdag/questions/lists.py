@@ -13,6 +13,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
+from topdag._util.options import question
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList
@@ -20,16 +21,17 @@ from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_prior
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
-from topdag.questions.order_prior import list_by_orders, require_few
+from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
 from topdag.questions.request import About, Request, Trail, run_stats, scores_of, space_of, upper_bound
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
+from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import scored_columns
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.scoring.with_prior import scores_with
 from topdag.search.engines import Engine, require_narrow
 from topdag.search.family_lists import FamilyLists
@@ -195,9 +197,14 @@ def list_of(make: Callable[..., AnyList], request: Request, wanted: Wanted, run:
 
 
 def in_words(found: BestList[Any]) -> str:
-    if len(found) and found.floor > found.scores[0]:
+    if len(found) and _nothing_is_proved(found):
         return f"{len(found):,} found, none of them proved; others may score up to {found.floor}"
     return f"{len(found):,} found, complete above {found.floor}"
+
+
+def _nothing_is_proved(found: BestList[Any]) -> bool:
+    """Whether others may score more than all it holds."""
+    return len(found) == 0 or found.floor > found.scores[0]
 
 
 def _listed(
@@ -207,7 +214,9 @@ def _listed(
     that is less than the list."""
     reading = _Reading(make, request, wanted, run, kept_for or wanted)
     found = reading.whole()
-    return reading.so_far(run.limit) if found is None else found
+    if found is None:
+        found = reading.so_far(reading.trail.limit(run))
+    return found if len(found) or found.proof.status is not Status.STOPPED else _begun(found, reading.trail)
 
 
 class _Reading(Generic[AnyList]):
@@ -223,23 +232,23 @@ class _Reading(Generic[AnyList]):
     def so_far(self, limit: Stop) -> AnyList:
         """Complete above its floor, but a limit came before it was whole."""
         if self.found is None:
-            return _begun(self.make, self.trail, self.run, limit)
+            return _empty(self.make, self.trail, self.run, limit)
         return replace(self.found, proof=replace(self.found.proof, status=Status.STOPPED, limit=limit_text(limit)))
 
     def whole(self) -> AnyList | None:
         """None when the time is up first."""
         question = Question.CLASSES if self.make is ClassList else Question.LIST
+        if question is Question.CLASSES:
+            require_score_equivalent(self.request, self.wanted.asked_by)
         decision = decide(self.request, question)
         self.trail.engine, self.trail.reason = decision.engine.value, decision.reason
-        scores = self.trail.scores = _scored(self.request, decision, self.run)
+        scores = self.trail.scores = _scored(self.trail, decision, self.run)
         if scores is None:
             return None
         decision = decide_again(decision, self.request, question, scores)
         self.kept_for.require_kept(scores)
         if isinstance(self.request.prior, OrderModular):
             return self._by_orders()
-        if self.make is ClassList:
-            require_score_equivalent(scores, self.wanted.asked_by)
         if not scores.columns:
             return only_the_empty_network(self.make, scores, self.run)
         if decision.engine is Engine.CONSTRAINED:
@@ -295,22 +304,29 @@ class _Reading(Generic[AnyList]):
         return cast(AnyList, list_by_orders(self.trail, self.wanted.most, self.wanted.factor, self.run))
 
 
-def _scored(request: Request, decision: Decision, run: Run) -> Scores | None:
+def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     """None when the time is up before all families are scored."""
-    scores = request.scores if request.scores is not None else _scored_table(request, decision, run)
+    request = trail.request
+    scores = request.scores if request.scores is not None else _scored_table(trail, decision, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
     return scores_with(scores, request.prior, run)
 
 
-def _scored_table(request: Request, decision: Decision, run: Run) -> Scores | None:
+def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     """What cannot be listed is not scored either."""
+    request = trail.request
     assert request.table is not None and decision.form is not None
     n = len(scored_columns(request.table))
     if isinstance(request.prior, OrderModular):
-        require_few(n, request.prior)
+        require_room(n, request.prior, run)
     plan_lists(n, decision.form.engine, run)
-    return scores_of(request, run, decision.keep, decision.form)
+    plan_prior(request, decision, run)
+    if not decision.climbs:
+        return scores_of(request, run, decision.keep, decision.form)
+    from topdag.questions.first_network import scores_meanwhile
+
+    return scores_meanwhile(trail, decision, run)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -386,55 +402,81 @@ def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList
     return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
 
 
-def _begun(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
-    """The best network found, where there is one, and up to where none is better."""
-    nothing, masks = _empty(make, trail, run, limit), trail.standing_masks
-    if masks is None or trail.scores is None:
-        return nothing
-    value = math.fsum(map(trail.scores.store.value, range(len(masks)), masks))
-    proof = replace(nothing.proof, gap=nothing.proof.bound - value)
-    return replace(nothing, scores=np.array([value]), parents=np.array([masks], dtype=np.uint64), proof=proof)
+def _begun(empty: AnyList, trail: Trail) -> AnyList:
+    """With the best network found, where there is one, though nothing is proved of it."""
+    network = _best_found(trail)
+    if network is None:
+        return empty
+    masks = empty.source.masks_of(network)
+    is_on_grid = trail.scores is not None and not isinstance(trail.request.prior, OrderModular)
+    value = empty.source.store.value_of(masks) if is_on_grid else trail.score_of(network)
+    bound = max(empty.proof.bound, value)
+    proof = replace(empty.proof, bound=bound, gap=bound - value)
+    parents = np.array([masks], dtype=np.uint64)
+    return replace(empty, scores=np.array([value]), parents=parents, floor=max(empty.floor, value), proof=proof)
+
+
+def _best_found(trail: Trail) -> Network | None:
+    if trail.scores is not None and trail.standing_masks is not None:
+        return trail.scores.network(trail.standing_masks)
+    from topdag.questions.first_network import look_once_more
+
+    look_once_more(trail)
+    return None if trail.first is None else trail.first.network
 
 
 def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
     """Nothing is known yet but a bound that no network exceeds: complete above that."""
     bound = upper_bound(trail)
     proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail))
-    scores = trail.scores or _without_scores(trail.request)
+    scores = trail.scores or _without_scores(trail.request, trail.notes)
     none = np.empty((0, len(scores.columns)), dtype=np.uint64)
     return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
 
 
-def _without_scores(request: Request) -> Scores:
-    """What an empty list looks into when scoring was stopped: no families but those without parents."""
+def _without_scores(request: Request, notes: tuple[str, ...]) -> Scores:
+    """What a list looks into when scoring was stopped: no families but those without parents."""
     table, kind = request.table, request.kind
     assert table is not None and kind is not None
     columns = scored_columns(table)
     families = [(x, (), kind.local(table, v, [])) for x, v in enumerate(columns)]
     lists = FamilyLists.build([table.names[v] for v in columns], families)
-    few = scores_from_lists(lists, kind=kind, table=table, max_parents=request.max_parents, notes=table.notes)
-    return replace(few, names=table.names, columns=columns)
+    compiled = compiled_for(table, columns, request.constraints)
+    known = {"constraints": request.constraints, "compiled": compiled} if compiled is not None else {}
+    few = scores_from_lists(lists, kind=kind, table=table, max_parents=request.max_parents, **known)
+    return replace(few, names=table.names, columns=columns, notes=notes, prior=request.prior)
 
 
 def scores_for(request: Request, wanted: Wanted, run: Run) -> Scores:
     """Scores that will do, or OutOfTime: for answers that must be whole."""
-    scores = _scored(request, decide(request, Question.LIST), run)
+    trail = Trail(request)
+    scores = _scored(trail, decide(request, Question.LIST), run)
+    if trail.too_large is not None:
+        raise trail.too_large
     if scores is None:
-        raise out_of_time(wanted, run)
+        network = _best_found(trail)
+        raise out_of_time(wanted, run, best=None if network is None else trail.score_of(network))
     wanted.require_kept(scores)
     return scores
 
 
-def out_of_time(wanted: Wanted, run: Run, found: int = 0) -> BaseException:
-    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else "nothing is known yet", found)
+def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None = None) -> BaseException:
+    known = f"the best network found by then scores {best:.6f}" if best is not None else "nothing is known yet"
+    return run.cut_short(wanted.asked_by, f"there are at least {found:,}" if found else known, found)
 
 
-def require_score_equivalent(scores: Scores, asked_by: str) -> None:
-    if not scores.score_equivalent:
-        name = "scores from a file that does not say what they are" if scores.kind is None else f"{scores.kind}"
+def require_score_equivalent(request: Request, asked_by: str) -> None:
+    if request.table is not None and request.table.targets:
         raise ScoreError(
-            f"{asked_by} needs a score-equivalent score, one that gives all networks of a class the same value, "
-            f"such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
+            f"{question(asked_by)}: experiments tell networks of a class apart, so classes are not listed. Ask for "
+            "networks instead; EquivalenceClass(network, interventions) has those that they do not tell from one."
+        )
+    kind = None if request.kind is None else together(request.kind, request.constraints)[0]
+    if kind is None or not kind.score_equivalent:
+        name = "scores from a file that does not say what they are" if kind is None else f"{kind}"
+        raise ScoreError(
+            f"{question(asked_by)} needs a score-equivalent score, one that gives all networks of a class the same "
+            f"value, such as BDeu, BIC, AIC, qNML or BDe; {name} are not known to be. Ask for networks instead."
         )
 
 
@@ -444,9 +486,9 @@ def count_of(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
 
 
 def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
-    scores = trail.scores = scores_for(trail.request, wanted, run)
     if what is _core.Listed.CLASSES:
-        require_score_equivalent(scores, wanted.asked_by)
+        require_score_equivalent(trail.request, wanted.asked_by)
+    scores = trail.scores = scores_for(trail.request, wanted, run)
     if not scores.columns:
         return 1  # the empty network
     question = Question.CLASSES if what is _core.Listed.CLASSES else Question.LIST
@@ -483,7 +525,7 @@ def _count_listed(what: _core.Listed, request: Request, wanted: Wanted, run: Run
     make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
     found = _listed(make, request, wanted, run)
     if found.proof.status is Status.STOPPED:
-        raise out_of_time(wanted, run, len(found))
+        raise out_of_time(wanted, run, 0 if _nothing_is_proved(found) else len(found))
     return len(found)
 
 
@@ -494,8 +536,11 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
     if needs_splitting(scores):
         with run.hearing():
             whole = _listed(NetworkList, Request.from_scores(scores), wanted, run)
+        is_stopped = whole.proof.status is Status.STOPPED
+        if is_stopped and _nothing_is_proved(whole):
+            raise out_of_time(wanted, run)
         yield from whole
-        if whole.proof.status is Status.STOPPED:
+        if is_stopped:
             raise out_of_time(wanted, run, len(whole))
         return
     if decide(Request.from_scores(scores), Question.LIST).engine is Engine.PARTITION:

@@ -81,8 +81,8 @@ def search_networks(
 
 
 def _searched(request: Request, wanted: Wanted, block: int | None, run: Run) -> NetworkList:
+    decide(request, Question.PARTIAL)  # what is refused is not scored
     scores = scores_for(request, wanted, run)
-    scores.require_local("search_networks")
     if not scores.columns:
         return only_the_empty_network(NetworkList, scores, run)
     block = PUBLISHED_BLOCK if block is None else block

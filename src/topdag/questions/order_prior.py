@@ -12,16 +12,17 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
 from topdag.answers.results import Answer, Proof, Status, limit_text
-from topdag.errors import ScoreError, TooLarge
+from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.request import Trail, stats_of
 from topdag.scoring.scores import Scores
 from topdag.scoring.with_prior import among_scored, log_weight_of_constants, scores_of_orders, scores_with
-from topdag.search.engines import LATTICE_LIMIT
+from topdag.search.engines import most_that_fit
 
 
 @dataclass(frozen=True)
@@ -89,23 +90,20 @@ def order_prior_bytes(n: int, prior: OrderModular, threads: int) -> float:
     return _core.order_prior_bytes(n, threads) + (0 if prior.order_weight is None else 8.0 * n * 2 ** (n - 1))
 
 
-def require_few(n: int, prior: OrderModular) -> None:
-    if n > LATTICE_LIMIT:
-        raise TooLarge(
-            f"{n} variables: the {prior} takes at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}, or use no prior."
-        )
+def require_room(n: int, prior: OrderModular, run: Run) -> None:
+    """What cannot be searched is not scored either."""
+    _require_room(n, prior, 0, run)
 
 
 def _require_room(n: int, prior: OrderModular, held: int, run: Run) -> None:
-    require_few(n, prior)
     allowed = run.allowed_memory - (held if run.memory_limit is not None else 0)
-    fits = max((m for m in range(1, n) if order_prior_bytes(m, prior, run.threads) <= allowed), default=0)
+    fits = most_that_fit(lambda m: order_prior_bytes(m, prior, run.threads), allowed)
     run.require_memory(
         order_prior_bytes(n, prior, run.threads) + held,
         f"The {prior} on {n} variables",
         f"{fits} variables would fit ({shown_bytes(order_prior_bytes(fits, prior, run.threads))} beside the scores)."
         if fits
-        else "Raise memory_limit.",
+        else f"Raise {option('memory_limit')}.",
         held=held,
     )
 

@@ -11,32 +11,32 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.html import html_table
+from topdag._util.options import option
 from topdag._util.run import available_memory, parse_bytes, shown_bytes, usable_cores
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Decision, Question, decide
-from topdag.questions.order_prior import order_prior_bytes, require_few
+from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS
-from topdag.scoring.all_sets import require_storable, within_columns
+from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_parents
 from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.task import scored_columns
 from topdag.search.engines import (
-    BLOCK_LIMIT,
-    LATTICE_LIMIT,
     SEARCH_LIMIT,
     Engine,
     all_sets_choice,
     best_network_bytes,
     family_bytes,
+    most_that_fit,
     n_sets_up_to,
     set_bytes,
 )
-from topdag.search.lattice import block_lattice_bytes
+from topdag.search.lattice import block_lattice_bytes, most_held
 
 # Seconds on two cores of a machine of 2020, as measured on tables of 14 to 29 variables (docs/guides/large_tables.md).
 AT_LEAST = 0.02
@@ -148,7 +148,7 @@ class Plan:
             parts = f" (scoring {_duration(self.scoring)}, then {_duration(self.search)})" if self.seconds >= 1 else ""
             return f"about {_duration(self.seconds)}{parts}"
         if self.scoring is None:
-            return "depends on the data, and may be long; give a time_limit"
+            return f"depends on the data, and may be long; give a {option('time_limit')}"
         return f"scoring {self._about}{_duration(self.scoring)}; the search depends on the data, mostly seconds"
 
 
@@ -195,7 +195,7 @@ def plan(
         decision = decide(request, of_what)
         _require_scorable(request, decision, n)
     except (TooLarge, ScoreError, ConstraintError) as error:
-        advice = _advice(n, kind, question)
+        advice = _advice(n, kind, question, allowed)
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
     cost = _cost(decision, request, n, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
@@ -210,7 +210,7 @@ def plan(
         seconds=seconds,
         memory=int(cost.memory),
         fits=fits,
-        advice=_advice(n, kind, question) if is_long or not fits else "",
+        advice=_advice(n, kind, question, allowed) if is_long or not fits else "",
         listed=listed,
         notes=notes,
     )
@@ -224,12 +224,8 @@ def _require_scorable(request: Request, decision: Decision, n: int) -> None:
     """What scoring refuses, a plan refuses."""
     kind = request.kind
     assert kind is not None
-    if isinstance(request.prior, OrderModular):
-        require_few(n, request.prior)
     if _is_listed(decision):
         require_rule(kind, n, request.max_parents)
-    else:
-        require_storable(n, kind.unconstrained)
 
 
 def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
@@ -239,7 +235,8 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, scored_columns(table))
     if _is_listed(decision):
-        return _search_cost(n, table, kind, request.max_parents, slower)
+        cost = _search_cost(n, table, kind, request.max_parents, slower)
+        return replace(cost, memory=cost.memory + _order_bytes(request, n, usable_cores()))
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
     memory = _bytes(decision, request, n, question)
@@ -270,8 +267,13 @@ def _bytes(decision: Decision, request: Request, n: int, question: str) -> float
         edges, paths = question != "evidence", question == "paths"
         return set_bytes(n) + float(_core.order_sums_bytes(n, edges, paths, 0, threads))
     if isinstance(request.prior, OrderModular) and question in ("best", *LISTS):
-        return set_bytes(n) + order_prior_bytes(n, request.prior, threads)
+        return set_bytes(n) + _order_bytes(request, n, threads)
     return bytes_for_all_sets(n, question, threads, over_orders=isinstance(request.prior, OrderModular))
+
+
+def _order_bytes(request: Request, n: int, threads: int) -> float:
+    """Of tables over all orders, also where families stand in lists."""
+    return order_prior_bytes(n, request.prior, threads) if isinstance(request.prior, OrderModular) else 0.0
 
 
 def _lattice_seconds_per_set(n: int) -> float:
@@ -319,23 +321,27 @@ def bytes_for_all_sets(n: int, question: str, threads: int, *, over_orders: bool
     return best_network_bytes(n) + (0 if question == "best" else (1 + threads) * set_bytes(n))
 
 
-def _advice(n: int, kind: ScoreKind, question: str) -> str:
+def _advice(n: int, kind: ScoreKind, question: str, allowed: int) -> str:
+    threads = usable_cores()
     if question in SUMS or question == "sample":
-        if n > LATTICE_LIMIT:
-            return f"average over a list of networks, or {_leaving_out(n - LATTICE_LIMIT)}"
-        limit = MOST_FOR_ORDER_PATHS if question == "paths" else LATTICE_LIMIT
-        by_orders = "take prior=OrderModular(), whose sums go over 2^n sets, or " if n <= limit else ""
+        fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads), allowed)
+        if n > fits:
+            return f"average over a list of networks, or {_leaving_out(n - fits)}"
+        is_open = question != "paths" or n <= MOST_FOR_ORDER_PATHS
+        prior = option("prior", OrderModular(), shell="order-modular")
+        by_orders = f"take {prior}, whose sums go over 2^n sets, or " if is_open else ""
         return f"{by_orders}average over a list of networks"
     if question in LISTS and n > SEARCH_LIMIT:
         return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
-        return _leaving_out(n - LATTICE_LIMIT if n > LATTICE_LIMIT else 1)
+        fits = most_that_fit(lambda m: family_bytes(m) + bytes_for_all_sets(m, question, threads), allowed)
+        return _leaving_out(max(1, n - fits))
     if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
-    ways = ["limit the parents (max_parents), which leaves few sets"]
+    ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
     if not isinstance(kind.unconstrained, BIC | AIC | GaussianScore):
         ways.append("use BIC, whose penalty does the same")
-    return ", or ".join(ways) + (f"; or {_leaving_out(n - BLOCK_LIMIT)}" if n > BLOCK_LIMIT else "")
+    return ", or ".join(ways) + (f"; or {_leaving_out(n - most_held())}" if n > most_held() else "")
 
 
 def _leaving_out(columns: int) -> str:

@@ -22,6 +22,7 @@ from topdag.knowledge.priors import OrderModular
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import only_the_empty_network, out_of_time
 from topdag.questions.request import run_stats
+from topdag.scoring.keep import how_to_keep_all, kept_as
 from topdag.scoring.score import scored_again
 from topdag.scoring.scores import Scores
 from topdag.search.lattice import lattice_of
@@ -118,7 +119,7 @@ def _of_nothing(scores: Scores, prior: OrderModular | NetworkPrior, run: Run) ->
 def require_prior(prior: object, published: bool) -> None:
     """That it is one, and can be searched with."""
     if published and not isinstance(prior, OrderModular):
-        raise ValueError("published=True is the algorithm for prior=OrderModular(); it takes no other prior.")
+        raise ValueError("published=True is the algorithm for OrderModular(); it takes no other prior.")
     if isinstance(prior, OrderModular) and not prior.is_uniform:
         raise ScoreError("search_networks takes OrderModular() without weights; k_best_networks takes both.")
     if not isinstance(prior, NetworkPrior | OrderModular):
@@ -143,8 +144,8 @@ def _with_all_needed(scores: Scores, wanted: Wanted, prior: OrderModular | Netwo
         if by_orders:
             scores.require_kept_where_orders_weigh(most=wanted.most)
         raise ScoreError(
-            f"With this prior all families count, but these scores were pruned, keep={scores.keep!r}. "
-            'Score again with keep="all", or with max_parents.'
+            f"With this prior all families count, but these scores were pruned ({kept_as(scores.keep)}). "
+            f"{how_to_keep_all()}"
         )
     every = scored_again(scores, run, "all")
     if every is None:

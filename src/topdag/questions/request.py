@@ -10,21 +10,25 @@ from typing import TYPE_CHECKING, Any, cast
 
 from topdag import _core
 from topdag._util.run import Run, peak_memory
+from topdag._util.stop import Stop
 from topdag.answers.results import Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
-from topdag.errors import ScoreError
+from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
+from topdag.scoring.kinds.interventions import kind_for
+from topdag.scoring.probability_losses import together
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import scored_columns
+from topdag.scoring.task import compiled_for, scored_columns
 from topdag.search.engines import Choice, Engine, OrderBound
 
 if TYPE_CHECKING:
+    from topdag.knowledge.compiled import CompiledConstraints
     from topdag.knowledge.constraints import Constraints
     from topdag.questions.first_network import FirstNetwork
     from topdag.search.precedence_lists import PlacedLists
@@ -77,7 +81,7 @@ class Request:
             check_max_parents(max_parents)
             scored_by = as_kind(kind)
             table = as_table(source, scored_by.numbers, cast(Reading, said))
-            request = cls(table, scored_by, max_parents, prior=prior, constraints=constraints)
+            request = cls(table, kind_for(table, scored_by), max_parents, prior=prior, constraints=constraints)
         if request.kind is not None and request.table is not None:
             request.kind.require_columns(request.table)
         if isinstance(prior, EdgePrior):
@@ -94,6 +98,15 @@ class Request:
         known = self.table if self.scores is None else self.scores
         assert known is not None
         return known.names
+
+    @property
+    def compiled(self) -> CompiledConstraints | None:
+        """What is known, over the scored variables; None when nothing is."""
+        if self.scores is not None:
+            return self.scores.compiled
+        assert self.table is not None and self.kind is not None
+        constraints = together(self.kind, self.constraints)[1]
+        return compiled_for(self.table, scored_columns(self.table), constraints)
 
     @property
     def scored_names(self) -> tuple[str, ...]:
@@ -121,7 +134,8 @@ class Trail:
 
     ``most``: no network scores more, on the grid; ``counted``: what was counted on the way; ``placed``: what
     ``standing`` speaks of, where some variables always come before others; ``first``: a network found from the data,
-    where one was looked for; ``clusters``: cuts to begin with, from a search on much the same scores.
+    where one was looked for; ``too_large``: what scoring says that needed more memory than there is; ``clusters``: cuts
+    to begin with, from a search on much the same scores.
     """
 
     request: Request
@@ -134,6 +148,7 @@ class Trail:
     most: float = math.inf
     placed: PlacedLists | None = None
     first: FirstNetwork | None = None
+    too_large: TooLarge | None = None
     clusters: Sequence[Cluster] = ()
 
     def __post_init__(self) -> None:
@@ -143,7 +158,14 @@ class Trail:
     def notes(self) -> tuple[str, ...]:
         """What was done to the table, and what to know of it."""
         known = self.scores or self.request.table
-        return () if known is None else known.notes
+        notes = () if known is None else known.notes
+        return notes if self.too_large is None else (*notes, str(self.too_large))
+
+    def limit(self, run: Run) -> Stop:
+        """What stopped a question before its answer."""
+        if self.too_large is not None:
+            return Stop.MEMORY_LIMIT
+        return run.limit if self.standing is None else self.standing.limit or run.limit
 
     @property
     def reading(self) -> Mapping[str, Any]:

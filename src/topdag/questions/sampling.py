@@ -13,12 +13,11 @@ from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import OrderModular, Prior, check_prior
-from topdag.questions.decide import Question, decide, require_samplable
+from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import About, Request, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
-from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import among_scored, scores_of_orders, scores_with
 
 LARGEST_SHIFT = 1e-9
@@ -82,18 +81,18 @@ def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> 
         scores.require_no_prior()
         _require_room(len(scores.columns), prior, n_samples, run)
         return scores
-    assert request.table is not None
-    _require_room(len(scored_columns(request.table)), prior, n_samples, run)
-    scores = scores_of(request, run, "all")
+    request = replace(request, prior=prior)
+    decision = decide(request, Question.SAMPLE)
+    _require_room(len(request.scored_names), prior, n_samples, run)
+    plan_prior(request, decision, run)
+    scores = scores_of(request, run, decision.keep, decision.form)
     if scores is None:
         raise _out_of_time(run)
-    scores.require_local("sample_networks", order=True)
     return scores
 
 
 def _require_room(n: int, prior: Prior | None, n_samples: int, run: Run) -> None:
     """What cannot be sampled is not scored either."""
-    require_samplable(n)
     if n == 0:
         return
     tables = _core.sampling_bytes(n, isinstance(prior, OrderModular)) + (60.0 * run.threads + 8) * 2**n

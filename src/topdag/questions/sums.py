@@ -12,6 +12,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Result, Run
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
@@ -20,7 +21,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular, Prior
 from topdag.networks.checks import require_known
-from topdag.questions.decide import Question, decide, require_summable
+from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import About, Request, run_stats
 from topdag.scoring.allowed import admitted
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
@@ -28,6 +29,7 @@ from topdag.scoring.score import score_within
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import log_weight_of_constants, scores_of_orders, scores_with
+from topdag.search.engines import most_that_fit
 from topdag.search.stores import FamilyStore
 
 UNIFORM = "all networks equally likely before"
@@ -199,8 +201,10 @@ def _scored(source: Any, kind: KindLike, about: About, prior: Prior | None, want
 
 
 def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
-    """All families of what is asked about."""
+    """All families of what is asked about. What cannot be summed is not scored either."""
     scores, prior = request.scores, request.prior
+    _require_few_for_paths(request, wanted)
+    plan_prior(request, decide(request, Question.SUM), run)
     if scores is None or (scores.automatic and request.table is not None and not scores.is_kept()):
         table, asked_kind, known = request.table, request.kind, request.constraints
         assert table is not None and asked_kind is not None
@@ -211,18 +215,17 @@ def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
         _require_room(scores.names, scores.columns, prior, wanted, run, held=held)
     if scores is None:
         raise TimeIsUp
-    scores.require_local("A sum over all networks", order=True)
-    _require_few_for_paths(scores, prior, wanted)
     return scores
 
 
-def _require_few_for_paths(scores: Scores, prior: Prior | None, wanted: Purpose) -> None:
-    has_order = scores.rest is not None and not isinstance(prior, OrderModular)
-    if wanted.paths and has_order and len(scores.columns) > MOST_FOR_ORDERED_PATHS:
-        assert scores.rest is not None
+def _require_few_for_paths(request: Request, wanted: Purpose) -> None:
+    known, n = request.compiled, len(request.scored_names)
+    has_order = known is not None and not known.is_local and not isinstance(request.prior, OrderModular)
+    if wanted.paths and has_order and n > MOST_FOR_ORDERED_PATHS:
+        assert known is not None
         raise TooLarge(
-            f"{len(scores.columns)} variables: where edges do not tell that "
-            f"{'; '.join(scores.rest.lines(scores.scored_names))}, paths are summed for at most "
+            f"{n} variables: where edges do not tell that "
+            f"{'; '.join(known.rest.lines(known.names))}, paths are summed for at most "
             f"{MOST_FOR_ORDERED_PATHS}. Ask for edges, sample networks, or average over a list of them."
         )
 
@@ -236,7 +239,7 @@ def score_for_sums(
     run: Run,
     constraints: Constraints | None = None,
 ) -> Scores | None:
-    """All families, None when the time is up. What cannot be summed is not scored either."""
+    """All families, None when the time is up."""
     columns = scored_columns(table)
     _require_room(table.names, columns, prior, wanted, run, scored=8.0 * 2 ** len(columns))
     return score_within(table, kind, run, max_parents=max_parents, keep="all", constraints=constraints)
@@ -260,14 +263,13 @@ def _require_room(
             f"{n} variables: paths under an order-modular prior are summed for at most {MOST_FOR_ORDER_PATHS}. Ask for "
             "edges, or take another prior."
         )
-    require_summable(n)
     what = f"The sum over all {'orders' if over_orders else 'networks'} of {n} variables"
 
     def needed(m: int) -> float:
         return _sum_bytes(m, over_orders, wanted, kept & (1 << m) - 1, run) + (held + scored) / 2.0 ** (n - m)
 
-    fits = max((m for m in range(1, n) if needed(m) <= run.allowed_memory), default=0)
-    advice = f"{fits} variables would fit" if fits else "Raise memory_limit"
+    fits = most_that_fit(needed, run.allowed_memory)
+    advice = f"{fits} variables would fit" if fits else f"Raise {option('memory_limit')}"
     run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
 
 

@@ -85,6 +85,8 @@ def _runs(found: Gathered) -> list[tuple[str, Stats]]:
         runs.append((f"The list of {'classes' if found.what == 'class' else 'networks'}", found.listed.stats))
     if found.sums is not None:
         runs.append(("Probabilities of edges and paths", found.sums))
+    if not isinstance(found.effects, Missing):
+        runs.append(("Effects", found.effects.stats))
     return runs
 
 

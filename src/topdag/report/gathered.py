@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topdag._util.arrays import Floats
+from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList, ClassList
 from topdag.answers.results import Answer, Stats
 from topdag.data.table import Table
@@ -52,6 +53,7 @@ class Gathered:
     listed: BestList[Any] | Missing = field(default_factory=lambda: Missing("it was not asked for"))
     edges: AveragedMatrix | Missing = field(default_factory=lambda: Missing("they were not asked for"))
     paths: AveragedMatrix | Missing = field(default_factory=lambda: Missing("they were not asked for"))
+    effects: CausalEffects | Missing = field(default_factory=lambda: Missing("they were not asked for"))
     log_evidence: float | None = None
     sums: Stats | None = None
     is_interrupted: bool = False

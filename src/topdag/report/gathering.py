@@ -7,9 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from topdag._util.memory import available_memory
+from topdag._util.options import option
 from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.bootstrap import BootstrapFrequencies
+from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList, ClassList, NetworkList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Status
@@ -17,15 +19,17 @@ from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular
 from topdag.questions.best import best_of
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
-from topdag.questions.decide import require_summable
+from topdag.questions.effects import Wanted as WantedEffects
+from topdag.questions.effects import effects_of_list, effects_of_sums
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Request, Trail, lists_classes, scores_of
-from topdag.questions.sums import network_posteriors
+from topdag.questions.plan import bytes_for_all_sets
+from topdag.questions.request import Request, Trail, lists_classes
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
+from topdag.search.engines import SEARCH_LIMIT, most_that_fit
 
 MOST_TO_SUM, MOST_TO_SUM_ORDERS, MOST_ORDER_PATHS = 20, 23, 15
 """Variables up to which all networks, or all orders for edges, or those for paths, are summed without a time limit:
@@ -34,6 +38,7 @@ SHARE_OF_TIME = 0.5
 """Of what is left of the time, for each question but the last that such a table allows."""
 DEFAULT_BUDGET = 60.0
 """Seconds for the list and the probabilities together, where no limit is given."""
+EFFECTS = WantedEffects(draws=400)
 SHARE_FOR_DRAWS = 1 / 3
 """Of what is left of the time for a bootstrap, where nobody said how long a report may take."""
 FEWEST_DRAWS = 20
@@ -64,6 +69,8 @@ def gather(
         found.listed = gathering.ask(gathering.listed, SHARE_OF_TIME if gathering.is_last_but_one else 1.0)
     if isinstance(found.edges, Missing) or isinstance(found.paths, Missing):
         gathering.sum_up()
+    if isinstance(found.effects, Missing):
+        found.effects = gathering.ask(gathering.effects, 1.0)
     found.is_interrupted = run.stopped_by is not None
     return found
 
@@ -80,6 +87,7 @@ class _Gathering:
         self.request, self.k, self.run, self.found = request, k, run, found
         self.clock, self.memory_limit = run, run.memory_limit
         self.is_default = False
+        self.summed: tuple[Scores, NetworkPosteriors] | None = None
 
     def limit_rest(self, budget: float | None) -> None:
         """From now on the budget counts, and half of the memory that is free where no limit was given."""
@@ -88,16 +96,18 @@ class _Gathering:
         own = DEFAULT_BUDGET if self.is_default else budget
         if own is not None and (left is None or own < left):
             self.clock = Run(time_limit=own)
-            self.found.more_time = f"budget= gives the list and the probabilities more than {own:g} seconds"
+            self.found.more_time = f"{option('budget')} gives the list and the probabilities more than {own:g} seconds"
         if self.memory_limit is None:
             self.memory_limit = available_memory() // 2
-            self.found.more_memory = "without memory_limit= a report takes at most half of the free memory for this"
+            limit = option("memory_limit")
+            self.found.more_memory = f"without {limit} a report takes at most half of the free memory for this"
 
     @property
     def most_to_sum(self) -> int:
         """Variables up to which sums over all networks are tried."""
         if not self.is_default:
-            return LATTICE_LIMIT
+            memory = available_memory() if self.memory_limit is None else self.memory_limit
+            return most_that_fit(lambda n: bytes_for_all_sets(n, "edges", self.run.threads), memory)
         return MOST_TO_SUM_ORDERS if isinstance(self.request.prior, OrderModular) else MOST_TO_SUM
 
     @property
@@ -135,8 +145,7 @@ class _Gathering:
                 _joined("the time limit came first, and exact sums have no partial answer", self.found.more_time)
             )
         except TooLarge as error:
-            is_of_memory = "allowed by memory_limit" in str(error)
-            return Missing(_joined(_as_reason(error), self.found.more_memory if is_of_memory else ""))
+            return Missing(_joined(_as_reason(error), self.found.more_memory if error.by_limit else ""))
         except (ScoreError, ConstraintError) as error:
             return Missing(_as_reason(error))
         except BaseException as error:
@@ -188,33 +197,31 @@ class _Gathering:
 
     def _sums(self, run: Run, *, paths: bool = True) -> NetworkPosteriors:
         n, most = self.n_variables, self.most_to_sum
-        require_summable(n)
-        if self.is_default and paths and isinstance(self.request.prior, OrderModular):
+        if paths and isinstance(self.request.prior, OrderModular):
             most = MOST_ORDER_PATHS
-        if n > most:
+        if self.is_default and n > most:
             raise TooLarge(
-                f"sums over all networks of {n} variables take long; budget= (in seconds) has them tried, or use at "
-                f"most {most} variables"
+                f"sums over all networks of {n} variables take long; {option('budget')} (in seconds) has them "
+                f"tried, or use at most {most} variables"
             )
-        return network_posteriors(
-            self._scores(run),
-            prior=self.request.prior,
-            paths=paths,
-            parent_sets_of=(),
-            time_limit=run.seconds_left,
-            memory_limit=run.memory_limit,
-            threads=run.threads,
-            on_progress=run.on_progress,
-        )
+        wanted = Purpose(paths=paths, parent_sets_of=None if n <= MOST_TO_SUM else ())
+        return asked("The report", run, lambda: self._summed(wanted, run))
 
-    def _scores(self, run: Run) -> Scores:
-        if self.request.scores is not None:
-            return self.request.scores
-        with run.hearing():
-            scores = scores_of(self.request, run)
-        if scores is None:
-            raise run.cut_short("The report", "nothing is known yet")
-        return scores
+    def _summed(self, wanted: Purpose, run: Run) -> NetworkPosteriors:
+        scores = scored_for(self.request, wanted, run)
+        sums = posteriors_of(scores, self.request.prior, wanted, run)
+        self.summed = (scores, sums) if sums.by_parents else None
+        return sums
+
+    def effects(self, run: Run) -> CausalEffects:
+        """From the sums, or over the list where there are none."""
+        listed = self.found.listed
+        if self.summed is not None:
+            scores, sums = self.summed
+            return asked("The report", run, lambda: effects_of_sums(scores, sums, EFFECTS, run))
+        if isinstance(listed, Missing):
+            raise ScoreError("There are neither sums over all networks nor a list to average over")
+        return asked("The report", run, lambda: effects_of_list(listed, EFFECTS, run))
 
 
 def note_sums(found: Gathered, sums: NetworkPosteriors | EdgePosteriors | PathPosteriors) -> None:

@@ -13,6 +13,7 @@ from topdag.networks.drawing.svg import Drawing, by_place, escaped, shown
 from topdag.report.about_section import assumptions_section, cite_section, run_section
 from topdag.report.best_section import best_section
 from topdag.report.data_section import data_section
+from topdag.report.effects_section import effects_section
 from topdag.report.gathered import AveragedMatrix, Gathered, Missing
 from topdag.report.list_section import list_section
 from topdag.report.markup import Html, count, joined, number, percent, safe_json, tag
@@ -25,6 +26,7 @@ SECTIONS = {
     "best": "Best network",
     "list": "What else fits",
     "sure": "How sure",
+    "effects": "Effects",
     "assumed": "Assumptions",
     "run": "Computation",
     "cite": "Cite",
@@ -42,6 +44,7 @@ def page_of(found: Gathered, title: str, version: str) -> str:
         best_section(found, drawing),
         listing.html,
         posterior_section(found, drawing),
+        effects_section(found),
         assumptions_section(found),
         run_section(found),
         cite_section(version),
@@ -144,6 +147,8 @@ def _values(found: Gathered, roles: list[list[list[int | str]]]) -> dict[str, An
         }
     if not isinstance(found.listed, Missing):
         values["scores"] = [float(value) for value in found.listed.scores]
+    if not isinstance(found.effects, Missing):
+        values["effects"] = [[e.cause, e.outcome, round(e.value, 6)] for e in found.effects.ranked]
     values["log_evidence"] = found.log_evidence
     return values
 

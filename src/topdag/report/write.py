@@ -8,6 +8,7 @@ from typing import Any, Unpack
 from topdag._util.atomic_write import FilePath, write_whole
 from topdag._util.brief import brief
 from topdag._util.run import OnProgress, Run
+from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer
@@ -20,8 +21,8 @@ from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 
 DEFAULT_K, LARGEST_K = 20, 1000
-Shown = Answer | BestList[Any] | NetworkPosteriors | EdgePosteriors | PathPosteriors
-PARTS = (Answer, BestList, NetworkPosteriors, EdgePosteriors, PathPosteriors)
+Shown = Answer | BestList[Any] | NetworkPosteriors | EdgePosteriors | PathPosteriors | CausalEffects
+PARTS = (Answer, BestList, NetworkPosteriors, EdgePosteriors, PathPosteriors, CausalEffects)
 PAGE_SUFFIXES = (".html", ".htm")
 
 
@@ -41,7 +42,7 @@ def write_report(
     **about: Unpack[About],
 ) -> None:
     """Writes one self-contained HTML page: the data, the best network with its proof, the k best classes, how sure
-    each edge and path is, what was assumed, what it cost.
+    each edge and path is, what would follow if a variable were set, what was assumed, what it cost.
 
     ``content``: scores, or a table, frame, array or path, with all that a question takes; and answers that are there
     already, which are not asked for again. Only with answers, the page shows just these. Under a ``prior``, or a score
@@ -103,13 +104,15 @@ def _known(parts: list[Shown], request: Request | None) -> Gathered:
             found.best = part
         elif isinstance(part, BestList):
             found.listed = part
+        elif isinstance(part, CausalEffects):
+            found.effects = part
         else:
             note_sums(found, part)
     return found
 
 
 def _names(part: Shown) -> tuple[str, ...]:
-    return () if isinstance(part, Answer) else part.names
+    return () if isinstance(part, Answer | CausalEffects) else part.names
 
 
 def _about(names: tuple[str, ...], parts: list[Shown], request: Request | None) -> Gathered:

@@ -10,14 +10,16 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import BIC, BDe, BDs, CustomScore, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
+from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
-from topdag.search.engines import BLOCK_LIMIT, LATTICE_LIMIT, family_bytes, set_bytes
+from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore
 
 # Summing counts and probabilities out of the full table, for BDe, costs the product of (arity + 1) steps.
@@ -29,28 +31,13 @@ def fill_store(
 ) -> DenseStore | None:
     """Scores on the grid for these columns of the table; None when the time limit came first."""
     kind.require_columns(table)
-    require_storable(len(columns), kind)
     begin = run.seconds
-    store = _fill(table, columns, kind, max_parents, run)
+    fill = _fill_where_not_set if isinstance(kind, WhereNotSet) else _fill
+    store = fill(table, columns, without_interventions(kind) or kind, max_parents, run)
     if store is not None:
-        _require_finite(store, table, columns)
+        _require_finite(store, table, columns, run.threads)
     run.timed("counting", begin)
     return store
-
-
-def require_storable(n: int, kind: ScoreKind) -> None:
-    """Raises TooLarge where scores of all sets, or of all families, are too many to keep."""
-    is_set_function = isinstance(kind, SetScore | GaussianScore)
-    most = BLOCK_LIMIT if is_set_function else LATTICE_LIMIT
-    if n <= most:
-        return
-    advice = "limit the parents with max_parents" if is_set_function else "use BDeu or BIC"
-    if isinstance(kind, MixedBIC):
-        advice = "cut the numbers into states with discretize= and use BIC"
-    raise TooLarge(
-        f"{n} variables: scores of all sets of variables are kept for at most {most}. Leave out "
-        f"{n - most} column{'s' * (n - most > 1)}, or {advice}."
-    )
 
 
 def _fill(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run) -> DenseStore | None:
@@ -86,7 +73,7 @@ def _fill_sets(table: Table, columns: tuple[int, ...], kind: SetScore, max_paren
     formulas = {arity: kind.below(table.n_rows, arity) for arity in sorted(set(arities))}
     n_arrays = 1 + sum(formula is not None for formula in formulas.values())
     working = _core.scoring_bytes(view, joint_formula, run.threads)
-    _require_memory(n_arrays * set_bytes(len(columns)) + working, len(columns), run)
+    _require_memory(n_arrays * set_bytes(len(columns)) + working, len(columns), kind, run)
 
     def fill(formula: _core.SetFormula, size: int) -> Floats | None:
         return _core.score_all_sets(view, formula, size, run.limits)
@@ -112,14 +99,14 @@ def _fill_bde(table: Table, columns: tuple[int, ...], kind: BDe, max_parents: in
         raise TooLarge(
             f"BDe sums out the full table of {prior.size} cells, {steps:.1e} steps; at most {MOST_BDE_STEPS:.1e}."
         )
-    _require_memory(set_bytes(len(columns)) + 24.0 * prior.size * run.threads, len(columns), run)
+    _require_memory(set_bytes(len(columns)) + 24.0 * prior.size * run.threads, len(columns), kind, run)
     joint = _core.score_all_sets_bde(view, kind.ess, prior.ravel(), max_parents + 1, run.limits)
     return None if joint is None else SetStore(len(columns), joint, (None,) * len(columns))
 
 
 def _fill_bds(table: Table, columns: tuple[int, ...], kind: BDs, max_parents: int, run: Run) -> FamilyStore | None:
     n = len(columns)
-    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, run)
+    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, kind, run)
     families = _core.score_families_bds(coded(table, columns), kind.ess, max_parents, run.limits)
     return None if families is None else FamilyStore(n, families)
 
@@ -128,7 +115,7 @@ def _fill_custom(
     table: Table, columns: tuple[int, ...], kind: CustomScore, max_parents: int, run: Run
 ) -> FamilyStore | None:
     n = len(columns)
-    _require_memory(family_bytes(n), n, run)
+    _require_memory(family_bytes(n), n, kind, run)
     families = np.full(n << n - 1, -math.inf)
     total = n * sum(math.comb(n - 1, size) for size in range(min(n - 1, max_parents) + 1))
     for done, (x, parents) in enumerate(_all_families(n, max_parents)):
@@ -150,7 +137,7 @@ def _fill_minors(
     n = len(columns)
     score = kind.scored_by(table, columns)
     kind.require_independent(table, columns, score, max_parents)
-    _require_memory(len(score.parts) * set_bytes(n), n, run)
+    _require_memory(len(score.parts) * set_bytes(n), n, kind, run)
     joint: Floats | None = None
     for scatter, formula in score.parts:
         part, degenerate = _core.score_minors(scatter, formula, min(n, max_parents + 1), run.limits)
@@ -171,7 +158,7 @@ def _fill_mixed(
     discrete = [v for v in columns if table.states[v]]
     continuous = [v for v in columns if not table.states[v]]
     _require_memory(
-        family_bytes(n) + set_bytes(len(discrete)) + 3 * (run.threads + 1) * set_bytes(len(continuous)), n, run
+        family_bytes(n) + set_bytes(len(discrete)) + 3 * (run.threads + 1) * set_bytes(len(continuous)), n, kind, run
     )
     _require_covariance(table, continuous, kind, max_parents)
     families, degenerate, hopeless = _core.score_mixed_families(
@@ -183,6 +170,28 @@ def _fill_mixed(
         run.limits,
     )
     return None if families is None else MixedStore(n, families, degenerate, hopeless)
+
+
+def _fill_where_not_set(
+    table: Table, columns: tuple[int, ...], kind: ScoreKind, max_parents: int, run: Run
+) -> MixedStore | None:
+    """Variables that were set in the same rows, or in none, share a table of scores; each keeps its own families."""
+    n = len(columns)
+    _require_memory(family_bytes(n) + 2 * set_bytes(n), n, WhereNotSet(kind), run)
+    families, degenerate, hopeless = np.full(n << n - 1, -math.inf), 0, 0
+    alike: dict[tuple[int, ...], list[int]] = {}
+    for x, v in enumerate(columns):
+        alike.setdefault(tuple(mask >> v & 1 for mask in table.targets), []).append(x)
+    for group in alike.values():
+        filled = _fill(table.rows_telling_of(columns[group[0]]), columns, kind, max_parents, run)
+        if filled is None:
+            return None
+        for x in group:
+            families[x << n - 1 : (x + 1) << n - 1] = np.concatenate(list(filled.pieces_of(x)))
+        if isinstance(filled, MixedStore):
+            degenerate, hopeless = degenerate + filled.degenerate, hopeless + filled.hopeless
+        hopeless += filled.lacks_sets(max_parents)
+    return MixedStore(n, families, degenerate, hopeless)
 
 
 def note_on_degenerate(store: MixedStore) -> str:
@@ -208,19 +217,28 @@ def _all_families(n: int, max_parents: int) -> Iterator[tuple[int, tuple[int, ..
             yield from ((x, parents) for parents in itertools.combinations(others, size))
 
 
-def _require_memory(needed: float, n: int, run: Run) -> None:
+def _require_memory(needed: float, n: int, kind: ScoreKind, run: Run) -> None:
     run.require_memory(
         needed,
         f"Scoring all sets of {n} variables",
-        f"Each variable left out halves it: {shown_bytes(needed / 2)}.",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}; or {_otherwise(kind)}.",
     )
 
 
-def _require_finite(store: DenseStore, table: Table, columns: tuple[int, ...]) -> None:
+def _otherwise(kind: ScoreKind) -> str:
+    if isinstance(kind, WhereNotSet):
+        return f"leave out the rows in which variables were set, and {option('interventions')}"
+    if isinstance(kind, MixedBIC):
+        return f"cut the numbers into states with {option('discretize')} and use BIC"
+    if isinstance(kind, SetScore | GaussianScore):
+        return f"limit the parents with {option('max_parents')}"
+    return "use BDeu or BIC"
+
+
+def _require_finite(store: DenseStore, table: Table, columns: tuple[int, ...], threads: int) -> None:
     """No score may be NaN or plus infinity; minus infinity marks what is not allowed."""
     for array in store.arrays:
-        worst = float(array.max())  # NaN if there is one
-        if not worst < math.inf:
-            at = int(np.flatnonzero(~(array < math.inf))[0])
+        at = _core.first_not_finite(array, threads)
+        if at < array.size:
             names = [table.names[v] for i, v in enumerate(columns) if at >> i & 1]
             raise ScoreError(f"A score is not finite (at the variables {', '.join(names)}); choose other settings.")

@@ -17,6 +17,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Marks, Masks
 from topdag._util.bitsets import as_set, bits, is_empty
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ConstraintError
 from topdag.scoring.kinds.discrete import SetScore, coded
@@ -25,7 +26,8 @@ from topdag.scoring.pruned_gaussian import score_worth_keeping
 from topdag.scoring.rounding import HOPELESS_NATS, round_store, sums_are_exact
 from topdag.scoring.task import Pruning, ScoringTask
 from topdag.scoring.walk import FamilyWalk
-from topdag.search.engines import BLOCK_LIMIT, family_bytes, sizes
+from topdag.search.engines import family_bytes, sizes
+from topdag.search.lattice import most_held
 from topdag.search.stores import PART, DenseStore, FamilyStore, ListStore, OwnFamilies, ParentLimits, SetStore, Store
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ def score_allowed(task: ScoringTask, run: Run) -> PrunedScores | None:
     if task.table.continuous and not all(own.is_closed_under_removal for own in task.rules):
         raise ConstraintError(
             f"With {task.kind!r} and {task.n} variables, constraints that ask for parents are not understood; up to "
-            f"{BLOCK_LIMIT} variables without max_parents they are. Forbid edges, or leave out columns."
+            f"{most_held()} variables without {option('max_parents')} they are. Forbid edges, or leave out columns."
         )
     must = [own.must if x not in task.losses and _core_can_begin(task, x) else 0 for x, own in enumerate(task.rules)]
     whole = score_worth_keeping(task, run, must)

@@ -6,14 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from topdag._util.options import option
 from topdag.data.table import Table
 from topdag.errors import TooLarge
 from topdag.scoring.keep import Keep
 from topdag.scoring.kinds.discrete import AIC, BIC, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.search.engines import (
-    BLOCK_LIMIT,
-    LATTICE_LIMIT,
     SEARCH_LIMIT,
     WIDE_LIMIT,
     Choice,
@@ -24,6 +23,7 @@ from topdag.search.engines import (
     require_searchable,
     sizes,
 )
+from topdag.search.lattice import most_held
 
 if TYPE_CHECKING:
     from topdag.knowledge.compiled import CompiledConstraints
@@ -54,7 +54,7 @@ def form_of_scores(
 
 def _needs_all_sets(table: Table, known: CompiledConstraints | None) -> bool:
     """Families of continuous variables that must have parents are found among all, as long as these can be held."""
-    if known is None or not table.continuous or len(known.families) > BLOCK_LIMIT:
+    if known is None or not table.continuous or len(known.families) > most_held():
         return False
     return not all(own.is_closed_under_removal for own in known.families)
 
@@ -68,20 +68,24 @@ def scores_by_lists(n: int, n_rows: int, kind: ScoreKind, max_parents: int | Non
     _require_few_numbers(n, kind)
     require_searchable(n)
     if everything or not isinstance(kind.unconstrained, SetScore):
-        require_narrow(n, 'keep="all"' if everything else f"{kind!r}")
+        require_narrow(n, option("keep", "all") if everything else f"{kind!r}")
     if kind.unconstrained is not kind and n > at.few_with_parameters and not everything:
         return Choice(Engine.SEARCH, f"{kind} is optimised family by family, so only those worth it")
     if n <= at.few or not isinstance(kind, SetScore | GaussianScore):
         return all_sets_choice(n, f"{n} variables have few sets" if n <= at.few else f"{kind} is scored set by set")
     counted = n_sets_up_to(n, n if max_parents is None else max_parents + 1)
     if at.sparse * counted < 2**n:
-        return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {2**n:,} sets")
+        return Choice(Engine.SEARCH, f"at most {max_parents} parents leave {counted:,} of {_number_of_sets(n)} sets")
     affordable = affordable_parents(kind, n_rows)
     if not everything and affordable is not None and at.sparse * n_sets_up_to(n, affordable + 1) < 2**n:
-        return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {2**n:,} sets")
-    if n > BLOCK_LIMIT and not everything:
-        return Choice(Engine.SEARCH, f"{2**n:.1e} sets of {n} variables are too many to hold")
+        return Choice(Engine.SEARCH, f"the penalty of {kind} rules out most of the {_number_of_sets(n)} sets")
+    if not everything and n > most_held():
+        return Choice(Engine.SEARCH, f"{_number_of_sets(n)} sets of {n} variables are too many to hold")
     return all_sets_choice(n, f"{kind} needs all {2**n:,} sets")
+
+
+def _number_of_sets(n: int) -> str:
+    return f"{2**n:,}" if n <= SEARCH_LIMIT else f"2^{n}"
 
 
 def affordable_parents(kind: ScoreKind, n_rows: int) -> int | None:
@@ -94,8 +98,8 @@ def affordable_parents(kind: ScoreKind, n_rows: int) -> int | None:
 
 def _require_few_numbers(n: int, kind: ScoreKind) -> None:
     if kind.numbers is not None and n > SEARCH_LIMIT:
-        most = SEARCH_LIMIT if isinstance(kind, GaussianScore) else LATTICE_LIMIT
         raise TooLarge(
-            f"{n} variables: {kind!r} takes at most {most}. Leave out {n - most} columns, or cut the numbers into "
-            f"states with discretize=; with BIC or AIC up to {WIDE_LIMIT} variables can be searched."
+            f"{n} variables: {kind!r} takes at most {SEARCH_LIMIT}, and no more than memory holds. Leave out "
+            f"{n - SEARCH_LIMIT} columns, or cut the numbers into states with {option('discretize')}; with BIC or AIC "
+            f"up to {WIDE_LIMIT:,} variables can be searched."
         )

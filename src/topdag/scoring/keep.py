@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from numbers import Real
 
+from topdag._util.options import option, worded
 from topdag._util.run import is_whole
 from topdag.errors import ScoreError
 from topdag.scoring.task import TIES_GO_TOO, Pruning
@@ -44,6 +45,19 @@ class Behind:
 
 
 Keep = str | Within | KBest | Behind
+
+
+def kept_as(keep: Keep) -> str:
+    """What was asked for."""
+    shell = None if isinstance(keep, str) else f"{type(keep).__name__.lower()}({next(iter(vars(keep).values())):g})"
+    return option("keep", keep, shell=shell)
+
+
+def how_to_keep_all() -> str:
+    return worded(
+        'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").',
+        "Score again with topdag score --keep all; for a .jkl or .pss file that was never pruned, add --keep all here.",
+    )
 
 
 def keep_epsilon(keep: Keep) -> float:

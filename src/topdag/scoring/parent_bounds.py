@@ -20,8 +20,10 @@ from topdag.scoring.keep import KBest, Keep, Within, keep_epsilon
 from topdag.scoring.kinds.discrete import BIC, KindLike, as_kind
 from topdag.scoring.mdl_theorems import NBestParents, algorithm_2, corollary_8, cost_bound, theorem_2, theorem_6
 from topdag.scoring.score import score
-from topdag.search.engines import LATTICE_LIMIT
 from topdag.search.family_lists import FamilyLists
+
+MOST_FOR_ALGORITHM_2 = 26
+"""It needs the best families of all variables, found by scoring the table: with more variables that takes too long."""
 
 
 @dataclass(frozen=True)
@@ -50,6 +52,7 @@ def parent_bounds(
     if not isinstance(scored_by, BIC):
         raise ScoreError(f"Bounds on the number of parents are known for BIC() only, not for {scored_by!r}.")
     scored_by.require_columns(table)
+    table.require_no_experiments("parent_bounds")
     keep_epsilon(keep)  # checks it
     facts = [VariableFacts.of(table, x) for x in range(table.n_variables)]
     bounds = [bound_before_scoring(fact, keep) for fact in facts]
@@ -117,7 +120,7 @@ def _improved_by_algorithm_2(
     hopeful = [
         x for x in columns if corollary_8(table.n_rows, facts[x].arity, ()) - 1 + facts[x].n_constant < bounds[x].limit
     ]
-    if not hopeful or len(columns) > LATTICE_LIMIT:
+    if not hopeful or len(columns) > MOST_FOR_ALGORITHM_2:
         return bounds
     enough = max(bound_before_scoring(facts[x], "best").limit for x in columns)
     try:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from topdag._util.bitsets import masks_in
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ScoreError
@@ -71,12 +72,12 @@ def require_room(table: Table, columns: tuple[int, ...], kind: ScoreKind, max_pa
         if constant := [names[v] for v in (x, *child.named) if v not in columns]:
             raise ScoreError(
                 f"Parameter constraints name {constant[0]!r}, a constant column, which stays isolated; read the table "
-                "with keep_constant=True."
+                f"with {option('keep_constant', True)}."
             )
         if max_parents is not None and len(child.named) > max_parents:
             raise ScoreError(
                 f"The constraints on {names[x]!r} name {len(child.named)} parents, more than the {max_parents} "
-                "that max_parents allows."
+                f"that {option('max_parents')} allows."
             )
 
 
@@ -85,7 +86,7 @@ def less_losses(store: Store, losses: Mapping[int, ChildLosses], run: Run) -> tu
     if not store.is_listed:
         what = f"Constrained scores of all families of {store.n} variables"
         needed = family_bytes(store.n) + 3 * set_bytes(store.n)
-        run.require_memory(needed, what, 'Use fewer variables, or keep="best".')
+        run.require_memory(needed, what, f"Use fewer variables, or {option('keep', 'best')}.")
     begin, done = run.seconds, 0
     lessened = {x: store.families_of(x) for x in losses}
     total = sum(len(masks) for masks, _ in lessened.values())

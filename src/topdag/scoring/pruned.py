@@ -1,4 +1,4 @@
-"""From a table to the families worth keeping, of up to 128 variables, without tables over all sets of variables."""
+"""From a table to the families worth keeping, without tables over all sets of variables."""
 
 from __future__ import annotations
 
@@ -12,18 +12,22 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats
-from topdag._util.bitsets import MOST_VARIABLES, Sets, bits, set_array
+from topdag._util.bitsets import Sets, bits, set_array
+from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
 from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import Pruning, ScoringTask
+from topdag.search.engines import width_for
 from topdag.search.family_lists import FamilyLists
 from topdag.search.stores import ListStore
 
 MOST_WALKED = 64
 """Beyond so many variables all sets of a size are counted, layer by layer."""
+WIDE = 128
+"""Up to so many variables layers are counted with sets of two words."""
 MOST_WITHOUT_A_RULE = 20
 """Up to so many variables all parent sets are scored where no rule can cut any."""
 
@@ -75,8 +79,8 @@ def score_pruned(
     view, question = coded(task.table, task.columns), pruning_question(task, run, rules=rules)
 
     def in_layers() -> _core.PrunedFamilies | None:
-        wide = set_array(must, MOST_VARIABLES)
-        return _core.score_layers(view, question, wide, run.limits)
+        count = _core.score_layers128 if width_for(n) <= WIDE else _core.score_layers2048
+        return count(view, question, set_array(must, n), run.limits)
 
     def walked(*, stop_when_dense: bool) -> _core.PrunedFamilies | None:
         return _core.score_pruned(view, question, stop_when_dense, run.limits)
@@ -98,8 +102,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        less = "max_parents" if task.keep == Pruning() else "max_parents, a smaller factor"
-        advice = f"Give {less} or fewer columns."
+        or_less = "" if task.keep == Pruning() else ", a smaller factor"
+        advice = f"Give {option('max_parents')}{or_less} or fewer columns."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
@@ -118,6 +122,7 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
             f"{kind!r} is no difference of functions of sets, so it cannot be scored with pruning; "
             "leave out columns until tables over all sets fit, or use BDeu, BIC, AIC, qNML, K2 or fNML."
         )
+    elsewhere = task.elsewhere if task.elsewhere is not None and task.elsewhere.table is task.table else None
     formulas = {arity: kind.below(n_rows, arity) for arity in sorted(set(arities))}
     below = [formula for formula in formulas.values() if formula is not None]
     places = {arity: place for place, arity in enumerate(formulas)}
@@ -130,8 +135,8 @@ def pruning_question(task: ScoringTask, run: Run, *, rules: int = ALL_RULES) -> 
         task.keep.k or 0,
         rules,
         COUNTED * float(min(available_memory() if run.memory_limit is None else run.memory_limit, sys.maxsize)),
-        task.elsewhere,
-        0.0 if task.elsewhere is None else task.elsewhere.least_work,
+        elsewhere,
+        0.0 if elsewhere is None else elsewhere.least_work,
     )
 
 
@@ -139,7 +144,9 @@ def grid_scores(
     view: _core.CodedTable, question: _core.PruningQuestion, formula: _core.SetFormula, sets: Sets
 ) -> tuple[int, Floats]:
     """The grid's exponent, and the scores of sets on the grid of this question."""
-    find = _core.grid_scores if sets.ndim == 1 else _core.wide_grid_scores
+    find = _core.grid_scores128 if sets.ndim == 2 and sets.shape[1] == 2 else _core.grid_scores2048
+    if sets.ndim == 1:
+        find = _core.grid_scores
     return find(view, question, formula, np.ascontiguousarray(sets))
 
 
@@ -150,8 +157,8 @@ def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
         discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"
         raise ScoreError(
-            f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give max_parents, "
-            f"such as max_parents=3, or use {'GaussianBIC' if isinstance(kind, GaussianScore) else discrete}."
+            f"With {kind!r} nothing proves that parent sets of {n} variables can be left out. Give "
+            f"{option('max_parents')}, or use {'GaussianBIC' if isinstance(kind, GaussianScore) else discrete}."
         )
 
 

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import numpy as np
 
 from topdag import _core
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
@@ -48,7 +49,7 @@ def score_worth_keeping(task: ScoringTask, run: Run, must: Sequence[int] = ()) -
     if found.degenerate:
         raise kind.degenerate(table, [v for i, v in enumerate(columns) if found.degenerate >> i & 1])
     if found.memory_needed:
-        raise_too_large(found.memory_needed, n, run, "Give max_parents, such as max_parents=3, or fewer columns.")
+        raise_too_large(found.memory_needed, n, run, f"Give {option('max_parents')} or fewer columns.")
     return _listed(found, task.names, only_best=task.keep == Pruning())
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 
 from topdag import _core
+from topdag._util.options import option
 from topdag.errors import ScoreError
 from topdag.search.stores import Store
 
@@ -16,11 +17,12 @@ HOPELESS_NATS = 1000.0
 """Families further below an allowed one with fewer parents are left out where BIC or AIC would spoil the grid."""
 
 
-def round_store(store: Store, threads: int) -> int:
-    """Rounds all values in place to one grid; returns k for a grid of 2**-k."""
+def round_store(store: Store, threads: int, *, only_best: bool = False) -> int:
+    """Rounds all values in place to one grid; returns k for a grid of 2**-k. ``only_best``: as below."""
     magnitude, grid = _core.round_together(store.arrays, store.n, threads)
     require_fine(store.n, grid, magnitude)
-    require_exact_sums(store, grid)
+    if not _is_far_below(magnitude, store.n, grid):
+        require_exact_sums(store, grid, only_best=only_best)
     return grid
 
 
@@ -36,8 +38,8 @@ def require_exact_sums(store: Store, grid: int, *, only_best: bool = False) -> N
     ``only_best``: listed families that are kept for the best network alone. What finds it adds up shortfalls, each the
     best local score of its variable less another one, never the scores themselves. All are whole numbers of steps and
     none is negative. So every sum of them over some variables, and every difference of two such sums, is in size at
-    most the sum of the largest shortfall of each variable; where that is at most 2**EXACT_BITS steps, doubles hold all
-    of these and nothing is rounded. Only scores that are shown are; answers compute theirs from the data.
+    most the sum of the largest shortfall of each variable; where that is at most 2**53 steps, doubles hold all of these
+    and nothing is rounded. Only scores that are shown are; answers compute theirs from the data.
     """
     if sums_are_exact(store, grid) or (only_best and _shortfalls_are_exact(store, grid)):
         return
@@ -46,13 +48,17 @@ def require_exact_sums(store: Store, grid: int, *, only_best: bool = False) -> N
 
 def sums_are_exact(store: Store, grid: int) -> bool:
     """Whether sums over the families of any network are, once their scores are on this grid."""
-    most = math.ldexp(1.0, _core.EXACT_BITS - grid)
     largest = max((_core.largest_magnitude(array) for array in store.arrays), default=0.0)
-    return 4 * store.n * largest <= most or _total(store) <= most
+    return _is_far_below(largest, store.n, grid) or _total(store) <= math.ldexp(1.0, _core.EXACT_BITS - grid)
+
+
+def _is_far_below(magnitude: float, n: int, grid: int) -> bool:
+    """Whether sums of values of this size are exact, whatever is summed."""
+    return 4 * n * magnitude <= math.ldexp(1.0, _core.EXACT_BITS - grid)
 
 
 def _shortfalls_are_exact(store: Store, grid: int) -> bool:
-    return store.is_listed and store.listed.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS - grid)
+    return store.is_listed and store.listed.largest_shortfall <= math.ldexp(1.0, _core.EXACT_BITS + 1 - grid)
 
 
 def _total(store: Store) -> float:
@@ -71,6 +77,6 @@ def _reach(store: Store, x: int) -> float:
 def _too_large(what: str) -> ScoreError:
     return ScoreError(
         f"Local scores {what} are too large: networks could not be told apart to 1e-6 nats, so nothing could be "
-        "proved. Use a lower max_parents, fewer parents that must be, columns with fewer states, or fewer rows. To "
-        "rule out families use Constraints, or leave them out of a score file; give them no huge numbers."
+        f"proved. Use a lower {option('max_parents')}, fewer parents that must be, columns with fewer states, or fewer "
+        "rows. To rule out families use Constraints, or leave them out of a score file; give them no huge numbers."
     )

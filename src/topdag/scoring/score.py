@@ -10,6 +10,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.data.convert import Reading, as_table
 from topdag.data.table import Table
@@ -18,8 +19,9 @@ from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
-from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, pruning_for
+from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
@@ -101,6 +103,7 @@ def score_within(
     scored, where that was decided already; ``elsewhere``: who counts, if not this process."""
     check_constraints(constraints)
     kind, constraints = together(kind, constraints)
+    kind = kind_for(table, kind)
     check_max_parents(max_parents)
     kind.require_columns(table)
     if keep is not None:
@@ -147,8 +150,8 @@ def require_keepable(keep: Keep | None, known: CompiledConstraints | None) -> No
         return
     if isinstance(keep, KBest) or not known.rest.is_closed_under_removal:
         raise ScoreError(
-            f"keep={keep!r} drops families that these constraints on several variables at once may need "
-            f'({"; ".join(known.rest.lines(known.names))}). Leave keep out, or use keep="all".'
+            f"{kept_as(keep)} drops families that these constraints on several variables at once may need "
+            f"({'; '.join(known.rest.lines(known.names))}). Leave {option('keep')} out, or use {option('keep', 'all')}."
         )
 
 
@@ -226,9 +229,9 @@ def scores_from_lists(lists: FamilyLists, **known: Any) -> Scores:
     """Scores with just these families allowed, as read from a score file."""
     n = len(lists.names)
     store = ListStore(n, lists, lists.scores.copy())
-    grid = round_store(store, 1)
-    columns = tuple(range(n))
     options = {"kind": None, "table": None, "max_parents": None, "keep": "best", **known}
+    grid = round_store(store, 1, only_best=options["keep"] == "best")
+    columns = tuple(range(n))
     return Scores(names=lists.names, columns=columns, store=store, grid=grid, **options)
 
 
@@ -246,7 +249,7 @@ def check_constraints(constraints: object) -> None:
 
 def check_max_parents(max_parents: int | None) -> None:
     if max_parents is not None and not is_whole(max_parents, 0, MOST_IN_A_LIST):
-        raise ScoreError(f"max_parents must be a whole number from 0 on, or None, not {max_parents!r}.")
+        raise ScoreError(f"{option('max_parents')} must be a whole number from 0 on, or None, not {max_parents!r}.")
 
 
 def _pruned(store: Store, task: ScoringTask, keep: Keep, grid: int, run: Run) -> Store | None:
@@ -259,6 +262,8 @@ def _pruned(store: Store, task: ScoringTask, keep: Keep, grid: int, run: Run) ->
         )
     held = store.n_bytes
     needed = held + set_bytes(store.n)  # two tables over the parent sets of one variable
-    run.require_memory(needed, f"Pruning the families of {store.n} variables", 'Use keep="all".', held=held)
+    run.require_memory(
+        needed, f"Pruning the families of {store.n} variables", f"Use {option('keep', 'all')}.", held=held
+    )
     core, epsilon = store.core(), keep_epsilon(keep)
     return ListStore.of(task.names, [_core.families_worth_keeping(core, x, epsilon) for x in range(store.n)])

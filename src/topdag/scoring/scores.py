@@ -10,13 +10,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from topdag._util.bitsets import masks_in
+from topdag._util.options import option, question
 from topdag._util.run import Run
 from topdag.data.table import Table
 from topdag.errors import ConstraintError, NotAllowed, ScoreError
 from topdag.knowledge.priors import Prior, in_words
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
-from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, Within, keep_epsilon
+from topdag.scoring.keep import MOST_IN_A_LIST, Behind, KBest, Keep, Within, how_to_keep_all, keep_epsilon, kept_as
 from topdag.scoring.kinds.discrete import ScoreKind
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.rounding import HOPELESS_NATS, require_fine
@@ -199,9 +200,8 @@ class Scores:
             return -math.inf
         columns = [self.names.index(name) for name in (variable, *parents)]
         if any(v not in self.columns for v in columns):
-            raise ScoreError(
-                "Constant columns stay isolated; read the table with keep_constant=True to give them edges."
-            )
+            keep = option("keep_constant", True)
+            raise ScoreError(f"Constant columns stay isolated; read the table with {keep} to give them edges.")
         x, *places = (self.columns.index(v) for v in columns)
         mask = sum(1 << place for place in places)
         by_search = self.store.is_listed and self.automatic
@@ -242,8 +242,8 @@ class Scores:
     def require_kept_where_orders_weigh(self, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
         if not self.is_kept_where_orders_weigh(most=most, factor=factor):
             raise ScoreError(
-                f"These scores were pruned, keep={self.keep!r}, for networks that need not be the best when orders "
-                'weigh. Score again with keep="all".'
+                f"These scores were pruned ({kept_as(self.keep)}) for networks that need not be the best when orders "
+                f"weigh. {how_to_keep_all()}"
             )
 
     def require_kept(self, asked_by: str, *, most: int = MOST_IN_A_LIST, factor: float = math.inf) -> None:
@@ -257,8 +257,8 @@ class Scores:
         if isinstance(keep, KBest):
             kept = f"the {keep.k:,} best"
         raise ScoreError(
-            f"{asked_by} needs more families than these scores hold: they were pruned for {kept}. "
-            'Score again with keep="all"; for a score file that was never pruned, read_scores(path, keep="all").'
+            f"{question(asked_by)} needs more families than these scores hold: they were pruned for {kept}. "
+            f"{how_to_keep_all()}"
         )
 
     def require_local(self, asked_by: str, *, order: bool = False) -> None:
@@ -270,7 +270,7 @@ class Scores:
         if self.prior is not None:
             raise ScoreError(
                 f"These scores are the source of a list under {in_words(self.prior)}. "
-                "Ask the scores that the list was made from, with prior=."
+                f"Ask the scores that the list was made from, with {option('prior')}."
             )
 
     def families(self, variable: str) -> Iterator[tuple[tuple[str, ...], float]]:
@@ -329,10 +329,11 @@ def require_local(known: CompiledConstraints | None, asked_by: str, *, order: bo
         return
     refused = known.rest.without_order if order else known.rest
     if refused:
+        *those, last = map(question, ("best_network", "k_best_networks", "networks_within"))
         raise ConstraintError(
-            f"{asked_by} does not understand such constraints on several variables at once: "
-            f"{'; '.join(refused.lines(known.names))}. best_network, k_best_networks and networks_within do, "
-            "and so do averages over their lists."
+            f"{question(asked_by)} does not understand such constraints on several variables at once: "
+            f"{'; '.join(refused.lines(known.names))}. {', '.join(those)} and {last} do, and so do averages over their "
+            "lists."
         )
 
 

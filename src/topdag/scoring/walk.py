@@ -28,6 +28,7 @@ from topdag._util.bitsets import (
     sorted_sets,
     with_added,
 )
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.scoring.kinds.discrete import BDeu, SetScore, coded
@@ -203,7 +204,7 @@ class FamilyWalk:
         if n_sets > MOST_SETS:
             raise ScoreError(
                 f"More than {MOST_SETS:,} parent sets of {self.rules.names[self.x]!r} satisfy the constraints. Give "
-                "max_parents, such as max_parents=3, or allowed_parents of it."
+                f"{option('max_parents')}, such as {option('max_parents', 3)}, or allowed_parents of it."
             )
 
     def _beaten(self, sets: Sets, scores: Values, below: Values) -> Marks:

@@ -9,9 +9,11 @@ from dataclasses import replace
 import numpy as np
 
 from topdag._util.arrays import Floats, Masks
+from topdag._util.options import option
 from topdag._util.run import Run
 from topdag.errors import ScoreError
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior
+from topdag.scoring.keep import how_to_keep_all, kept_as
 from topdag.scoring.rounding import round_store
 from topdag.scoring.scores import Scores
 from topdag.search.stores import FamilyStore, ListStore, slots_of
@@ -28,9 +30,8 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     """
     if not scores.is_kept():
         raise ScoreError(
-            f"With the {prior} all families count, but these scores were pruned, keep={scores.keep!r}. "
-            'Score again with keep="all", or with max_parents; read a score file that was never pruned with keep="all" '
-            "(on the command line --keep all)."
+            f"With the {prior} all families count, but these scores were pruned ({kept_as(scores.keep)}). "
+            f"{how_to_keep_all()}"
         )
     if isinstance(prior, EdgePrior):
         prior.require_names(scores.names)
@@ -41,10 +42,7 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
     if not names:
         return replace(scores, prior=prior)
     n = len(names)
-    needed = 8.0 * (n + 3) * 2 ** (n - 1)
-    run.require_memory(
-        needed, f"Adding the {prior} to the families of {n} variables", "Use fewer variables, or no prior."
-    )
+    require_room_for(n, prior, run)
     families = np.full(n << n - 1, -math.inf)
     for x in range(n):
         masks, values = scores.store.families_of(x)
@@ -55,6 +53,14 @@ def scores_with(scores: Scores, prior: Prior, run: Run) -> Scores:
         _require_nothing_lifted(scores, prior, x, own, weights)
     dense = FamilyStore(n, families)
     return replace(scores, store=dense, grid=round_store(dense, run.threads), automatic=False, prior=prior)
+
+
+def require_room_for(n: int, prior: Prior | None, run: Run) -> None:
+    """For the log weight of every family of n variables."""
+    if n:
+        needed = 8.0 * (n + 3) * 2 ** (n - 1)
+        what = f"Adding the {prior} to the families of {n} variables"
+        run.require_memory(needed, what, "Use fewer variables, or no prior.")
 
 
 def _require_nothing_lifted(scores: Scores, prior: Prior, x: int, own: Floats, weights: Floats) -> None:
@@ -78,7 +84,7 @@ def _require_nothing_lifted(scores: Scores, prior: Prior, x: int, own: Floats, w
     if lifted.any():
         raise ScoreError(
             f"The {prior} may favour parent sets of {scores.scored_names[x]!r} that are not held, since they score "
-            f"{scores.cutoff:g} nats less than others. Use smaller weights, or a lower max_parents."
+            f"{scores.cutoff:g} nats less than others. Use smaller weights, or a lower {option('max_parents')}."
         )
 
 

@@ -136,7 +136,12 @@ def _search_whole(known: Known, run: Run, engine: Engine, bound: OrderBound) -> 
         return known.is_proved
     if engine is Engine.ORDERS:
         return _by_orders(known, root, run, None)
-    if engine is Engine.SEARCH and known.store.n <= NARROW and _by_orders(known, root, run, FIRST_SETS):
+    return search_beyond(root, known, run, by_orders=engine is Engine.SEARCH)
+
+
+def search_beyond(root: Relaxation, known: Known, run: Run, *, by_orders: bool = True) -> bool:
+    """As ``search_best``, where the relaxation of all variables does not tell."""
+    if by_orders and known.store.n <= NARROW and _by_orders(known, root, run, FIRST_SETS):
         return True
     return not run.is_over and _by_branching(known, root, run)
 

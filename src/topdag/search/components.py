@@ -8,13 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
-from topdag._util.bitsets import NARROW
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import Candidates, ListStore
+from topdag.search.stores import Candidates, ListStore, rows_of, sets_in
 
 
 @dataclass(frozen=True)
@@ -39,7 +36,7 @@ class Component:
     def store(self, names: Sequence[str]) -> ListStore:
         """The part's families as a list of their own; ``names`` of all variables."""
         own = tuple(names[v] for v in self.variables)
-        lists = FamilyLists(own, self.offsets, self.masks.reshape(len(self.scores), self.masks.ndim), self.scores)
+        lists = FamilyLists(own, self.offsets, rows_of(self.masks), self.scores)
         return ListStore.of_lists(lists)
 
     def as_columns(self, places: Iterable[int]) -> list[int]:
@@ -69,7 +66,5 @@ def parts_of(candidates: Candidates) -> list[Component]:
     for variables, before in _core.components(candidates):
         columns = tuple(v for v in range(candidates.n_variables) if variables >> v & 1)
         offsets, masks, scores = _core.component_families(candidates, variables, before)
-        if masks.ndim == 2 and len(columns) <= NARROW:
-            masks = np.ascontiguousarray(masks[:, 0])
-        parts.append(Component(columns, before, offsets, masks, scores))
+        parts.append(Component(columns, before, offsets, sets_in(rows_of(masks)), scores))
     return parts

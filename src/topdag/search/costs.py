@@ -7,17 +7,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import set_array
+from topdag.search.engines import WIDTHS, width_for
 from topdag.search.stores import Candidates, ListStore, common_step
 
 SEED = 1
 """Orders that searches begin with are drawn alike every time."""
-Cuts = _core.Cuts | _core.WideCuts
+Cuts = _core.Cuts | _core.Cuts128 | _core.Cuts512 | _core.Cuts2048
+CoreFamilies = _core.ClusterFamilies | _core.ClusterFamilies128 | _core.ClusterFamilies512 | _core.ClusterFamilies2048
+FAMILIES = (_core.ClusterFamilies, _core.ClusterFamilies128, _core.ClusterFamilies512, _core.ClusterFamilies2048)
+CUTS = (_core.Cuts, _core.Cuts128, _core.Cuts512, _core.Cuts2048)
+"""Both by the widths of sets."""
 
 HEADROOM = 16.0  # multipliers may add up to so many times what the worst families cost
 
@@ -31,7 +37,7 @@ class Families:
     parents: Masks
     costs: Floats
     exponent: int  # costs are multiples of 2**-exponent, and so are multipliers
-    core: _core.ClusterFamilies | _core.WideClusterFamilies
+    core: CoreFamilies
 
     @classmethod
     def of_store(cls, store: ListStore) -> Families:
@@ -42,13 +48,13 @@ class Families:
 
     @classmethod
     def build(cls, offsets: Integers, parents: Masks, costs: Floats, exponent: int) -> Families:
-        kind = _core.ClusterFamilies if parents.ndim == 1 else _core.WideClusterFamilies
-        return cls(len(offsets) - 1, offsets, parents, costs, exponent, kind(offsets, parents))
+        n = len(offsets) - 1
+        kind = FAMILIES[WIDTHS.index(width_for(n))]
+        return cls(n, offsets, parents, costs, exponent, kind(offsets, parents))
 
     def no_cuts(self) -> Cuts:
         """A place for cuts on these families."""
-        kind = _core.Cuts if self.parents.ndim == 1 else _core.WideCuts
-        return kind(self.core)
+        return CUTS[FAMILIES.index(type(self.core))](self.core)
 
     @property
     def size(self) -> int:
@@ -66,7 +72,7 @@ class Families:
     def places(self, masks: Sequence[int]) -> Marks:
         """Marks the families of a network."""
         same = self.parents == set_array(masks, self.n)[self.owners]
-        marks: Marks = same.reshape(self.size, same.ndim).all(axis=1)
+        marks: Marks = same if same.ndim == 1 else same.all(axis=1)
         return marks
 
     def first(self, most: int) -> Marks:
@@ -108,8 +114,5 @@ def candidates_of(store: ListStore) -> Candidates:
 
 def network_near(candidates: Candidates, families: Families, weights: Floats) -> tuple[float, list[int]]:
     """Cost and parents of the local optimum from an order that fits these weights."""
-    core = families.core
-    if isinstance(candidates, _core.Candidates) and isinstance(core, _core.ClusterFamilies):
-        return _core.climb_from_weights(candidates, core, weights)
-    assert isinstance(candidates, _core.WideCandidates) and isinstance(core, _core.WideClusterFamilies)
-    return _core.climb_from_weights(candidates, core, weights)
+    same_width: Any = families.core
+    return _core.climb_from_weights(candidates, same_width, weights)

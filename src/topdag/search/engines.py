@@ -4,26 +4,26 @@ from __future__ import annotations
 
 import enum
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from topdag import _core
+from topdag._util.bitsets import MOST_VARIABLES
+from topdag._util.options import option
 from topdag._util.run import Run, shown_bytes
 from topdag._util.stop import Stop
 from topdag.errors import ScoreError, TooLarge
 
-LATTICE_LIMIT = 26
-"""Above this many variables the dense lattice, a table for each variable over all sets of the others, passes 24 GB."""
-BLOCK_LIMIT = 30
-"""Above this many variables two numbers for each set pass 24 GB."""
 SEARCH_LIMIT = 64
 """Sets of variables are 64 bits."""
 SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
-WIDE_LIMIT = 128
+WIDE_LIMIT = MOST_VARIABLES
 """The best network of listed families is searched for among up to so many."""
+WIDTHS = (64, 128, 512, WIDE_LIMIT)
+"""The core has sets of so many variables."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,9 @@ class Sizes:
     blocks, one in 1,366 a quarter of that. ``split``: up to so many variables parts of a space are searched on tables
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
-    sparse lattice lists tens of thousands in the time that partition takes for a hundred.
+    sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``width``: sets that are held
+    in words hold at least so many variables. ``held``: up to so many variables, where all sets are needed, a machine
+    whose memory does not hold them says what is lacking; beyond, families are searched as lists there.
     """
 
     small: int = 20
@@ -67,6 +69,8 @@ class Sizes:
     ideals_of_many: int = 32
     split: int = 23
     partition: int = 30
+    width: int = 1
+    held: int = 30
 
 
 _sizes = Sizes()
@@ -85,6 +89,11 @@ def sizes_given(**changed: int) -> Iterator[None]:
         yield
     finally:
         _sizes = before
+
+
+def width_for(n: int) -> int:
+    """The narrowest sets of the core that hold n variables."""
+    return next(width for width in WIDTHS if width >= max(n, sizes().width))
 
 
 Named = TypeVar("Named", bound=enum.Enum)
@@ -144,7 +153,7 @@ NAMED = (Engine.DENSE, Engine.BLOCKS, *ON_LISTS)
 def require_takes(engine: Engine, n: int) -> None:
     """Raises TooLarge where an engine that was asked for takes fewer variables."""
     if engine not in (Engine.SEARCH, Engine.CUTS):
-        require_narrow(n, f"engine={engine.value!r}")
+        require_narrow(n, option("engine", engine.value))
 
 
 def named_engine(name: str) -> Engine:
@@ -170,7 +179,7 @@ def _named(name: str, kinds: Iterable[Named], what: str) -> Named:
 def require_searchable(n: int) -> None:
     if n > WIDE_LIMIT:
         raise TooLarge(
-            f"{n} variables: at most {WIDE_LIMIT} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
+            f"{n:,} variables: at most {WIDE_LIMIT:,} can be searched. Leave out {n - WIDE_LIMIT} columns, for "
             "example those that depend on others by definition."
         )
 
@@ -179,13 +188,21 @@ def require_narrow(n: int, what: str) -> None:
     """Raises TooLarge where sets of variables have to fit a machine word; ``what`` asks for it."""
     if n > SEARCH_LIMIT:
         raise TooLarge(
-            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT}, the best network can "
-            "be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
+            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT:,}, the best network "
+            "can be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
         )
 
 
 def all_sets_choice(n: int, reason: str) -> Choice:
     return Choice(Engine.DENSE if n <= sizes().small else Engine.BLOCKS, reason)
+
+
+def most_that_fit(needed: Callable[[int], float], allowed: float) -> int:
+    """How many variables take no more than ``allowed`` bytes; ``needed`` grows with them."""
+    most = 0
+    while most < SEARCH_LIMIT and needed(most + 1) <= allowed:
+        most += 1
+    return most
 
 
 def n_sets_up_to(n: int, size: int) -> int:
@@ -194,14 +211,13 @@ def n_sets_up_to(n: int, size: int) -> int:
 
 def plan_lattice(n: int, run: Run, *, held: int = 0, more: int = 0) -> str:
     """Makes sure the lattice, and ``more`` bytes, fit beside the ``held`` bytes of scores; says what will be done."""
-    if n > LATTICE_LIMIT:
-        raise TooLarge(f"{n} variables: the lattice takes at most {LATTICE_LIMIT}. Leave out {n - LATTICE_LIMIT}.")
-    allowed = run.allowed_memory
-    fits = max((m for m in range(1, n) if best_network_bytes(m) <= allowed), default=0)
+    fits = most_that_fit(best_network_bytes, run.allowed_memory)
     run.require_memory(
         _core.lattice_bytes(n) + more + (held or set_bytes(n)),
         f"The lattice on {n} variables",
-        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})." if fits else "Raise memory_limit.",
+        f"{fits} variables would fit ({shown_bytes(best_network_bytes(fits))})."
+        if fits
+        else f"Raise {option('memory_limit')}.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables"

@@ -15,7 +15,7 @@ from itertools import count
 import numpy as np
 
 from topdag._util.arrays import Floats, Integers, Marks, Masks
-from topdag._util.bitsets import MOST_VARIABLES, bits, masks_in
+from topdag._util.bitsets import MOST_VARIABLES, bits, masks_in, words_for
 from topdag.errors import FileError, ScoreError
 
 _REVERSED_BYTE = np.array([int(f"{byte:08b}"[::-1], 2) for byte in range(256)], dtype=np.uint8)
@@ -171,15 +171,17 @@ class NamedFamilies:
 
 def check_names(names: Sequence[str]) -> None:
     if not 1 <= len(names) <= MOST_VARIABLES:
-        raise FileError(f"{len(names)} variables; family lists hold from 1 to {MOST_VARIABLES}")
-    twice = [name for name in names if names.count(name) > 1]
-    if twice:
-        raise FileError(f"two variables are called {twice[0]!r}; rename one")
+        raise FileError(f"{len(names):,} variables; family lists hold from 1 to {MOST_VARIABLES:,}")
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise FileError(f"two variables are called {name!r}; rename one")
+        seen.add(name)
 
 
 def pack_masks(sizes: Integers, columns: Integers, n_variables: int) -> Masks:
     """Bit sets of families whose parents stand one after the other in ``columns``, ``sizes`` at a time."""
-    words = _words_for(n_variables)
+    words = words_for(n_variables)
     first_word = np.repeat(np.arange(len(sizes)) * words, sizes)
     bits = np.left_shift(np.uint64(1), (columns & 63).astype(np.uint64))
     masks = np.zeros(len(sizes) * words, dtype=np.uint64)
@@ -190,17 +192,13 @@ def pack_masks(sizes: Integers, columns: Integers, n_variables: int) -> Masks:
     return sets
 
 
-def _words_for(n_variables: int) -> int:
-    return 1 if n_variables <= 64 else 2
-
-
 def _set_sizes(masks: Masks) -> Integers:
     sizes: Integers = np.bitwise_count(masks).sum(axis=1, dtype=np.int64)
     return sizes
 
 
 def _check_shapes(names: Sequence[str], offsets: Integers, masks: Masks, scores: Floats) -> None:
-    n, m, words = len(names), scores.size, _words_for(len(names))
+    n, m, words = len(names), scores.size, words_for(len(names))
     if (offsets.shape, masks.shape, scores.shape) != ((n + 1,), (m, words), (m,)):
         raise FileError(
             f"arrays that do not fit {n} variables and {m} families: offsets {offsets.shape}, masks "
@@ -229,7 +227,7 @@ def _check_families(names: Sequence[str], variables: Integers, masks: Masks, sco
 def _has_stray_bit(masks: Masks, n_variables: int) -> Marks:
     everyone = pack_masks(np.array([n_variables]), np.arange(n_variables), n_variables)
     strays = masks & ~everyone
-    marks: Marks = np.not_equal(strays[:, 0] | strays[:, -1], 0)
+    marks: Marks = np.asarray(strays.any(axis=1))
     return marks
 
 

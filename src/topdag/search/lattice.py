@@ -14,12 +14,14 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from topdag import _core
-from topdag._util.run import Run, shown_bytes
-from topdag.errors import TooLarge
+from topdag._util.memory import whole_memory
+from topdag._util.options import option
+from topdag._util.run import Run, shown_bytes, usable_cores
 from topdag.search.engines import (
     Choice,
     Engine,
     all_sets_choice,
+    most_that_fit,
     plan_lattice,
     require_searchable,
     require_takes,
@@ -28,9 +30,8 @@ from topdag.search.engines import (
 )
 from topdag.search.stores import ListStore, Store
 
-BLOCK_LATTICE_LIMIT = 30
-"""The core's sets of slots hold no more; two tables over all sets take 17 GB then."""
-
+MOST_IDEALS = 2**32 - 1
+"""Their places are 32 bits."""
 LIST_BYTES = 1e9
 """At most so much is set aside for the parent sets that are kept, whose number no one knows beforehand."""
 
@@ -109,6 +110,17 @@ def block_lattice_bytes(n: int, *, backward: bool, threads: int) -> float:
     return _core.block_lattice_bytes(n, backward, threads) + kept_bytes(n)
 
 
+def most_held() -> int:
+    """So many variables have scores of all sets and a lattice that the memory of this machine holds, if nothing else
+    does; or ``sizes().held``, where smaller machines say what is lacking."""
+    threads = usable_cores()
+
+    def needed(n: int) -> float:
+        return set_bytes(n) + block_lattice_bytes(n, backward=False, threads=threads)
+
+    return max(sizes().held, most_that_fit(needed, whole_memory()))
+
+
 def kept_bytes(n: int) -> float:
     """What is set aside for parent sets and families."""
     return min(LIST_BYTES, 2 * set_bytes(n))
@@ -116,14 +128,11 @@ def kept_bytes(n: int) -> float:
 
 def plan_block_lattice(n: int, run: Run, *, backward: bool, held: int = 0) -> str:
     """Makes sure the lattice fits beside the ``held`` bytes of scores; says what will be done."""
-    if n > BLOCK_LATTICE_LIMIT:
-        over = n - BLOCK_LATTICE_LIMIT
-        raise TooLarge(f"{n} variables: the block lattice takes at most {BLOCK_LATTICE_LIMIT}. Leave out {over}.")
     needed = block_lattice_bytes(n, backward=backward, threads=run.threads) + (held or set_bytes(n))
     run.require_memory(
         needed,
         f"The lattice on {n} variables",
-        f"Each variable left out halves it: {shown_bytes(needed / 2)}; max_parents, or BIC, leaves few of the sets.",
+        f"Each variable left out halves it: {shown_bytes(needed / 2)}; {option('max_parents')} or BIC leaves few sets.",
         held=held,
     )
     return f"lattice over all {2**n:,} sets of {n} variables, block by block"
@@ -141,7 +150,7 @@ def n_ideals_if_few(n: int, before: Sequence[int]) -> int | None:
     """How many sets can come first; None when they are no small part of all sets."""
     if not any(before):
         return None
-    most = 2**n // (sizes().ideals if n <= sizes().small else sizes().ideals_of_many) + 1
+    most = min(MOST_IDEALS, 2**n // (sizes().ideals if n <= sizes().small else sizes().ideals_of_many) + 1)
     found = _core.count_ideals(_only_order(n).core(before), most)
     return found if found < most else None
 
@@ -161,7 +170,7 @@ def ideal_lattice_of(
     run.require_memory(
         _core.ideal_lattice_bytes(n, n_ideals, backward) + held + more,
         f"The lattice on {n_ideals:,} sets of {n} variables",
-        "Raise memory_limit, or leave out variables.",
+        f"Raise {option('memory_limit')}, or leave out variables.",
         held=held,
     )
     begin = run.seconds

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 import numpy as np
 
 from topdag._util.arrays import Floats, Integers, Marks, Masks
-from topdag._util.bitsets import set_array
+from topdag._util.bitsets import members_of, set_array
 from topdag._util.run import Run
 from topdag.search.costs import Cuts, Families
 
@@ -47,6 +47,14 @@ class Joined(NamedTuple):
 
     one: int
     other: int
+
+    def marks(self, families: Families) -> Marks:
+        """The families that have it."""
+        owners, has_parent = families.owners, members_of(families.parents, families.n)
+        found: Marks = ((owners == self.one) & has_parent[:, self.other]) | (
+            (owners == self.other) & has_parent[:, self.one]
+        )
+        return found
 
 
 Ancestor: TypeAlias = tuple[int, int, bool]
@@ -182,10 +190,13 @@ class Program:
         self.rows += rows
         return self._add_rows(self._scope if only_here else frozenset())
 
-    def add_decided(self, decision: Decision, marks: Marks) -> None:
-        """Networks have one of these families where that is decided."""
-        self.cuts.add_clause(marks.view(np.uint8))
-        self._add_rows(frozenset((decision,)))
+    def add_decided(self, edge: Joined) -> int:
+        """Networks have this edge where that is decided; how many cuts that takes."""
+        if edge in self.rows:
+            return 0
+        self.cuts.add_clause(edge.marks(self.families).view(np.uint8))
+        self.rows.append(edge)
+        return self._add_rows(frozenset((edge,)))
 
     def add_halves(self, weights: Floats) -> int:
         """Adds halved sums of tight clusters that the weights violate; how many that were. They may be sums of rows

@@ -28,7 +28,7 @@ from topdag.search.stores import ListStore, common_step
 CLIMBS = 1_000
 FEWEST_CLIMBS = 100
 WIDE_CLIMBS = 4_000  # with more than 64 variables, where a nat more at the start costs minutes later
-CLIMBING_WORK = 100_000_000  # climbs times families, at most: some seconds, so that a bound comes soon
+CLIMBING_WORK = 100_000_000  # climbs times families or pairs of variables, at most: a bound is to come soon
 CLIMBING_SHARE = 0.25  # of the time left, at most: climbing says nothing about the bound
 MOST_K = 3
 CUTS_A_ROUND = 200
@@ -111,7 +111,7 @@ class Known:
         if climbs is None:
             climbs = CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS
             climbs = FEWEST_CLIMBS if self.clusters else climbs
-        climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // self.candidates.size))
+        climbs = min(climbs, max(FEWEST_CLIMBS, CLIMBING_WORK // max(self.candidates.size, self.store.n**2)))
         left = self._run.seconds_left
         seconds = None if left is None else CLIMBING_SHARE * left
         self.offer(*_core.climb_orders(self.candidates, climbs, SEED, _core.Limits(1, seconds, self._run.tick)))

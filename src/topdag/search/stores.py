@@ -17,14 +17,17 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
-from topdag._util.bitsets import NARROW, equals, set_array, sort_keys
+from topdag._util.bitsets import equals, set_array, sort_keys
 from topdag.errors import ScoreError
+from topdag.search.engines import WIDTHS, width_for
 from topdag.search.family_lists import FamilyLists
 
 OwnFamilies = tuple[Masks, Floats]
 """Of one variable: parent sets, and local scores on the grid."""
 PART = 1 << 20
-Candidates = _core.Candidates | _core.WideCandidates
+Candidates = _core.Candidates | _core.Candidates128 | _core.Candidates512 | _core.Candidates2048
+CANDIDATES = (_core.Candidates, _core.Candidates128, _core.Candidates512, _core.Candidates2048)
+"""By the widths of sets."""
 
 
 class ParentLimits(NamedTuple):
@@ -238,8 +241,9 @@ class FamilyStore(DenseStore):
 
 @dataclass(frozen=True)
 class MixedStore(FamilyStore):
-    """Families of a table with discrete and continuous variables, with how many have no score for another reason than
-    their variables: ``degenerate``, since their likelihood has no maximum; ``hopeless``, for their penalty."""
+    """Families of a table with discrete and continuous variables, or one in which variables were set by experiment,
+    with how many have no score for another reason than their variables: ``degenerate``, since their likelihood has no
+    maximum; ``hopeless``, for their penalty."""
 
     degenerate: int
     hopeless: int
@@ -365,8 +369,7 @@ def common_step(values: Floats) -> float:
 
 def candidates_from(n: int, offsets: Integers, parents: Masks, scores: Floats) -> Candidates:
     """Families as costs, whatever their number of variables."""
-    kind = _core.Candidates if n <= NARROW else _core.WideCandidates
-    return kind(n, offsets, parents, scores)
+    return CANDIDATES[WIDTHS.index(width_for(n))](n, offsets, parents, scores)
 
 
 def sets_in(rows: Masks) -> Masks:
@@ -376,7 +379,7 @@ def sets_in(rows: Masks) -> Masks:
 
 def rows_of(sets: Masks) -> Masks:
     """The other way round."""
-    return sets.reshape(len(sets), sets.ndim)
+    return sets if sets.ndim == 2 else sets.reshape(-1, 1)
 
 
 def _parts(values: Floats) -> Iterator[Floats]:

@@ -197,3 +197,16 @@ def test_threads_do_not_matter(prior: object) -> None:
     assert (one.edges.matrix == two.edges.matrix).all()
     assert (one.paths.matrix == two.paths.matrix).all()
     assert one.log_evidence == two.log_evidence
+
+
+@pytest.mark.parametrize(("n", "extended", "ordered"), [(15, False, False), (16, False, True), (15, True, True)])
+def test_more_threads_than_blocks_do_not_matter(n: int, extended: bool, ordered: bool) -> None:
+    """With many threads sets fall into more blocks, each filled as soon as those it needs are: the same bits."""
+    table = sampled_table(n, 60, 1)
+    pairs = list(zip(table.names[n - 6 :], table.names[:6], strict=True)) if ordered else []
+    scores = td.score(table, td.BDeu(), constraints=td.Constraints(precedence=pairs), max_parents=2)
+    core = scores.store.core(scores.order)
+    one, *others = (_core.sum_networks(core, True, 0, extended, _core.Limits(threads)) for threads in (1, 3, 16))
+    for other in others:
+        assert other.log_total == one.log_total and other.cancellation == one.cancellation
+        assert np.array_equal(other.edges(), one.edges()) and np.array_equal(other.paths(), one.paths())

@@ -225,11 +225,23 @@ def test_nothing_large_is_taken_before_it_is_refused() -> None:
     assert int(kilobytes) < 20_000
 
 
-def test_more_variables_than_an_engine_takes_are_refused() -> None:
-    with pytest.raises(td.TooLarge, match=r"31 variables: scores of all sets .* at most 30\. Leave out 1 column,"):
-        td.score(sampled_table(31, 30, seed=1), td.BDeu(), keep="all")
-    with pytest.raises(td.TooLarge, match=r"27 variables: scores of all sets .* at most 26\. Leave out 1 column,"):
-        td.score(sampled_table(27, 30, seed=1), td.BDs())
+@pytest.mark.parametrize("n", [31, 36, 48, 64])
+def test_more_variables_than_memory_holds_are_refused(n: int) -> None:
+    table, limit = sampled_table(n, 30, seed=1), "16GB"
+    with pytest.raises(td.TooLarge, match=rf"Scoring all sets of {n} variables needs .* limit the parents"):
+        td.score(table, td.BDeu(), keep="all", memory_limit=limit)
+    with pytest.raises(td.TooLarge, match=rf"Scoring all sets of {n} variables needs .* or use BDeu or BIC"):
+        td.score(table, td.BDs(), memory_limit=limit)
+    for ask in (td.edge_posteriors, td.log_evidence):
+        with pytest.raises(td.TooLarge, match=rf"all networks of {n} variables needs .* 2\d variables would fit"):
+            ask(table, memory_limit=limit)
+    with pytest.raises(td.TooLarge, match=rf"Sampling networks of {n} variables needs"):
+        td.sample_networks(table, 1, memory_limit=limit)
+    with pytest.raises(td.TooLarge, match=rf"order-modular prior on {n} variables needs .* 2\d variables would fit"):
+        td.best_network(table, prior=td.OrderModular(), memory_limit=limit)
+
+
+def test_lists_beyond_what_memory_holds() -> None:
     with pytest.raises(td.ScoreError, match=r"parent sets of 65 variables .* Give max_parents"):
         td.best_network(sampled_table(65, 30, seed=1))
 

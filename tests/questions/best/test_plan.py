@@ -14,12 +14,15 @@ from strategies import sampled_table
 
 import topdag as td
 from topdag._util.run import Run
+from topdag.errors import ConstraintError, ScoreError, TooLarge
+from topdag.questions import request, sums
 from topdag.questions.best import best_of
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.plan import bytes_for_all_sets
 from topdag.questions.request import Request, Trail, scores_of
 from topdag.questions.sampling import sample_of
+from topdag.scoring import score as scoring
 from topdag.scoring.choice import scores_by_lists
 from topdag.search.engines import Engine, all_sets_choice, sizes_given
 
@@ -129,8 +132,9 @@ def test_the_command(topdag: Topdag, tmp_path) -> None:
     ran = topdag("plan", path, "--score", "bic")
     assert ran.code == 0
     assert "engine     search: the penalty of BIC() rules out most" in ran.out
-    weighed = topdag("plan", path, "--score", "bic", "--max-parents", "2", "--prior", "order-modular")
-    assert weighed.code == 5 and "takes at most 26" in weighed.out
+    orders = ("--max-parents", "2", "--prior", "order-modular", "--memory-limit", "8GB")
+    weighed = topdag("plan", path, "--score", "bic", *orders)
+    assert weighed.code == 5 and "more than there is" in weighed.out
     known = topdag("plan", path, "--score", "bic", "--rule", "V0->V1 or V2->V3")
     assert known.code == 0 and "engine     constrained search: constraints speak of several" in known.out
     refused = topdag("plan", path, "--memory-limit", "10MB", "--json")
@@ -156,9 +160,9 @@ def test_sums_and_samples_are_planned(question: str) -> None:
     assert small.seconds is not None and large.seconds is not None and small.search and large.search
     assert 100 < large.search / small.search < 3**6 + 1
     assert small.fits and small.memory < large.memory
-    too_many = td.plan(sampled_table(27, 60, seed=1), question=question)
-    assert not too_many.fits and too_many.engine == "none"
-    assert "at most 26" in too_many.reason and "average over a list" in too_many.advice
+    too_many = td.plan(sampled_table(27, 60, seed=1), question=question, memory_limit="4GB")
+    assert not too_many.fits and "more than there is" in str(too_many)
+    assert "average over a list of networks, or leave out" in too_many.advice
     ask, *more = {
         "edges": (td.edge_posteriors,),
         "paths": (td.path_posteriors,),
@@ -195,7 +199,9 @@ def test_what_cannot_be_answered_comes_with_advice_that_helps() -> None:
     assert "memory" not in told and "time " not in told
     assert told.endswith("advice     ask for the best network, or leave out 1 column")
     for question in ("edges", "paths", "evidence", "sample"):
-        assert "OrderModular" not in td.plan(sampled_table(27, 60, seed=1), question=question).advice
+        assert (
+            "OrderModular" not in td.plan(sampled_table(27, 60, seed=1), question=question, memory_limit="8GB").advice
+        )
     assert "OrderModular" not in td.plan(sampled_table(20, 60, seed=1), question="paths", memory_limit="1MB").advice
     assert "BIC" not in td.plan(sampled_table(25, 5000, seed=1), td.BIC(), memory_limit="1MB").advice
 
@@ -207,10 +213,10 @@ def test_scores_of_single_families_are_planned_as_they_are_kept(kind: td.types.S
     if isinstance(kind, td.MixedBIC):
         fits = td.Table({f"c{i}": range(20) for i in range(20)}, continuous=[f"c{i}" for i in range(10)])
     assert td.plan(fits, kind).memory > 8 * 20 * 2**19
-    planned = td.plan(too_many, kind, max_parents=2)
-    assert not planned.fits and planned.advice == "leave out 1 column"
-    with pytest.raises(td.TooLarge, match="Leave out 1 column, or"):
-        td.score(too_many, kind, max_parents=2)
+    planned = td.plan(too_many, kind, max_parents=2, memory_limit="2GB")
+    assert not planned.fits and planned.advice.startswith("leave out")
+    with pytest.raises(td.TooLarge, match=r"27 variables needs .* Each variable left out halves it"):
+        td.score(too_many, kind, max_parents=2, memory_limit="1GB")
 
 
 @pytest.mark.parametrize("kind", [td.BGe(), td.GaussianBIC(), td.MixedBIC()], ids=str)
@@ -219,3 +225,35 @@ def test_scores_of_numbers_take_known_time(kind: td.types.ScoreKind) -> None:
     small, large = (td.plan({f"c{i}": rng.normal(size=60) for i in range(n)}, kind) for n in (4, 22))
     assert "about a moment" in str(small)
     assert large.scoring is not None and 0.03 < large.scoring < 30
+
+
+ACROSS = td.Constraints(ancestors=[("V0", "V1")])
+EARLIER = td.Constraints(precedence=[("V0", "V1"), ("V2", "V3")])
+WIDE, ENOUGH = sampled_table(22, 20, seed=1), "400MB"
+REFUSED_FIRST = {
+    "classes": (lambda table: td.k_best_classes(table, 2, td.K2()), ScoreError, "score-equivalent"),
+    "a count of classes": (lambda table: td.count_classes_within(table, 2, td.K2()), ScoreError, "score-equivalent"),
+    "sums": (lambda table: td.log_evidence(table, constraints=ACROSS), ConstraintError, "several variables"),
+    "paths": (lambda table: td.path_posteriors(table, constraints=EARLIER), TooLarge, "paths are summed"),
+    "samples": (lambda table: td.sample_networks(table, 3, constraints=ACROSS, seed=1), ConstraintError, "several"),
+    "search": (lambda table: td.search_networks(table, 3, constraints=ACROSS), ConstraintError, "several"),
+    "best, weighed": (lambda _: td.best_network(WIDE, prior=td.FairPrior(), memory_limit=ENOUGH), TooLarge, "Adding"),
+    "list, weighed": (
+        lambda _: td.k_best_networks(WIDE, 3, prior=td.FairPrior(), memory_limit=ENOUGH),
+        TooLarge,
+        "Adding",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED_FIRST)
+def test_what_is_refused_is_not_scored(monkeypatch: pytest.MonkeyPatch, case: str) -> None:
+    ask, error, words = REFUSED_FIRST[case]
+
+    def fail(*_: object, **__: object) -> None:
+        pytest.fail("scoring began")
+
+    for module in (scoring, request, sums):
+        monkeypatch.setattr(module, "score_within", fail)
+    with pytest.raises(error, match=words):
+        ask(sampled_table(15, 50, seed=1))

@@ -165,10 +165,10 @@ def test_more_variables_than_a_table_over_sets_could_have(prior: Prior) -> None:
 def test_too_many_variables_for_orders_are_refused_before_they_are_scored() -> None:
     draw = np.random.default_rng(0)
     table = td.Table({f"v{v}": [str(value) for value in draw.integers(0, 2, 40)] for v in range(27)})
-    with pytest.raises(td.TooLarge, match="27 variables: the order-modular prior takes at most 26"):
-        td.best_network(table, prior=td.OrderModular(), time_limit=0)
-    with pytest.raises(td.TooLarge, match="27 variables: the order-modular prior takes at most 26"):
-        td.k_best_networks(table, 2, prior=td.OrderModular(), time_limit=0)
+    with pytest.raises(td.TooLarge, match="The order-modular prior on 27 variables needs"):
+        td.best_network(table, prior=td.OrderModular(), time_limit=0, memory_limit="8GB")
+    with pytest.raises(td.TooLarge, match="The order-modular prior on 27 variables needs"):
+        td.k_best_networks(table, 2, prior=td.OrderModular(), time_limit=0, memory_limit="8GB")
 
 
 @pytest.mark.parametrize("name", PRIORS)
@@ -193,7 +193,7 @@ def test_what_does_not_go_together_is_refused() -> None:
         td.best_network(table, prior=td.EdgePrior({("q", "a"): 1.0}), time_limit=0)
     with pytest.raises(td.ScoreError, match="engine does not go with an order-modular prior"):
         td.best_network(table, prior=td.OrderModular(), engine="dense lattice")
-    with pytest.raises(td.ScoreError, match=r"pruned, keep='best'.*keep=\"all\""):
+    with pytest.raises(td.ScoreError, match=r"pruned .keep=\"best\".*keep=\"all\""):
         td.best_network(td.score(table, td.BIC(), keep="best"), prior=td.FairPrior())
     with pytest.raises(td.ScoreError, match="needs more families than these scores hold"):
         td.k_best_networks(td.score(table, td.BIC(), keep="best"), 5, prior=td.OrderModular())

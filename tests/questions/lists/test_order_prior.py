@@ -126,7 +126,7 @@ def test_families_kept_for_a_factor_are_enough(table, factor) -> None:
 @pytest.mark.parametrize(("keep", "most"), [("best", 2), (td.Within(3), 5), (td.KBest(9), 1)])
 def test_families_pruned_for_something_else_are_refused(keep, most: int) -> None:
     scores = td.score(td.example_table(), td.BDeu(), keep=keep)
-    with pytest.raises(td.ScoreError, match=r'were pruned, keep=.*keep="all"'):
+    with pytest.raises(td.ScoreError, match=r'were pruned .keep=.*keep="all"'):
         search(scores, most=most)
 
 
@@ -194,11 +194,28 @@ def test_one_variable_and_none() -> None:
 
 @pytest.mark.parametrize("most", [1, 20])
 def test_the_number_of_threads_changes_nothing(most: int) -> None:
+    """But the work: parts are taken side by side."""
     scores = td.score(sampled_table(16, 150, 5), td.BDeu(), keep="all")
-    one, two = (search(scores, most=most, threads=threads) for threads in (1, 2))
-    assert np.array_equal(one.values, two.values)
-    assert np.array_equal(one.parents, two.parents)
-    assert one.work == two.work
+    one, *others = (search(scores, most=most, threads=threads) for threads in (1, 2, 3, 16))
+    for other in others:
+        assert np.array_equal(one.values, other.values)
+        assert np.array_equal(one.parents, other.parents)
+        assert (one.bound, one.floor, one.limit) == (other.bound, other.floor, other.limit)
+
+
+def test_ties_at_the_end_of_a_list_do_not_depend_on_threads() -> None:
+    """Neighbours may be parents of each other, all alike: many networks are worth the same, and some are listed."""
+    n, most = 16, 30
+    families = np.full((n, 1 << n - 1), -math.inf)
+    families[:, 0] = 0.0
+    for x in range(n):
+        families[x, 1 << (x if x % 2 == 0 else x - 1)] = 3.0  # the other one of a pair, as a slot
+    core = _core.family_scores(n, families.ravel())
+    one, *others = (_core.search_order_prior(core, [], most, math.inf, math.inf, _core.Limits(t)) for t in (1, 2, 5))
+    assert one.finished and one.scores[0] == one.scores[-1]
+    for other in others:
+        assert other.finished
+        assert np.array_equal(one.scores, other.scores) and np.array_equal(one.parents, other.parents)
 
 
 def assert_sound(found: PriorFound, whole: PriorFound, scores: Scores) -> None:

@@ -78,7 +78,7 @@ def make_constrained_lists(route: str, rng: np.random.Generator) -> Inputs:
         "route": route,
         "seed": int(rng.integers(2**31)),
     }
-    most = [1, 3, 20] if route == "partition" else [1, 3, 20, 200]  # which takes them one by one
+    most = [1, 3, 20] if route == "partition" else [1, 3, 20, 60]  # which takes them one by one
     return made | {"k": int(rng.choice(most)), "factor": float(np.exp(rng.choice([0.0, 1.0, 4.0])))}
 
 

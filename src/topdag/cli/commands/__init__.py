@@ -17,6 +17,7 @@ SUMMARIES = {
     "within": "all networks or classes within a Bayes factor of the best, or their number",
     "edges": "how probable each edge is, averaged over all networks",
     "paths": "how probable it is that one variable is an ancestor of another",
+    "effects": "what would follow if a variable were set, averaged over all networks",
     "evidence": "the log of the sum over all networks of exp(score)",
     "sample": "networks drawn from the posterior, and how often they have each edge",
     "bootstrap": "how often each edge comes back in tables drawn from the rows",

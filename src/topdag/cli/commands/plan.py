@@ -12,7 +12,6 @@ from topdag.cli.output import as_json
 from topdag.cli.streams import say
 from topdag.cli.targets import add_json
 from topdag.cli.values import size_in_bytes
-from topdag.cli.wording import in_options
 from topdag.questions.plan import QUESTIONS, plan
 from topdag.scoring.kinds.discrete import kind_to_dict
 
@@ -61,8 +60,7 @@ def show_plan(args: Namespace) -> Exit:
         constraints=known_from(args),
         memory_limit=args.memory_limit,
     )
-    text = in_options(str(found)).replace("prior=OrderModular()", "--prior order-modular")
-    say(as_json({**asdict(found), "kind": kind_to_dict(found.kind)}) if args.json else text)
+    say(as_json({**asdict(found), "kind": kind_to_dict(found.kind)}) if args.json else str(found))
     return Exit.FINE if found.fits else Exit.TOO_LARGE
 
 

@@ -23,11 +23,10 @@ from topdag.cli.output import about_table, labelled, progress_line
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import Once, target
 from topdag.cli.values import seconds, whole
-from topdag.cli.wording import in_options
 from topdag.report.gathered import Gathered, Missing
 from topdag.report.gathering import DEFAULT_BUDGET, MOST_TO_SUM, gather
 from topdag.report.write import DEFAULT_K, LARGEST_K, PAGE_SUFFIXES, title_of, write_page
-from topdag.search.engines import LATTICE_LIMIT, SEARCH_LIMIT
+from topdag.search.engines import SEARCH_LIMIT
 
 DEFAULT_PAGE = "report.html"
 PAGE = """\
@@ -37,7 +36,7 @@ phone too, print it, or send it to a colleague.
 It shows the data at a glance; the best network with its proof in plain words; the K best classes, to go
 through one by one, each with its score, its share of the posterior, its size and what differs from the
 best, drawn and told; how probable each edge and path is, as a heat map and as a graph behind a slider;
-what was assumed; what it cost; and how to cite it.
+what would follow if a variable were set; what was assumed; what it cost; and how to cite it.
 
 FILE is a table or a file of scores, as for topdag best. Under a --prior, or with a score that is not the
 same for all networks of a class, the list is one of networks."""
@@ -48,7 +47,7 @@ costs:
   second, 17 two, 20 half a minute or less. The list and the probabilities have a --budget of {DEFAULT_BUDGET:g}
   seconds together, and at most half of the free memory unless --memory-limit is given. A --time-limit is
   shared: half of what is left for the best network, half of the rest for the list, or all where nothing
-  can come after it (no list above {SEARCH_LIMIT} variables, no sums above {LATTICE_LIMIT}). Without either option
+  can come after it (no list above {SEARCH_LIMIT} variables, no sums that memory does not hold). Without either option
   probabilities are summed up to {MOST_TO_SUM} variables; beyond they are averages over the list. A page always
   comes out: what could not be had is left out, and the page says why and which option brings it.
 
@@ -63,6 +62,7 @@ LEFT_OUT = {
     "listed": "the list",
     "edges": "probabilities of edges",
     "paths": "those of paths",
+    "effects": "effects",
 }
 
 
@@ -121,7 +121,7 @@ def _said(page: str, found: Gathered) -> str:
         answer = getattr(found, part)
         if isinstance(answer, Missing):
             reasons.setdefault(answer.reason, []).append(words)
-    lines += [labelled("lacks", f"{' and '.join(words)}, because {in_options(why)}") for why, words in reasons.items()]
+    lines += [labelled("lacks", f"{' and '.join(words)}, because {why}") for why, words in reasons.items()]
     return "\n".join(lines)
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from topdag._util.run import shown_bytes
 from topdag.answers.samples import NetworkSample
+from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
@@ -94,6 +95,7 @@ def sample(args: Namespace) -> Exit:
             run = run_from(args, on_progress)
             asked = _asked(args)
             run.timed("reading", 0.0)
+            mention_advice(replace(asked, prior=prior_from(args)), "sample", run, quiet=args.quiet)
             drawn = sample_of(asked, args.k, args.seed, prior_from(args), run)
     except OutOfTime as stopped:
         mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")

@@ -35,9 +35,10 @@ from topdag.io.scores import ending_of_scores, write_scores
 from topdag.networks.network import Network
 from topdag.scoring.keep import KBest, Keep, Within
 from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.score import score
 from topdag.scoring.scores import Scores
-from topdag.search.engines import BLOCK_LIMIT
+from topdag.search.lattice import most_held
 
 PAGE = """\
 Scores families of a table: a family is a variable with its parents.
@@ -48,9 +49,9 @@ included; .jkl and .pss do not say what they were kept for and are read back as 
 network. With --family or --network it prints the local scores of just these, from tables of any
 size; --family takes the child first, then its parents."""
 
-ENDING = f"""\
+ENDING = """\
 costs:
-  -o takes time like n*2^n for n variables and at least 8*2^n bytes, up to {BLOCK_LIMIT} variables; with bic, aic
+  -o takes time like n*2^n for n variables and at least 8*2^n bytes; with bic, aic
   or a small --max-parents, beyond 20 variables, only as much as the families that can matter. With
   --keep all, .jkl and .pss files have up to n*2^(n-1) lines (20 variables: 10 million); .npz files
   8*2^n bytes (bds: 8*n*2^(n-1)). --processes and --cluster share the counting where families are
@@ -142,7 +143,7 @@ def _score_all(args: Namespace, kind: ScoreKind) -> Exit:
 
 def _usual_keep(target: Path, table: Table) -> Keep:
     """Lists are read back as kept for the best network, so they need not hold more; nor can they of wide tables."""
-    holds_all = ending_of_scores(target) == ".npz" and table.n_variables <= BLOCK_LIMIT
+    holds_all = ending_of_scores(target) == ".npz" and table.n_variables <= most_held()
     return "all" if holds_all else "best"
 
 
@@ -186,7 +187,7 @@ def _local(table: Table, kind: ScoreKind, variable: str, *parents: str) -> float
     x, *columns = (table.index(name) for name in (variable, *parents))
     if len({x, *columns}) <= len(columns):
         raise ScoreError(f"A family names each variable once, not {', '.join((variable, *parents))}.")
-    return kind.local(table, x, sorted(columns))
+    return kind_for(table, kind).local(table, x, sorted(columns))
 
 
 COMMAND = Command(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from topdag._util.options import option, worded
 from topdag.errors import FileError, NetworkError
 from topdag.io.formats.parts import ReadVariable, by_name, declared
 from topdag.io.formats.scanner import QUOTED, TextScanner, joined_numbers, numbers_in, quoted, unquoted
@@ -35,9 +36,10 @@ def net_text(fitted: FittedNetwork) -> str:
 def require_identifier(text: str, format_: str) -> None:
     """Refuses what a format of plain words cannot hold."""
     if not IDENTIFIER.fullmatch(text):
+        plain = worded("plain_names()", option("plain_names"))
         raise NetworkError(
             f"{text!r} cannot stand in {format_}, which takes letters, digits and underscores, a letter first; "
-            "plain_names() (--plain-names) gives such names, and .json, .bif and .xml hold any."
+            f"{plain} gives such names, and .json, .bif and .xml hold any."
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topdag._core import CodedTable
-from topdag.data.columns import CONTINUOUS_SCORES
+from topdag.data.discretize import continuous_scores
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
@@ -34,7 +34,7 @@ class ScoreKind:
 
     def require_columns(self, table: Table) -> None:
         """Raises ScoreError where this score is not for such columns."""
-        table.require_states(repr(self), f"score with {CONTINUOUS_SCORES}")
+        table.require_states(repr(self), f"score with {continuous_scores()}")
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""

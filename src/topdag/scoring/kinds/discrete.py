@@ -171,7 +171,7 @@ class BDe(ScoreKind):
     def __post_init__(self) -> None:
         check_ess(self.ess, type(self).__name__)
         if not isinstance(self.prior, FittedNetwork):
-            raise ScoreError(f"BDe needs prior=, a FittedNetwork, not {type(self.prior).__name__}.")
+            raise ScoreError(f"BDe needs a prior, a FittedNetwork, not {type(self.prior).__name__}.")
 
     def joint_prior(self, table: Table) -> Floats:
         """The prior probability of every cell of the table, axes in column order; checked against its rows."""

@@ -16,6 +16,7 @@ import numpy as np
 from topdag._core import CellKind, MinorFormula, Penalty, Scatter, SetFormula, score_set
 from topdag._util.arrays import Floats, Integers
 from topdag._util.messages import listing
+from topdag._util.options import worded
 from topdag.data.groups import numbers_of, rows_by_state
 from topdag.errors import NotAllowed, ScoreError
 from topdag.scoring.kinds.base import ScoreKind, coded
@@ -35,6 +36,16 @@ class MinorScore:
 
     parts: tuple[tuple[Scatter, MinorFormula], ...]
 
+    def local(self, x: int, parents: Sequence[int]) -> float:
+        """The local score of a family, by places among the columns; not a number where its matrix is degenerate."""
+        return self._of(sorted([*parents, x])) - self._of(sorted(parents))
+
+    def _of(self, places: Sequence[int]) -> float:
+        return math.fsum(
+            formula.constants[len(places)] + formula.factors[len(places)] * scatter.log_determinant(list(places))
+            for scatter, formula in self.parts
+        )
+
 
 class GaussianScore(ScoreKind):
     """A score of tables whose columns all are continuous, as a function of sets."""
@@ -44,10 +55,11 @@ class GaussianScore(ScoreKind):
     def require_columns(self, table: Table) -> None:
         discrete = [name for name in table.names if name not in table.continuous]
         if discrete:
+            mixed, read = worded("MixedBIC()", "--score mixed-bic"), worded(' with continuous="all"', "")
             raise ScoreError(
                 f"{self!r} is for continuous variables, but {listing(discrete)} "
-                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use MixedBIC(); "
-                'columns of numbers are read as continuous with continuous="all".'
+                f"{'has' if len(discrete) == 1 else 'have'} states. Leave out such columns or use {mixed}; "
+                f"columns of numbers are read as continuous{read}."
             )
 
     def scored_by(self, table: Table, columns: Sequence[int]) -> MinorScore:
@@ -75,11 +87,11 @@ class GaussianScore(ScoreKind):
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         self.require_columns(table)
         columns = sorted([*parents, x])
-        score = self.scored_by(table, columns)
-        above = _set_score(score, range(len(columns)))
-        if math.isnan(above):
+        place = columns.index(x)
+        value = self.scored_by(table, columns).local(place, [i for i in range(len(columns)) if i != place])
+        if math.isnan(value):
             raise self.degenerate(table, columns)
-        return above - _set_score(score, [i for i, v in enumerate(columns) if v != x])
+        return value
 
     def bounds_alone(self, table: Table) -> list[float]:
         """Per variable: the log likelihood given all others, which no local score exceeds: those here are averages of
@@ -302,14 +314,6 @@ class GaussianPart(GaussianBIC):
 
     def __repr__(self) -> str:
         return repr(MixedBIC())
-
-
-def _set_score(score: MinorScore, places: Sequence[int]) -> float:
-    """Not a number where the matrix is degenerate."""
-    return math.fsum(
-        formula.constants[len(places)] + formula.factors[len(places)] * scatter.log_determinant(list(places))
-        for scatter, formula in score.parts
-    )
 
 
 def _log_likelihood(log_det: float, size: int, n_rows: int) -> float:

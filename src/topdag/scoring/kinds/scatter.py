@@ -10,6 +10,7 @@ import numpy as np
 
 from topdag._core import Limits, MinorFormula, Scatter, score_minors
 from topdag._util.messages import listing
+from topdag._util.options import option, worded
 from topdag.data.groups import numbers_of
 
 if TYPE_CHECKING:
@@ -66,7 +67,8 @@ def degenerate_in_words(table: Table, columns: Sequence[int]) -> str:
     """What is wrong with columns whose covariance is degenerate, and what to do."""
     few = _fewest(scatter_of(table, columns), len(columns))
     names = [table.names[columns[v]] for v in few]
-    or_bge = ", or use BGe(), which takes any table" if len(table.continuous) == table.n_variables else ""
+    bge = worded("BGe()", "--score bge")
+    or_bge = f", or use {bge}, which takes any table" if len(table.continuous) == table.n_variables else ""
     if len(few) == 1:
         cells = numbers_of(table, [columns[few[0]]])[0]
         least, most = float(cells.min()), float(cells.max())
@@ -78,7 +80,7 @@ def degenerate_in_words(table: Table, columns: Sequence[int]) -> str:
         most = max(0, table.n_distinct - 2)
         return (
             f"{table.n_distinct} different rows are too few for the covariance of {len(few)} variables, "
-            f"{listing(names)}. Give max_parents={most}{' or less' if most else ''}{or_bge}."
+            f"{listing(names)}. Give {option('max_parents', most)}{' or less' if most else ''}{or_bge}."
         )
     return (
         f"the covariance of {listing(names, at_most=20)} is degenerate: {_equation(table, [columns[v] for v in few])}. "

@@ -29,6 +29,9 @@ from topdag.search.stores import ListStore, candidates_from
 
 REWARD_OF_AN_EDGE = 100.0
 """For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
+PATIENCE = 8
+"""A part is halved when so many rounds of cuts gain little; with fewer, many a part whose next round had given its best
+network was halved instead, and what was halved held classes twice."""
 BYTES_HELD = 2_000
 """For each part that waits besides its families, and each network found."""
 
@@ -65,13 +68,14 @@ class Part:
 
 @dataclass(frozen=True)
 class _Difference:
-    """Networks that differ from a class so have none of the families ``lacks``; others have none of those of ``has``,
-    and have the ``edge``. ``bound``: what they cost at least."""
+    """Networks that differ so have none of the families ``lacks`` and have the edge ``here``; others have none of those
+    of ``has`` and have the edge ``elsewhere``. ``bound``: what they cost at least."""
 
     bound: float
     lacks: Marks
     has: Marks
-    edge: Joined | None = None
+    here: tuple[Joined, ...] = ()
+    elsewhere: tuple[Joined, ...] = ()
 
 
 class PartitionSearch(PartSearch):
@@ -82,6 +86,7 @@ class PartitionSearch(PartSearch):
         self.listed = listed
         self.limit: Stop | None = None
         self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
+        self._joining_families: dict[Joined, Marks] = {}
         self._waiting: list[Part] = []
         self._n_parts = 0
         self._most_held = most_held(run, self.families.size, BYTES_HELD)
@@ -168,7 +173,7 @@ class PartitionSearch(PartSearch):
         own = self.families.only(relaxed.allowed)
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
-            prices[self._joining(*edge)] -= REWARD_OF_AN_EDGE
+            prices[self._joining(edge)] -= REWARD_OF_AN_EDGE
         candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         return () if cost == math.inf else tuple(masks)
@@ -184,29 +189,31 @@ class PartitionSearch(PartSearch):
         """Parts by the first difference; those that cost most first, so that little is left of the others. What costs
         too much is settled for all of them, and for all parts of them."""
         left = relaxed.allowed.copy()
-        found = [own for own in self._differences(masks, relaxed) if own.edge is None or own.edge not in decisions]
-        probed = [(self._probed(left & ~own.lacks, own.bound), own) for own in found]
+        found = self._differences(masks, relaxed, decisions)
+        probed = [(self._probed(left & ~own.lacks, own.bound, decisions, own.here), own) for own in found]
         for bound, own in sorted(probed, key=lambda entry: -entry[0]):
-            self._wait(bound, left & ~own.lacks, decisions)
+            self._wait(bound, left & ~own.lacks, (*decisions, *own.here))
             left &= ~own.has
-            decisions = decisions if own.edge is None else (*decisions, own.edge)
+            decisions = (*decisions, *own.elsewhere)
 
-    def _probed(self, allowed: Marks, bound: float) -> float:
-        """What networks of these families cost at least, by one more solution."""
+    def _probed(self, allowed: Marks, bound: float, decisions: Decisions, edges: tuple[Joined, ...]) -> float:
+        """What networks of these families with these edges cost at least, by one more solution."""
         if not self.families.core.propagate(allowed.view(np.uint8)):
             return math.inf
+        self.program.decide((*decisions, *edges))
+        self.cuts += sum(map(self.program.add_decided, edges))
         return self._bounds(allowed, self._solve(allowed), bound)[0]
 
-    def _differences(self, masks: Network, relaxed: Relaxed) -> list[_Difference]:
+    def _differences(self, masks: Network, relaxed: Relaxed, decisions: Decisions) -> list[_Difference]:
         """A network is told by its families; a class by which variables are joined, and by which parents of the same
-        variable are not [Verma & Pearl 1990]. What costs too much by itself is left out."""
+        variable are not [Verma & Pearl 1990]. What costs too much by itself, or is decided, is left out."""
         bounds = np.where(relaxed.allowed, relaxed.family_bounds, np.inf)
         if self.listed.kind is Kind.NETWORKS:
             return list(self._other_families(bounds, self.families.places(masks)))
         has_parent = members_of(set_array(masks, self.families.n), self.families.n)
         joined = has_parent | has_parent.T
         return [
-            *self._edges_less(bounds, joined),
+            *self._edges_less(bounds, joined, _edges(decisions)),
             *self._edges_more(bounds, joined),
             *self._other_parents(bounds, joined, has_parent),
         ]
@@ -217,20 +224,24 @@ class PartitionSearch(PartSearch):
             own = self.families.owners == v
             yield _Difference(float(least[v]), own & chosen, own & ~chosen)
 
-    def _edges_less(self, bounds: Floats, joined: Marks) -> Iterator[_Difference]:
+    def _edges_less(self, bounds: Floats, joined: Marks, decided: tuple[Joined, ...]) -> Iterator[_Difference]:
         without = self._cheapest(bounds, ~self._has_parent)
         least = np.where(joined, np.maximum(without, without.T), np.inf)
+        for edge in decided:
+            least[edge] = np.inf
         none = np.zeros(self.families.size, dtype=np.bool_)
         for a, b in np.argwhere(np.triu(least <= self.known.cutoff, 1)).tolist():
-            yield _Difference(float(least[a, b]), self._joining(a, b), none, Joined(a, b))
+            edge = Joined(a, b)
+            yield _Difference(float(least[a, b]), self._joining(edge), none, elsewhere=(edge,))
 
     def _edges_more(self, bounds: Floats, joined: Marks) -> Iterator[_Difference]:
-        """Either way."""
-        least = np.where(joined, np.inf, self._cheapest(bounds, self._has_parent))
-        for child, parent in np.argwhere(least <= self.known.cutoff).tolist():
-            is_child = self.families.owners == child
-            has_edge = is_child & self._has_parent[:, parent]
-            yield _Difference(float(least[child, parent]), is_child & ~has_edge, has_edge)
+        """Either way in one part, so that classes stay whole."""
+        with_edge = self._cheapest(bounds, self._has_parent)
+        least = np.where(joined, np.inf, np.minimum(with_edge, with_edge.T))
+        none = np.zeros(self.families.size, dtype=np.bool_)
+        for a, b in np.argwhere(np.triu(least <= self.known.cutoff, 1)).tolist():
+            edge = Joined(a, b)
+            yield _Difference(float(least[a, b]), none, self._joining(edge), here=(edge,))
 
     def _other_parents(self, bounds: Floats, joined: Marks, has_parent: Marks) -> Iterator[_Difference]:
         """Of two neighbours that are not joined, both are parents where they are not, or the other way round."""
@@ -248,20 +259,20 @@ class PartitionSearch(PartSearch):
                     has[own] = others
                     yield _Difference(bound, (self.families.owners == c) & ~has, has)
 
-    def _joining(self, a: int, b: int) -> Marks:
-        """The families that have an edge between the two."""
-        owners = self.families.owners
-        marks: Marks = ((owners == a) & self._has_parent[:, b]) | ((owners == b) & self._has_parent[:, a])
-        return marks
+    def _joining(self, edge: Joined) -> Marks:
+        """The families that have it."""
+        if edge not in self._joining_families:
+            self._joining_families[edge] = edge.marks(self.families)
+        return self._joining_families[edge]
+
+    def _still_gains(self, bounds: list[float], patience: int) -> bool:
+        return super()._still_gains(bounds, max(patience, PATIENCE))
 
     def _cut(self, solution: Solution, own: Rows | None, *, is_narrower: bool) -> bool:
-        n_before = self.cuts
-        for edge in self._edges:
-            marks = self._joining(*edge)
-            if solution.weights[marks].sum() < 1.0 - LEAST_VIOLATION:
-                self.program.add_decided(edge, marks)
-                self.cuts += 1
-        return super()._cut(solution, own, is_narrower=is_narrower) or self.cuts > n_before
+        missing = [edge for edge in self._edges if solution.weights[self._joining(edge)].sum() < 1.0 - LEAST_VIOLATION]
+        n_added = sum(map(self.program.add_decided, missing))
+        self.cuts += n_added
+        return super()._cut(solution, own, is_narrower=is_narrower) or n_added > 0
 
 
 def _edges(decisions: Decisions) -> tuple[Joined, ...]:
