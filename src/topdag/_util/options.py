@@ -25,6 +25,7 @@ COMMANDS = {
     "log_evidence": "topdag evidence",
     "sample_networks": "topdag sample",
     "causal_effects": "topdag effects",
+    "bootstrap": "topdag bootstrap",
 }
 """The command that asks what a function asks."""
 

@@ -119,7 +119,8 @@ class BootstrapFrequencies(EdgeMatrix):
     def notes(self) -> tuple[str, ...]:
         notes = list(self.about_table)
         if self.limit is not None:
-            notes.append(f"Stopped by {self.limit} after {len(self.draws):,} of {self.asked_for:,} draws.")
+            limit = f"the {self.limit.replace('_', ' ')}" if self.limit.endswith("_limit") else self.limit
+            notes.append(f"Stopped by {limit} after {len(self.draws):,} of {self.asked_for:,} draws.")
         not_proved = sum(not draw.is_proved for draw in self.draws)
         if not_proved:
             notes.append(

@@ -211,8 +211,8 @@ def columns_like(frame: Any, names: Sequence[str], floats: Sequence[str], gaps: 
         cell = nw.when(~gaps[name]).then(nw.col(name).cast(nw.Float64))
         is_broken = (cell.round(0) != cell) | (cell.abs() > MOST_WHOLE)
         # How many numbers there are matters of whole ones only; to tell all others apart takes an engine much memory.
-        whole = nw.when(~is_broken).then(cell) if name in floats else cell
-        asked += [gaps[name].sum(), whole.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
+        told_apart = nw.when(~is_broken).then(cell) if name in floats else cell
+        asked += [gaps[name].sum(), told_apart.n_unique(), is_broken.sum(), cell.max() - cell.min(), nw.len()]
     found = answers(frame, asked)
     columns = []
     for at, name in enumerate(names):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from topdag._util.brief import brief
 from topdag._util.messages import plural
+from topdag._util.options import option
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag._util.workers import crew, require_executor
 from topdag.answers.bootstrap import BootstrapFrequencies, Draw, draw_of
@@ -114,7 +115,7 @@ def _frequencies(
     # What ends first is not typical: the draws up to the first that is not there are.
     done = tuple(found[place] for place in range(next((i for i in range(n) if i not in found), n)))
     if not done:
-        raise run.cut_short("bootstrap", "no draw was done yet. Allow more time, or give max_parents")
+        raise run.cut_short("bootstrap", f"no draw was done yet. Allow more time, or give {option('max_parents')}")
     limit = limit_text(run.limit) if len(done) < n else None
     stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
     known = request.scores or request.table

@@ -58,6 +58,19 @@ def test_rows_are_drawn_as_often_as_they_occur(table: td.Table) -> None:
         assert 0.8 * spread < np.var(counts[row]) < 1.25 * spread
 
 
+def test_experiments_stay_with_their_rows() -> None:
+    rng = np.random.default_rng(2)
+    rows, was_set = rng.integers(0, 2, (60, 3)), rng.choice(["", "a", "b;c"], 60).tolist()
+    table = td.Table(rows, names=["a", "b", "c"], interventions=was_set)
+    known = {(row, mask) for (row, _), mask in zip(table.rows(), table.targets, strict=True)}
+    drawn = resampled(table, 0, 1)
+    assert {(row, mask) for (row, _), mask in zip(drawn.rows(), drawn.targets, strict=True)} < known
+    found = td.bootstrap(table, 4, "bic")
+    for place, draw in enumerate(found.draws):
+        assert draw.network is not None
+        assert draw.network.score == td.best_network(resampled(table, 0, place), "bic").score
+
+
 # ---- Answers
 
 

@@ -28,7 +28,7 @@ from topdag.cli.values import seconds, whole
 from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
-from topdag.questions.request import Request
+from topdag.questions.request import About, Request
 from topdag.questions.sampling import MOST_SEEDS
 from topdag.scoring.keep import MOST_IN_A_LIST
 
@@ -86,7 +86,8 @@ def print_frequencies(args: Namespace) -> Exit:
             run = run_from(args, on_progress)
             kind = kind_from(args)
             table = table_from(args)
-            request = Request(table, kind, args.max_parents, prior=prior_from(args), constraints=known_from(args))
+            said: About = {"max_parents": args.max_parents, "constraints": known_from(args)}
+            request = Request.about(table, kind, said, prior_from(args))
             found = bootstrap_of(request, args.n, args.seed, run, executor=executor)
     except OutOfTime as stopped:
         mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")
