@@ -16,7 +16,6 @@ from stop_cases.counted import NEVER, Ask, answer_at, stops_among, whole_answer
 from topdag import _core
 from topdag._util.run import Run
 from topdag.constrained import growing_lists as constrained_best
-from topdag.constrained import listing as row_listing
 from topdag.constrained import splitting
 from topdag.constrained.clause_branch_and_cut import ClauseSearch
 from topdag.constrained.repair import SatisfyingKnown
@@ -24,6 +23,7 @@ from topdag.search import branch_and_cut, reach, relaxation
 from topdag.search import cycles as branching
 from topdag.search.branch_and_cut import PartSearch
 from topdag.search.engines import sizes_given
+from topdag.search.partition import listing as partition
 from topdag.search.relaxation import Known
 from topdag.search.stores import ListStore
 
@@ -129,8 +129,7 @@ def hasty() -> Iterator[None]:
             (relaxation, "PATIENCE_GAIN", 10.0),
             (relaxation, "CUTS_A_ROUND", 1),
             (constrained_best, "WEAK", math.inf),
-            (row_listing, "MOST_SETS_PASSED", 60),
-            (row_listing, "MOST_LISTED", 40),
+            (partition, "PATIENCE", 1),
         ):
             stack.enter_context(patch.object(module, name, value))
         stack.enter_context(patch.object(branch_and_cut.Program, "add_local", lambda *_: 0))
