@@ -130,7 +130,7 @@ def _proved(trail: Trail, run: Run) -> Answer | None:
         if every is None:
             return None
         trail.scores = scores_with(every, prior, run)
-        decision = decide_again(decision, request, Question.BEST, trail.scores)
+        decision = decide_again(decision, request, Question.BEST, trail.scores, run)
     if decision.engine is Engine.CONSTRAINED:
         return _by_splitting(trail, trail.scores, run)
     return _by_families(trail, trail.scores, decision, run)
