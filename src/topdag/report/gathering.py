@@ -152,7 +152,7 @@ class _Gathering:
                 raise
             self.run.stop(error)
             answer: Any = getattr(error, "answer", None)
-            return answer or Missing(WAS_INTERRUPTED)  # an empty list tells nothing
+            return Missing(WAS_INTERRUPTED) if answer is None or tells_nothing(answer) else answer
 
     def best(self, run: Run) -> Answer:
         trail = Trail(self.request)
@@ -165,7 +165,7 @@ class _Gathering:
         request = self.request
         make: Any = ClassList if lists_classes(request.kind, request.prior, request.constraints) else NetworkList
         found: BestList[Any] = list_of(make, request, Wanted("The list", most=self.k), run)
-        if not len(found) and found.proof.status is Status.STOPPED:
+        if tells_nothing(found):
             raise ScoreError(_joined("the limit came before the first of them was certain", self.found.more_time))
         return found
 
@@ -241,6 +241,13 @@ def frequencies_of(drawn: BootstrapFrequencies, why: Missing) -> AveragedMatrix:
     """What a bootstrap counted, where all networks cannot be summed."""
     said = f"shares of {len(drawn.draws):,} tables drawn from the rows whose best network has it, since {why.reason}"
     return AveragedMatrix(drawn.matrix, said, exact=False, warning=OF_DRAWS, number="frequency")
+
+
+def tells_nothing(found: Any) -> bool:
+    """Whether it is a list that a limit came too early for: nothing in it is proved, and the best network is shown
+    anyway."""
+    is_stopped = isinstance(found, BestList) and found.proof.status is Status.STOPPED
+    return is_stopped and (not len(found) or bool(found.floor > found.scores[0]))
 
 
 def average_over_list(found: Gathered, why: Missing) -> None:
