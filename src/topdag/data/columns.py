@@ -28,6 +28,8 @@ WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 CODE = re.compile(r"0[0-9]+")  # with zeros in front: the number of a street or a patient, not a quantity
 
 Codes: TypeAlias = NDArray[np.int64]
+Interventions: TypeAlias = str | Sequence[Collection[str] | str | None] | None
+"""The name of a column that says, in each row, which variables were set; or these names by row."""
 
 
 @dataclass(frozen=True, slots=True)
