@@ -211,6 +211,14 @@ CALLS = [
         "'b' was set in every row, so that nothing tells of its causes; leave it out with leave_out=['b'], or add rows",
     ),
     (
+        "td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 5])",
+        "interventions= gives a name, several or none for each row, not 5 as for row 1 (counted from 0)",
+    ),
+    (
+        "td.bootstrap(td.Table({'a': [0, 1] * 9, 'b': [1, 0] * 9}, interventions=['b'] * 17 + ['']), 9)",
+        "has no row in which 'b' was not set, so that nothing tells of its causes: the table has 1 row of them, too few",
+    ),
+    (
         "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",
         "experiments tell networks of a class apart, so classes are not listed. Ask for networks instead",
     ),

@@ -320,7 +320,10 @@ def notes_on_interventions(
             f"{option('leave_out', [name])}, or add rows in which it was not set"
         )
     said = [f"{name!r} ({plural(int(n), 'row')})" for name, n in zip(names, counts, strict=True) if n]
-    return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of its causes.",) if said else ()
+    if not said:
+        return (f"{option('interventions')}: nothing was set in any row, so that all rows count alike.",)
+    its = "its" if len(said) == 1 else "their"
+    return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of {its} causes.",)
 
 
 def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:
