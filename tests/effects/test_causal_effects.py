@@ -38,6 +38,12 @@ def test_a_list_of_all_networks_or_classes_gives_what_sums_give() -> None:
     assert "does not count" in found.over
 
 
+def test_a_list_that_was_stopped_says_so() -> None:
+    stopped = td.k_best_networks(drawn_table(1), 5, time_limit=0)
+    found = td.causal_effects(stopped, draws=0)
+    assert found.over.startswith("the 1 best networks found before the time limit came")
+
+
 def test_networks_drawn_give_nearly_that() -> None:
     scores = td.score(drawn_table(1), td.BDeu())
     exact = td.causal_effects(scores, share=1, draws=0)

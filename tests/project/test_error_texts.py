@@ -216,7 +216,7 @@ CALLS = [
     ),
     (
         "td.bootstrap(td.Table({'a': [0, 1] * 9, 'b': [1, 0] * 9}, interventions=['b'] * 17 + ['']), 9)",
-        "has no row in which 'b' was not set, so that nothing tells of its causes: the table has 1 row of them, too few",
+        "has no row in which 'b' was not set, so that nothing tells of its causes: the table has 1 row of them,",
     ),
     (
         "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",

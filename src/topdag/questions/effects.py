@@ -19,6 +19,7 @@ from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
 from topdag.answers.posteriors import NetworkPosteriors, ParentSetPosteriors
+from topdag.answers.results import Status
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustment_of, heaviest
@@ -185,7 +186,8 @@ def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) ->
     over = f"{plural(len(held), 'network')} drawn, which count alike"
     if isinstance(held, BestList):
         several = "classes" if isinstance(held, ClassList) else "networks"
-        over = f"the {len(held):,} best {several}, by their weights; what is not in the list does not count"
+        best = "" if held.proof.status is Status.PROVED else f" found before {held.proof.limit_in_words} came"
+        over = f"the {len(held):,} best {several}{best}, by their weights; what is not in the list does not count"
     sets: dict[str, WeighedMasks] = {
         name: (list(of), np.array(list(of.values())))
         for name, of in zip(held.names, parent_set_shares(held), strict=True)

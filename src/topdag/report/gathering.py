@@ -12,7 +12,7 @@ from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.effects import CausalEffects
-from topdag.answers.lists import BestList, ClassList, NetworkList
+from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Status
 from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
@@ -152,7 +152,8 @@ class _Gathering:
                 raise
             self.run.stop(error)
             answer: Any = getattr(error, "answer", None)
-            return answer or Missing(WAS_INTERRUPTED)  # an empty list tells nothing
+            tells_nothing = answer is None or (isinstance(answer, BestList) and nothing_is_proved(answer))
+            return Missing(WAS_INTERRUPTED) if tells_nothing else answer
 
     def best(self, run: Run) -> Answer:
         trail = Trail(self.request)
@@ -165,7 +166,7 @@ class _Gathering:
         request = self.request
         make: Any = ClassList if lists_classes(request.kind, request.prior, request.constraints) else NetworkList
         found: BestList[Any] = list_of(make, request, Wanted("The list", most=self.k), run)
-        if not len(found) and found.proof.status is Status.STOPPED:
+        if found.proof.status is Status.STOPPED and nothing_is_proved(found):
             raise ScoreError(_joined("the limit came before the first of them was certain", self.found.more_time))
         return found
 

@@ -17,7 +17,7 @@ from topdag.knowledge.priors import Prior
 from topdag.questions.request import About, Request
 from topdag.report.gathered import Gathered
 from topdag.report.gathering import gather, note_sums
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind
+from topdag.scoring.kinds.discrete import KINDS_BY_NAME, KindLike, ScoreKind
 from topdag.scoring.scores import Scores
 
 DEFAULT_K, LARGEST_K = 20, 1000
@@ -63,7 +63,7 @@ def write_report(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     parts = [part for part in content if isinstance(part, PARTS)]
     sources = [part for part in content if not isinstance(part, PARTS)]
-    kinds = [part for part in sources if isinstance(part, str | ScoreKind) and part is not sources[0]]
+    kinds = [part for part in sources[1:] if isinstance(part, ScoreKind) or str(part).lower() in KINDS_BY_NAME]
     if kinds:
         raise ScoreError(f'The score goes by its name: write_report("page.html", table, kind={kinds[0]!r}).')
     if len(sources) > 1 or not content:

@@ -10,6 +10,7 @@ from pathlib import Path
 from topdag._util.run import Run, shown_bytes
 from topdag.answers.effects import EFFECT_COLUMNS, CausalEffects
 from topdag.answers.lists import NetworkList
+from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints
@@ -128,6 +129,7 @@ def effects(args: Namespace) -> Exit:
             require_effects(request, wanted)
             if request.scores is not None and args.k is None:
                 require_all_families(request.scores, args.file, "sums")
+            mention_advice(request, "paths" if args.k is None else "list", run, quiet=args.quiet)
             found = asked("effects", run, lambda: _found(request, wanted, args.k, run))
     except OutOfTime:
         mention("topdag: the time limit came first, and effects have no partial answer")
