@@ -356,6 +356,10 @@ CALLS = [
         "70 variables: a list of networks takes at most 64. With more, up to 2,048, the best network can be found",
     ),
     (
+        "td.edge_posteriors(too_wide)",
+        "70 variables: a sum over all networks takes at most 64. With more, up to 2,048, the best network can be found",
+    ),
+    (
         "td.edge_posteriors(wide, memory_limit='8GB')",
         "The sum over all networks of 28 variables needs .* are allowed by memory_limit. 24 variables would fit; or",
     ),

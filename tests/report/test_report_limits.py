@@ -73,6 +73,21 @@ def test_time_goes_to_questions_that_can_use_it(
     assert isinstance(found.edges, Missing) == (n > 26)
 
 
+def test_draws_leave_time_for_effects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever says how long a report may take gets effects over the list, too."""
+    table = td.random_network(24, seed=1, arcs=20, max_parents=2).sample(200, seed=1)
+    given: list[float | None] = []
+
+    def refused(*arguments: Any) -> None:
+        given.append(arguments[-1].time_limit)
+        raise td.ScoreError("no draws")
+
+    monkeypatch.setattr(gathering, "bootstrap_of", refused)
+    found = gather(Request(table, td.BIC(), 2), 5, Run(memory_limit=10**8), budget=1000)
+    assert given == [pytest.approx(500, rel=0.1)]
+    assert not isinstance(found.effects, Missing)
+
+
 @pytest.mark.parametrize(
     ("n", "time_limit", "budget", "listed"),
     [

@@ -95,6 +95,12 @@ class Options:
             if isinstance(states, str) or not isinstance(states, Collection):
                 raise TableError(f"states= for column {name!r} is not a list: {states!r}")
 
+    @property
+    def needs_every_row(self) -> bool:
+        """Whether rows have to come one by one, in their order: numbers hardly ever make equal rows, and what was set
+        is said row by row."""
+        return self.continuous is not None or self.interventions is not None
+
     def said(self) -> dict[str, Any]:
         """What differs from what is done without a word, for JSON; weights in an array cannot be told again."""
         unsaid = Options(text=TextFormat()).told()

@@ -331,7 +331,7 @@ def _advice(n: int, kind: ScoreKind, question: str, allowed: int) -> str:
     if question in SUMS or question == "sample":
         fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads), allowed)
         if n > fits:
-            return f"{averages()}, or {_leaving_out(n - fits)}"
+            return ("" if n > SEARCH_LIMIT else f"{averages()}, or ") + _leaving_out(n - fits)
         is_open = question != "paths" or n <= MOST_FOR_ORDER_PATHS
         prior = option("prior", OrderModular(), shell="order-modular")
         by_orders = f"take {prior}, whose sums go over 2^n sets, or " if is_open else ""

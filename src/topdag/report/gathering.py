@@ -179,7 +179,8 @@ class _Gathering:
             note_sums(self.found, found)
             return
         average_over_list(self.found, found)
-        drawn = self.ask(self._bootstrap, SHARE_FOR_DRAWS if self.is_default else 1.0) if self.can_be_drawn else found
+        share = SHARE_FOR_DRAWS if self.is_default else SHARE_OF_TIME  # effects come after it
+        drawn = self.ask(self._bootstrap, share) if self.can_be_drawn else found
         if not isinstance(drawn, Missing):
             self.found.edges = frequencies_of(drawn, found)
 
