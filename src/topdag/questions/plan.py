@@ -238,6 +238,10 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
         kind = within_columns(kind, table, scored_columns(table))
     if _is_listed(decision):
         cost = _search_cost(n, table, kind, request.max_parents, slower)
+        if question in SUMS or question == "sample":  # few families, but all sets
+            search = _search_seconds(decision.engine, n, question)
+            cost = replace(cost, search=None if search is None else search * slower)
+            return replace(cost, memory=cost.memory + _bytes(decision, request, n, question))
         return replace(cost, memory=cost.memory + _order_bytes(request, n, usable_cores()))
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
