@@ -49,6 +49,7 @@ def test_a_time_limit_prints_what_is_done_or_says_that_nothing_is(topdag: Topdag
         (("--processes", 2, "--cluster", "tcp://127.0.0.1:9"), "give one of them", 2),
         (("--cluster", "here"), "no address of a Dask scheduler", 2),
         (("-n", 0), "-n", 2),
+        (("-o", "edges.csv"), "the name must end in .json", 2),
     ],
 )
 def test_wrong_use(topdag: Topdag, asia: Path, words: tuple[str, ...], said: str, code: int) -> None:

@@ -34,7 +34,7 @@ def test_what_does_not_fit_is_said_before_it_is_tried(topdag: Topdag, wide: Path
     assert quiet.err == "" and quiet.code == Exit.STOPPED
 
 
-@pytest.mark.parametrize("command", ["edges", "paths", "evidence", "sample"])
+@pytest.mark.parametrize("command", ["edges", "paths", "evidence", "sample", "effects"])
 def test_sums_begin_with_advice_too(topdag: Topdag, tmp_path: Path, command: str) -> None:
     path = tmp_path / "t.csv"
     path.write_text("\n".join([",".join(f"v{v}" for v in range(24)), *(",".join("ab" * 12) for _ in range(3))]) + "\n")
@@ -44,9 +44,17 @@ def test_sums_begin_with_advice_too(topdag: Topdag, tmp_path: Path, command: str
 
 
 def test_a_run_that_may_be_long_begins_with_advice(topdag: Topdag, wide: Path) -> None:
-    ran = topdag("best", wide, "--time-limit", 0)
-    assert ran.err.startswith("plan   Memory from")
-    assert "may be long" in " ".join(ran.err.split()) and "use BIC" in " ".join(ran.err.split())
+    for command in ("best", "bootstrap"):
+        ran = topdag(command, wide, "--time-limit", 0)
+        assert ran.err.startswith("plan   Memory from")
+        assert "may be long" in " ".join(ran.err.split()) and "use BIC" in " ".join(ran.err.split())
+
+
+def test_the_way_out_of_sums_is_a_command(topdag: Topdag, wide: Path) -> None:
+    for command in ("edges", "effects"):
+        said = " ".join(topdag(command, wide).err.split())
+        assert "more than there is, time about years" in said
+        assert said.count("average over a list of networks (topdag list, topdag effects -k)") == 2
 
 
 def test_where_all_is_well_nothing_is_said(topdag: Topdag, wide: Path, asia: Path) -> None:

@@ -52,6 +52,20 @@ def test_over_a_list(topdag: Topdag, asia: Path) -> None:
 def test_wrong_use_and_limits(topdag: Topdag, asia: Path) -> None:
     ran = topdag("effects", asia, "--cause", "smok")
     assert ran.code != 0 and "did you mean 'smoke'" in ran.err
+    ran = topdag("effects", asia, "--cause", "smoke", "--outcome", "smoke")
+    assert ran.code == 4 and "'smoke' is both cause and outcome" in ran.err
     assert topdag("effects", asia, "--share", "0").code == 2
     ran = topdag("effects", asia, "--time-limit", "0")
     assert "no partial answer" in ran.err and ran.out == ""
+
+
+@pytest.mark.parametrize("options", [(), ("-k", "5")])
+def test_scores_without_their_table_are_refused_at_once(
+    topdag: Topdag, asia: Path, tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    scores = td.score(td.read_table(asia), keep="all")
+    td.io.write_scores(tmp_path / "asia.jkl", scores)
+    ran = topdag("effects", tmp_path / "asia.jkl", *options)
+    assert ran.code == 4 and "Ask with the table" in ran.err and "keep" not in ran.err
+    td.io.write_scores(tmp_path / "asia.npz", scores)
+    assert topdag("effects", tmp_path / "asia.npz", "--draws", "0", *options).code == 0

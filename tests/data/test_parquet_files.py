@@ -77,6 +77,43 @@ def test_a_question_takes_them(folder: Path) -> None:
     assert td.best_network(folder, "bic", **said).score == td.best_network(all_rows(2), "bic", **said).score
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"interventions": [["sex"] * (row % 5 < 2) + ["ill"] * (row % 7 < 3) for row in range(8_000)]},
+        {"continuous": ["age"], "weights": [row % 3 for row in range(8_000)]},
+    ],
+)
+def test_what_is_said_of_each_row_stays_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, said: dict[str, Any]
+) -> None:
+    """Engines that work on several files at once finish them in any order."""
+    for part in range(20):
+        pq.write_table(pa.table(columns(part)), tmp_path / f"{part:02}.parquet", row_group_size=50)
+    known = {"missing": "drop", "leave_out": ["dose", "often"], **said}
+    expected = td.Table(all_rows(20), **known)
+    only(monkeypatch, [engine])
+    for _ in range(3):
+        assert td.read_table(tmp_path, **known) == expected
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("other", [{"a": [1, 0]}, {"a": [1, 0], "b": [1, 1], "c": [0, 0]}, {"a": [1, 0], "c": [0, 0]}])
+def test_files_with_other_columns_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str, other: dict[str, Any]
+) -> None:
+    only(monkeypatch, [engine])
+    for name, content in (("1", {"a": [0, 1], "b": [0, 1]}), ("2", {"b": [0, 1], "a": [0, 1]}), ("3", other)):
+        pq.write_table(pa.table(content), tmp_path / f"{name}.parquet")
+    with pytest.raises(td.TableError, match=r"3\.parquet has other columns than .*1\.parquet: '[bc]'") as raised:
+        td.read_table(tmp_path)
+    assert "union_by_name" not in str(raised.value)
+    (tmp_path / "3.parquet").write_bytes(b"not at all")
+    with pytest.raises(td.TableError, match=r"3\.parquet cannot be read"):
+        td.read_table(tmp_path)
+
+
 def test_what_cannot_be_read(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "empty").mkdir()
     (tmp_path / "words.csv").write_text("a,b\n1,2\n")
@@ -85,7 +122,7 @@ def test_what_cannot_be_read(folder: Path, tmp_path: Path, monkeypatch: pytest.M
         (tmp_path / "empty", "no Parquet files in it"),
         (f"{tmp_path}/none*.parquet", "no file has a name like this"),
         (f"{tmp_path}/*.csv", "a pattern is for Parquet files"),
-        (folder, "cannot be read"),
+        (folder, "has other columns than"),
     ):
         with pytest.raises(td.TableError, match=words):
             td.read_table(path)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -34,6 +36,12 @@ def test_a_list_of_all_networks_or_classes_gives_what_sums_give() -> None:
         assert np.abs(distributions(found) - distributions(exact)).max() < 1e-6
         assert all(found[pair].no_effect == pytest.approx(exact[pair].no_effect, abs=1e-6) for pair in exact)
     assert "does not count" in found.over
+
+
+def test_a_list_that_was_stopped_says_so() -> None:
+    stopped = td.k_best_networks(drawn_table(1), 5, time_limit=0)
+    found = td.causal_effects(stopped, draws=0)
+    assert found.over.startswith("the 1 best networks found before the time limit came")
 
 
 def test_networks_drawn_give_nearly_that() -> None:
@@ -147,7 +155,7 @@ def test_mistakes_are_refused() -> None:
     assert set(found) == {("smoke", "lung"), ("smoke", "bronc")}
     with pytest.raises(td.ScoreError, match="a cause and an outcome"):
         found["smoke"]  # type: ignore[index]
-    with pytest.raises(td.NetworkError, match="'xray'"):
+    with pytest.raises(td.NetworkError, match="Not among the outcomes asked for: 'xray'; the outcomes asked for are"):
         found["smoke", "xray"]
     listed = td.k_best_networks(table, 3)
     with pytest.raises(td.ScoreError, match="prior= goes with a table"):
@@ -157,6 +165,28 @@ def test_mistakes_are_refused() -> None:
     wanted = td.Constraints(ancestors=[("smoke", "dysp")])
     with pytest.raises(td.ConstraintError, match="averages over their lists"):
         td.causal_effects(table, constraints=wanted)
+
+
+@pytest.mark.parametrize(
+    ("cause", "outcome", "said"),
+    [
+        (0, None, "cause= is the name of a variable or several, not 0."),
+        (None, 2.5, "outcome= is the name of a variable or several, not 2.5."),
+        ([], None, "cause= names no variable"),
+        ("smoke", (), "outcome= names no variable"),
+        ("smoke", "smoke", "'smoke' is both cause and outcome"),
+        (["smoke"], ["smoke", "smoke"], "'smoke' is both cause and outcome"),
+        ("smoke", "lungs", "did you mean 'lung'"),
+        ("smoke", "k", "'k' is constant"),
+    ],
+)
+def test_names_are_checked_before_anything_is_scored(
+    cause: Any, outcome: Any, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("topdag.questions.effects.scored_for", None)
+    table = td.Table({**td.example_table(50).to_frame(), "k": ["same"] * 50})
+    with pytest.raises((td.ScoreError, td.NetworkError), match=re.escape(said)):
+        td.causal_effects(table, cause, outcome)
 
 
 def test_states_beside_numbers_are_refused_before_anything_is_scored() -> None:

@@ -211,6 +211,14 @@ CALLS = [
         "'b' was set in every row, so that nothing tells of its causes; leave it out with leave_out=['b'], or add rows",
     ),
     (
+        "td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 5])",
+        "interventions= gives a name, several or none for each row, not 5 as for row 1 (counted from 0)",
+    ),
+    (
+        "td.bootstrap(td.Table({'a': [0, 1] * 9, 'b': [1, 0] * 9}, interventions=['b'] * 17 + ['']), 9)",
+        "has no row in which 'b' was not set, so that nothing tells of its causes: the table has 1 row of them,",
+    ),
+    (
         "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",
         "experiments tell networks of a class apart, so classes are not listed. Ask for networks instead",
     ),
@@ -346,6 +354,10 @@ CALLS = [
     (
         "td.k_best_networks(too_wide, 3)",
         "70 variables: a list of networks takes at most 64. With more, up to 2,048, the best network can be found",
+    ),
+    (
+        "td.edge_posteriors(too_wide)",
+        "70 variables: a sum over all networks takes at most 64. With more, up to 2,048, the best network can be found",
     ),
     (
         "td.edge_posteriors(wide, memory_limit='8GB')",

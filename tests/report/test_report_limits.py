@@ -73,6 +73,21 @@ def test_time_goes_to_questions_that_can_use_it(
     assert isinstance(found.edges, Missing) == (n > 26)
 
 
+def test_draws_leave_time_for_effects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever says how long a report may take gets effects over the list, too."""
+    table = td.random_network(24, seed=1, arcs=20, max_parents=2).sample(200, seed=1)
+    given: list[float | None] = []
+
+    def refused(*arguments: Any) -> None:
+        given.append(arguments[-1].time_limit)
+        raise td.ScoreError("no draws")
+
+    monkeypatch.setattr(gathering, "bootstrap_of", refused)
+    found = gather(Request(table, td.BIC(), 2), 5, Run(memory_limit=10**8), budget=1000)
+    assert given == [pytest.approx(500, rel=0.1)]
+    assert not isinstance(found.effects, Missing)
+
+
 @pytest.mark.parametrize(
     ("n", "time_limit", "budget", "listed"),
     [
@@ -236,8 +251,9 @@ def test_command_with_options(topdag: Topdag, asia: Path, tmp_path: Path) -> Non
 
 def test_command_refuses(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     """What is wrong with the input is an error, not a page without answers."""
-    for words in (("--require", "smok->lung"), ("--require", "smoke->lung", "--forbid", "smoke->lung")):
-        assert topdag("report", asia, "-o", tmp_path / "out.html", *words).code in (1, 4)
+    both = ("--require", "smoke->lung", "--forbid", "smoke->lung")
+    for words, code in ((("--require", "smok->lung"), 4), (both, 1)):
+        assert topdag("report", asia, "-o", tmp_path / "out.html", *words).code == code
     assert not (tmp_path / "out.html").exists()
     assert topdag("report", asia, "-o", tmp_path / "out.pdf").code == 2
     assert topdag("report", asia, "-o", tmp_path / "no" / "out.html").code == 4

@@ -115,8 +115,8 @@ class CausalEffects(Mapping[tuple[str, str], Effect]):
     def __getitem__(self, pair: tuple[str, str]) -> Effect:
         if not isinstance(pair, tuple) or len(pair) != 2:
             raise ScoreError(f"Ask for a cause and an outcome, such as [{self._example!r}], not {pair!r}.")
-        require_known(pair[:1], self.causes)
-        require_known(pair[1:], self.outcomes)
+        for name, names, what in zip(pair, (self.causes, self.outcomes), ("causes", "outcomes"), strict=True):
+            require_known([name], names, what=f"{what} asked for")
         if pair[0] == pair[1]:
             raise ScoreError(f"The effect of {pair[0]!r} on itself is not asked for.")
         return self.by_pair[pair]

@@ -136,6 +136,11 @@ class BestList(HeldNetworks[Item]):
         return f"<{what}: {len(self):,}, scores {self.scores[0]:.6f} to {self.scores[-1]:.6f}, {state}>"
 
 
+def nothing_is_proved(found: BestList[Any]) -> bool:
+    """Whether others may score more than all it holds."""
+    return len(found) == 0 or found.floor > found.scores[0]
+
+
 class NetworkList(BestList[Network]):
     """Networks, best first."""
 

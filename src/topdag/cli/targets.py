@@ -53,7 +53,8 @@ def target(name: str, endings: tuple[str, ...], inputs: tuple[str, ...], *, pack
     found = writable(name, inputs=inputs)
     plain = name.lower().removesuffix(".gz") if packed else name.lower()
     if not plain.endswith(endings):
-        raise UsageError(f"-o {name}: the name must end in {', '.join(endings[:-1])} or {endings[-1]}")
+        allowed = " or ".join(filter(None, (", ".join(endings[:-1]), endings[-1])))
+        raise UsageError(f"-o {name}: the name must end in {allowed}")
     return found
 
 

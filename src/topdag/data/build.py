@@ -95,6 +95,12 @@ class Options:
             if isinstance(states, str) or not isinstance(states, Collection):
                 raise TableError(f"states= for column {name!r} is not a list: {states!r}")
 
+    @property
+    def needs_every_row(self) -> bool:
+        """Whether rows have to come one by one, in their order: numbers hardly ever make equal rows, and what was set
+        is said row by row."""
+        return self.continuous is not None or self.interventions is not None
+
     def said(self) -> dict[str, Any]:
         """What differs from what is done without a word, for JSON; weights in an array cannot be told again."""
         unsaid = Options(text=TextFormat()).told()
@@ -326,7 +332,10 @@ def notes_on_interventions(
             f"{option('leave_out', [name])}, or add rows in which it was not set"
         )
     said = [f"{name!r} ({plural(int(n), 'row')})" for name, n in zip(names, counts, strict=True) if n]
-    return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of its causes.",) if said else ()
+    if not said:
+        return (f"{option('interventions')}: nothing was set in any row, so that all rows count alike.",)
+    its = "its" if len(said) == 1 else "their"
+    return (f"Set by experiment: {', '.join(said)}. Such rows tell nothing of {its} causes.",)
 
 
 def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int) -> tuple[str, ...]:

@@ -51,9 +51,9 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
         frame = nw.from_native(source)
         if options.leave_out:
             frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.leave_out))
-        if isinstance(frame, nw.LazyFrame) and options.continuous is None and options.interventions is None:
+        if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
             return parts_of_lazy_frame(frame, options)
-        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame  # numbers hardly ever make equal rows
+        frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
         columns = [column_of_series(series) for series in frame.iter_columns()]
     except TableError:
         raise

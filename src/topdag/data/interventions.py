@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from topdag._util.messages import Place, check_known, closest
+from topdag._util.messages import Place, check_known, closest, place_in_frame
 from topdag._util.options import option
 from topdag.data.columns import MISSING, Column, Interventions
 from topdag.errors import TableError
@@ -29,7 +29,7 @@ def interventions_apart(columns: Sequence[Column], given: Interventions) -> tupl
 def _by_row(given: Any, n_rows: int) -> Column:
     if not isinstance(given, Iterable):
         raise TableError(f"{option('interventions')} names a column, or gives what was set in each row, not {given!r}")
-    rows = [_plain(row) for row in given]
+    rows = [_plain(row, number) for number, row in enumerate(given)]
     if len(rows) != n_rows:
         raise TableError(f"{option('interventions')} has {len(rows):,} entries, but there are {n_rows:,} rows")
     values = list(dict.fromkeys(row for row in rows if row))
@@ -37,11 +37,14 @@ def _by_row(given: Any, n_rows: int) -> Column:
     return Column("interventions", tuple(values), np.array([places[row] for row in rows], dtype=np.int64))
 
 
-def _plain(row: Any) -> Any:
+def _plain(row: Any, number: int) -> Any:
     if row is None or isinstance(row, str):
         return (row,) if row else ()
     if not isinstance(row, Iterable):
-        raise TableError(f"{option('interventions')} gives a name, several or none for each row, not {row!r}")
+        raise TableError(
+            f"{option('interventions')} gives a name, several or none for each row, not {row!r} as for "
+            f"{place_in_frame(number)}"
+        )
     return tuple(sorted(map(str, row)))
 
 

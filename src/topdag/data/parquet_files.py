@@ -6,12 +6,14 @@ the disk where that is not enough; else Polars.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from glob import glob
 from importlib import import_module
 from os import PathLike, fspath
 from pathlib import Path
 from typing import Any
 
+from topdag._util.messages import listing
 from topdag.data.sniff import PARQUET_ENDINGS
 from topdag.errors import TableError
 
@@ -33,24 +35,40 @@ def parquet_files(path: str | PathLike[str]) -> list[str]:
     return found
 
 
-def lazy_frame(files: list[str]) -> Any:
-    """What narwhals knows as a lazy frame of all their rows."""
+def lazy_frame(files: list[str], *, in_order: bool) -> Any:
+    """What narwhals knows as a lazy frame of all their rows; ``in_order``: file by file, row by row."""
     for library, opened in (("duckdb", _by_duckdb), ("polars", _by_polars)):
         try:
             module = import_module(library)
         except ImportError:
             continue
-        try:
-            return opened(module, files)
-        except Exception as error:  # each library has its own
-            raise TableError(f"the Parquet files cannot be read together: {error}") from error
+        return opened(module, files, in_order)
     raise TableError("reading many Parquet files needs duckdb or polars: pip install 'topdag[large]'")
 
 
-def _by_duckdb(duckdb: Any, files: list[str]) -> Any:
-    connection = duckdb.connect(config={"preserve_insertion_order": False})  # rows are counted, in any order
+def _by_duckdb(duckdb: Any, files: list[str], in_order: bool) -> Any:
+    connection = duckdb.connect(config={"preserve_insertion_order": in_order})  # to count rows, any order will do
+    _require_same_columns(files, lambda file: connection.read_parquet(file).columns)
     return connection.read_parquet(files)
 
 
-def _by_polars(polars: Any, files: list[str]) -> Any:
+def _by_polars(polars: Any, files: list[str], in_order: bool) -> Any:  # it keeps the order
+    _require_same_columns(files, polars.read_parquet_schema)
     return polars.scan_parquet(files)
+
+
+def _require_same_columns(files: list[str], columns_of: Callable[[str], Iterable[str]]) -> None:
+    """Whatever an engine makes of it: some leave out, without a word, what the first file does not have."""
+    first: set[str] | None = None
+    for file in files:
+        try:
+            columns = set(columns_of(file))
+        except Exception as error:  # each library has its own
+            raise TableError(f"{file} cannot be read: {error}") from error
+        first = columns if first is None else first
+        if differing := sorted(first ^ columns):
+            only = "is in one of them only" if len(differing) == 1 else "are in one of them only"
+            raise TableError(
+                f"{file} has other columns than {files[0]}: {listing(differing)} {only}. Write them with the same "
+                "columns, or name those that have them by a pattern"
+            )

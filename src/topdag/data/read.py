@@ -97,7 +97,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     if isinstance(path, str | PathLike) and stands_for_many(path):
         from topdag.data.parquet_files import lazy_frame, parquet_files
 
-        return table_of_frame(lazy_frame(parquet_files(path)), options)
+        return table_of_frame(lazy_frame(parquet_files(path), in_order=options.needs_every_row), options)
     content = file_content(path)
     if content.startswith(b"PAR1"):
         return table_of_parquet(content, options)

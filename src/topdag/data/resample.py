@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from topdag._util.messages import plural
 from topdag.data.table import Table, with_rows
 from topdag.errors import TableError
 
@@ -17,4 +18,12 @@ def resampled(table: Table, seed: int, draw: int) -> Table:
     if weights.max(initial=0) > np.iinfo(np.uint32).max:
         raise TableError("More than 4,294,967,295 equal rows were drawn, which is more than a table holds.")
     kept = weights > 0
-    return with_rows(table, kept, weights[kept].astype(np.uint32))
+    drawn = with_rows(table, kept, weights[kept].astype(np.uint32))
+    for name, n in drawn.was_set.items():
+        if n == n_rows:
+            few = plural(n_rows - table.was_set[name], "row")
+            raise TableError(
+                f"Draw {draw} has no row in which {name!r} was not set, so that nothing tells of its causes: the table "
+                f"has {few} of them, too few to draw from. Add rows in which it was not set, or leave {name!r} out."
+            )
+    return drawn

@@ -14,14 +14,15 @@ NAMES_SHOWN = 10
 LARGEST_SCORE = 10**300  # JSON can hold whole numbers that no double can
 
 
-def require_known(wanted: Iterable[str], names: Sequence[str]) -> None:
+def require_known(wanted: Iterable[str], names: Sequence[str], *, what: str = "variables") -> None:
     """Refuses a name that is not among the variables, and says which one was perhaps meant."""
     for name in wanted:
         if name not in names:
             close = get_close_matches(str(name), names)
             first = ", ".join(names[:NAMES_SHOWN]) + (", ..." if len(names) > NAMES_SHOWN else "")
-            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the variables are {first}."
-            raise NetworkError(f"There is no variable {name!r}; {hint}")
+            hint = f"did you mean {' or '.join(map(repr, close))}?" if close else f"the {what} are {first}."
+            missing = "There is no variable" if what == "variables" else f"Not among the {what}:"
+            raise NetworkError(f"{missing} {name!r}; {hint}")
 
 
 def disjoint_sets(names: Sequence[str], *groups: str | Iterable[str]) -> list[int]:

@@ -197,6 +197,8 @@ def _kept_for(request: Request, question: Question) -> Keep | None:
 def _require_few(n: int, question: Question) -> None:
     if question in (Question.LIST, Question.CLASSES, Question.PARTIAL):
         require_narrow(n, "a list of networks")
+    if question in (Question.SUM, Question.SAMPLE):
+        require_narrow(n, "a sum over all networks")
 
 
 def _engine(request: Request, question: Question, known: _Known) -> Choice:

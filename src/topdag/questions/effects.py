@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Unpack
@@ -19,6 +19,7 @@ from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
 from topdag.answers.posteriors import NetworkPosteriors, ParentSetPosteriors
+from topdag.answers.results import Status
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
 from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustment_of, heaviest
@@ -71,7 +72,7 @@ def causal_effects(
     >>> effect.meaning
     'probability of bronc = yes, if smoke = yes and not no'
     """
-    wanted = WantedEffects(_names(cause), _names(outcome), share, draws, level, seed)
+    wanted = WantedEffects(_names("cause", cause), _names("outcome", outcome), share, draws, level, seed)
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
 
     def find() -> CausalEffects:
@@ -83,8 +84,12 @@ def causal_effects(
     return asked("causal_effects", run, find)
 
 
-def _names(given: Names) -> tuple[str, ...] | None:
-    return (given,) if isinstance(given, str) else None if given is None else tuple(given)
+def _names(argument: str, given: Names) -> tuple[str, ...] | None:
+    if given is None or isinstance(given, str):
+        return None if given is None else (given,)
+    if not isinstance(given, Iterable):
+        raise ScoreError(f"{option(argument)} is the name of a variable or several, not {given!r}.")
+    return tuple(given)
 
 
 @dataclass(frozen=True)
@@ -106,6 +111,11 @@ class WantedEffects:
             raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
         if not is_whole(self.seed, 0, MOST_SEEDS - 1):
             raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
+        for name, names in (("cause", self.causes), ("outcome", self.outcomes)):
+            if names is not None and not names:
+                raise ScoreError(f"{option(name)} names no variable. Leave it away for all of them.")
+        if self.causes and self.outcomes and len({*self.causes, *self.outcomes}) == 1:
+            raise ScoreError(f"{self.causes[0]!r} is both cause and outcome; ask for its effect on another variable.")
 
 
 def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
@@ -128,7 +138,7 @@ class _Weighed:
 
 def effects_of(request: Request, wanted: WantedEffects, run: Run) -> CausalEffects:
     """By sums over all networks; without paths where these are not summed for so many variables."""
-    _adjustment(request.table, request.kind)  # refuses what has no effects before it is scored
+    require_effects(request, wanted)
     purpose, notes = Purpose(paths=True, parent_sets_of=wanted.causes), tuple[str, ...]()
     try:
         scores = scored_for(request, purpose, run)
@@ -137,6 +147,13 @@ def effects_of(request: Request, wanted: WantedEffects, run: Run) -> CausalEffec
         scores = scored_for(request, purpose, run)
         notes = (f"In which share of the networks there is no effect is not known: {error}",)
     return effects_of_sums(scores, posteriors_of(scores, request.prior, purpose, run), wanted, run, notes)
+
+
+def require_effects(request: Request, wanted: WantedEffects) -> None:
+    """Refuses what has no effects, and names that are not there, before anything is scored."""
+    _adjustment(request.table, request.kind)
+    for names in (wanted.causes, wanted.outcomes):
+        _chosen(names, request.known_names, request.scored_names)
 
 
 def effects_of_sums(
@@ -169,7 +186,8 @@ def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) ->
     over = f"{plural(len(held), 'network')} drawn, which count alike"
     if isinstance(held, BestList):
         several = "classes" if isinstance(held, ClassList) else "networks"
-        over = f"the {len(held):,} best {several}, by their weights; what is not in the list does not count"
+        best = "" if held.proof.status is Status.PROVED else f" found before {held.proof.limit_in_words} came"
+        over = f"the {len(held):,} best {several}{best}, by their weights; what is not in the list does not count"
     sets: dict[str, WeighedMasks] = {
         name: (list(of), np.array(list(of.values())))
         for name, of in zip(held.names, parent_set_shares(held), strict=True)
@@ -191,7 +209,7 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run)
     table = adjustment.table
     if table.targets:
         estimated += ", for each cause from the rows in which nothing else was set"
-    causes, outcomes = _chosen(wanted.causes, scores), _chosen(wanted.outcomes, scores)
+    causes, outcomes = (_chosen(names, scores.names, scores.scored_names) for names in (wanted.causes, wanted.outcomes))
     run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
     begin = run.seconds
     sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
@@ -232,15 +250,15 @@ def _rows_for(table: Table, x: int) -> Table:
     return rows
 
 
-def _chosen(wanted: tuple[str, ...] | None, scores: Scores) -> tuple[str, ...]:
+def _chosen(wanted: tuple[str, ...] | None, names: Sequence[str], scored: tuple[str, ...]) -> tuple[str, ...]:
     """In the order of the columns; without names all but the constant ones."""
     if wanted is None:
-        return scores.scored_names
-    require_known(wanted, scores.names)
-    constant = [name for name in wanted if name not in scores.scored_names]
+        return scored
+    require_known(wanted, names)
+    constant = [name for name in wanted if name not in scored]
     if constant:
-        raise ScoreError(f"{constant[0]!r} is constant in this table, so that nothing can be said of setting it.")
-    return tuple(name for name in scores.names if name in wanted)
+        raise ScoreError(f"{constant[0]!r} is constant in this table, which tells nothing of its causes or effects.")
+    return tuple(name for name in names if name in wanted)
 
 
 def _effect(table: Table, cause: str, y: int, found: FoundEffect, paths: Floats | None, level: float) -> Effect:

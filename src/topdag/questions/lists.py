@@ -16,7 +16,7 @@ from topdag._util.brief import brief
 from topdag._util.options import question
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag._util.stop import Stop
-from topdag.answers.lists import BestList, ClassList, NetworkList
+from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
 from topdag.answers.results import Proof, Status, limit_text
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
@@ -197,14 +197,9 @@ def list_of(make: Callable[..., AnyList], request: Request, wanted: Wanted, run:
 
 
 def in_words(found: BestList[Any]) -> str:
-    if len(found) and _nothing_is_proved(found):
+    if len(found) and nothing_is_proved(found):
         return f"{len(found):,} found, none of them proved; others may score up to {found.floor}"
     return f"{len(found):,} found, complete above {found.floor}"
-
-
-def _nothing_is_proved(found: BestList[Any]) -> bool:
-    """Whether others may score more than all it holds."""
-    return len(found) == 0 or found.floor > found.scores[0]
 
 
 def _listed(
@@ -526,7 +521,7 @@ def _count_listed(what: _core.Listed, request: Request, wanted: Wanted, run: Run
     make: Callable[..., BestList[Any]] = ClassList if what is _core.Listed.CLASSES else NetworkList
     found = _listed(make, request, wanted, run)
     if found.proof.status is Status.STOPPED:
-        raise out_of_time(wanted, run, 0 if _nothing_is_proved(found) else len(found))
+        raise out_of_time(wanted, run, 0 if nothing_is_proved(found) else len(found))
     return len(found)
 
 
@@ -538,7 +533,7 @@ def _streamed(scores: Scores, wanted: Wanted, run: Run) -> Iterator[Network]:
         with run.hearing():
             whole = _listed(NetworkList, Request.from_scores(scores), wanted, run)
         is_stopped = whole.proof.status is Status.STOPPED
-        if is_stopped and _nothing_is_proved(whole):
+        if is_stopped and nothing_is_proved(whole):
             raise out_of_time(wanted, run)
         yield from whole
         if is_stopped:

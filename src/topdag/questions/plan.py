@@ -19,7 +19,7 @@ from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Decision, Question, decide
 from topdag.questions.order_prior import order_prior_bytes
 from topdag.questions.request import About, Request
-from topdag.questions.sums import MOST_FOR_ORDER_PATHS
+from topdag.questions.sums import MOST_FOR_ORDER_PATHS, averages
 from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
@@ -78,6 +78,7 @@ NONE = "none"
 """The engine of a question that cannot be answered."""
 LISTS = ("list", "within")
 SUMS = ("edges", "paths", "evidence")
+YEAR = 365 * 86_400.0
 
 
 @dataclass(frozen=True)
@@ -237,6 +238,10 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
         kind = within_columns(kind, table, scored_columns(table))
     if _is_listed(decision):
         cost = _search_cost(n, table, kind, request.max_parents, slower)
+        if question in SUMS or question == "sample":  # few families, but all sets
+            search = _search_seconds(decision.engine, n, question)
+            cost = replace(cost, search=None if search is None else search * slower)
+            return replace(cost, memory=cost.memory + _bytes(decision, request, n, question))
         return replace(cost, memory=cost.memory + _order_bytes(request, n, usable_cores()))
     scoring = _scoring_seconds(n, table, kind)
     search = _search_seconds(decision.engine, n, question)
@@ -330,11 +335,11 @@ def _advice(n: int, kind: ScoreKind, question: str, allowed: int) -> str:
     if question in SUMS or question == "sample":
         fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads), allowed)
         if n > fits:
-            return f"average over a list of networks, or {_leaving_out(n - fits)}"
+            return ("" if n > SEARCH_LIMIT else f"{averages()}, or ") + _leaving_out(n - fits)
         is_open = question != "paths" or n <= MOST_FOR_ORDER_PATHS
         prior = option("prior", OrderModular(), shell="order-modular")
         by_orders = f"take {prior}, whose sums go over 2^n sets, or " if is_open else ""
-        return f"{by_orders}average over a list of networks"
+        return f"{by_orders}{averages()}"
     if question in LISTS and n > SEARCH_LIMIT:
         return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
@@ -361,4 +366,6 @@ def _duration(seconds: float | None) -> str:
         return "a second"
     if seconds < 120:
         return f"{math.ceil(seconds)} s"
-    return f"{math.ceil(seconds / 60)} minutes" if seconds < 7200 else f"{math.ceil(seconds / 3600)} hours"
+    if seconds < 7200:
+        return f"{math.ceil(seconds / 60)} minutes"
+    return f"{math.ceil(seconds / 3600):,} hours" if seconds < YEAR else "years"

@@ -12,7 +12,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
-from topdag._util.options import option
+from topdag._util.options import option, worded
 from topdag._util.run import OnProgress, Result, Run
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
@@ -185,6 +185,12 @@ class Purpose:
 TOTAL = Purpose(edges=False)
 
 
+def averages() -> str:
+    """What to do where sums are out of reach."""
+    average = "average over a list of networks"
+    return worded(average, f"{average} (topdag list, topdag effects -k)")
+
+
 def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
     try:
         return run.answer(answer, lambda _: "the sum was done")
@@ -270,7 +276,7 @@ def _require_room(
 
     fits = most_that_fit(needed, run.allowed_memory)
     advice = f"{fits} variables would fit" if fits else f"Raise {option('memory_limit')}"
-    run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or average over a list of networks.", held=held)
+    run.require_memory(needed(n) if n else 0.0, what, f"{advice}; or {averages()}.", held=held)
 
 
 def _sum_bytes(n: int, over_orders: bool, wanted: Purpose, kept: int, run: Run) -> float:
@@ -360,7 +366,7 @@ def _over_orders(scores: Scores, prior: OrderModular, wanted: Purpose, run: Run)
 
 def _require_memory(needed: float, scores: Scores, run: Run, what: str) -> None:
     held = scores.store.n_bytes
-    advice = "Use fewer variables, or average over a list of networks."
+    advice = f"Use fewer variables, or {averages()}."
     run.require_memory(needed + held, f"The sum over all {what} of {len(scores.columns)} variables", advice, held=held)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 
-from topdag._util.stop import Stop
-from topdag.answers.results import Answer, Proof, Status, limit_text
+from topdag.answers.results import Answer, Proof, Status
 from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
 from topdag.report.figures import drawn, figure
-from topdag.report.gathered import AveragedMatrix, Gathered, Missing
+from topdag.report.gathered import AveragedMatrix, Gathered, Missing, limit_in_words
 from topdag.report.markup import (
     Html,
     count,
@@ -62,7 +61,7 @@ def _proof_in_words(answer: Answer, found: Gathered) -> list[Html]:
 
 
 def _stopped(proof: Proof) -> Html:
-    limit = "an interruption" if proof.limit == limit_text(Stop.INTERRUPT) else proof.limit_in_words
+    limit = limit_in_words(proof)
     start = f" The search was ended by {limit}. This is the best network found by then; a better one may exist"
     if not math.isfinite(proof.gap):
         return paragraph(tag("strong", "Not proved."), f"{start}, and no bound is known.")

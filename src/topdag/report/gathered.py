@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from topdag._util.arrays import Floats
+from topdag._util.stop import Stop
 from topdag.answers.effects import CausalEffects
 from topdag.answers.lists import BestList, ClassList
-from topdag.answers.results import Answer, Stats
+from topdag.answers.results import Answer, Proof, Stats, limit_text
 from topdag.data.table import Table
 from topdag.knowledge.constraints import Constraints
 from topdag.knowledge.priors import Prior
@@ -73,3 +74,8 @@ class Gathered:
         if not isinstance(self.listed, Missing):
             return "class" if isinstance(self.listed, ClassList) else "network"
         return "class" if lists_classes(self.kind, self.prior, self.constraints) else "network"
+
+
+def limit_in_words(proof: Proof) -> str:
+    """What ended a search, for readers who did not see it run."""
+    return "an interruption" if proof.limit == limit_text(Stop.INTERRUPT) else proof.limit_in_words

@@ -12,7 +12,7 @@ from topdag._util.run import Result, Run
 from topdag.answers.averages import edge_matrix, path_matrix
 from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.effects import CausalEffects
-from topdag.answers.lists import BestList, ClassList, NetworkList
+from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
 from topdag.answers.posteriors import EdgePosteriors, NetworkPosteriors, PathPosteriors
 from topdag.answers.results import Answer, Status
 from topdag.errors import ConstraintError, OutOfTime, ScoreError, TooLarge
@@ -178,7 +178,8 @@ class _Gathering:
             note_sums(self.found, found)
             return
         average_over_list(self.found, found)
-        drawn = self.ask(self._bootstrap, SHARE_FOR_DRAWS if self.is_default else 1.0) if self.can_be_drawn else found
+        share = SHARE_FOR_DRAWS if self.is_default else SHARE_OF_TIME  # effects come after it
+        drawn = self.ask(self._bootstrap, share) if self.can_be_drawn else found
         if not isinstance(drawn, Missing):
             self.found.edges = frequencies_of(drawn, found)
 
@@ -246,8 +247,7 @@ def frequencies_of(drawn: BootstrapFrequencies, why: Missing) -> AveragedMatrix:
 def tells_nothing(found: Any) -> bool:
     """Whether it is a list that a limit came too early for: nothing in it is proved, and the best network is shown
     anyway."""
-    is_stopped = isinstance(found, BestList) and found.proof.status is Status.STOPPED
-    return is_stopped and (not len(found) or bool(found.floor > found.scores[0]))
+    return isinstance(found, BestList) and found.proof.status is Status.STOPPED and nothing_is_proved(found)
 
 
 def average_over_list(found: Gathered, why: Missing) -> None:

@@ -12,7 +12,7 @@ from topdag.answers.results import Status
 from topdag.networks.drawing.svg import Drawing, by_place, edge_svg, shown
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.report.figures import drawn, figure
-from topdag.report.gathered import Gathered, Missing
+from topdag.report.gathered import Gathered, Missing, limit_in_words
 from topdag.report.markup import Html, count, named, number, paragraph, percent, rows, section, tag
 from topdag.report.weights import Weights
 
@@ -80,8 +80,8 @@ def _completeness(found: Gathered, listed: BestList[Any]) -> str:
     if listed.proof.status is Status.PROVED:
         return "Proved: none that is left out scores more than the last one here."
     return (
-        f"The search was stopped ({listed.proof.limit}). Everything that scores above {number(listed.floor)} is in the "
-        "list; below that there may be others." + (f" {found.more_time}." if found.more_time else "")
+        f"The search was ended by {limit_in_words(listed.proof)}. Everything that scores above {number(listed.floor)} "
+        "is in the list; below that there may be others." + (f" {found.more_time}." if found.more_time else "")
     )
 
 

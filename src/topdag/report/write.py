@@ -63,7 +63,7 @@ def write_report(
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
     parts = [part for part in content if isinstance(part, PARTS)]
     sources = [part for part in content if not isinstance(part, PARTS)]
-    kinds = [part for part in sources[1:] if isinstance(part, ScoreKind) or part in KINDS_BY_NAME]
+    kinds = [part for part in sources[1:] if isinstance(part, ScoreKind) or str(part).lower() in KINDS_BY_NAME]
     if kinds:
         raise ScoreError(f'The score goes by its name: write_report("page.html", table, kind={kinds[0]!r}).')
     if len(sources) > 1 or not content:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, Namespace
 
 from topdag.answers.bootstrap import BootstrapFrequencies
+from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import threshold
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints, known_from
@@ -88,6 +89,7 @@ def print_frequencies(args: Namespace) -> Exit:
             table = table_from(args)
             said: About = {"max_parents": args.max_parents, "constraints": known_from(args)}
             request = Request.about(table, kind, said, prior_from(args))
+            mention_advice(request, "best", run, quiet=args.quiet)
             found = bootstrap_of(request, args.n, args.seed, run, executor=executor)
     except OutOfTime as stopped:
         mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")

@@ -10,11 +10,11 @@ from pathlib import Path
 from topdag._util.run import Run, shown_bytes
 from topdag.answers.effects import EFFECT_COLUMNS, CausalEffects
 from topdag.answers.lists import NetworkList
+from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
 from topdag.cli.constraint_options import add_constraints
 from topdag.cli.options import (
-    add_keep,
     add_limits,
     add_max_parents,
     add_prior,
@@ -30,7 +30,7 @@ from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number, seconds, whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
-from topdag.questions.effects import MOST_DRAWS, WantedEffects, effects_of, effects_of_list
+from topdag.questions.effects import MOST_DRAWS, WantedEffects, effects_of, effects_of_list, require_effects
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
 from topdag.questions.request import Request
@@ -81,7 +81,7 @@ def part(text: str) -> float:
 
 def add_options(parser: ArgumentParser) -> None:
     usual = WantedEffects()
-    parser.add_argument("file", metavar="FILE", help="a table")
+    parser.add_argument("file", metavar="FILE", help="a table, or an .npz file of scores, which holds its table")
     several = "may be repeated; default: every variable"
     parser.add_argument("--cause", action="append", metavar="NAME", help=f"what would be set; {several}")
     parser.add_argument("--outcome", action="append", metavar="NAME", help=f"what would follow; {several}")
@@ -105,7 +105,7 @@ def add_options(parser: ArgumentParser) -> None:
     add_prior(parser)
     add_max_parents(parser)
     parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
-    add_keep(parser)
+    parser.set_defaults(keep=None)  # only .npz files hold a table beside scores, and they know what they keep
     add_constraints(parser)
     add_score(parser)
     add_reading(parser)
@@ -126,8 +126,10 @@ def effects(args: Namespace) -> Exit:
         with progress_line(quiet=args.quiet) as on_progress:
             run = run_from(args, on_progress)
             request = request_from(args)
+            require_effects(request, wanted)
             if request.scores is not None and args.k is None:
                 require_all_families(request.scores, args.file, "sums")
+            mention_advice(request, "paths" if args.k is None else "list", run, quiet=args.quiet)
             found = asked("effects", run, lambda: _found(request, wanted, args.k, run))
     except OutOfTime:
         mention("topdag: the time limit came first, and effects have no partial answer")
