@@ -304,7 +304,7 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
-        masks = masks_set(was_set, names, draft.place)
+        masks = masks_set(was_set, names, options.leave_out, draft.place)
         targets = tuple(masks[code] for code in was_set.codes[first])
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
