@@ -41,6 +41,7 @@ def test_a_time_limit_prints_what_is_done_or_says_that_nothing_is(topdag: Topdag
     assert ran.code == 3 and "Stopped by the time limit after" in ran.words and "->" in ran.out
     none = topdag("bootstrap", asia, "--time-limit", 0)
     assert none.code == 3 and "no draw was done" in none.err and not none.out
+    assert none.err.startswith("topdag bootstrap: --time-limit came")
 
 
 @pytest.mark.parametrize(

@@ -304,3 +304,21 @@ def test_in_files(tmp_path: Path) -> None:
     assert again.table is None and again.kind is None  # the rows would not tell what was set
     assert td.best_network(again).score == pytest.approx(td.best_network(scores).score, abs=1e-6)
     assert pickle.loads(pickle.dumps(table)) == table
+
+
+def test_what_was_set_may_be_left_out() -> None:
+    """As the refusal of a variable that was set in every row advises."""
+    columns = {"a": [0, 1, 0, 1], "b": [0, 1, 1, 0], "c": [1, 0, 1, 1]}
+    said: list[Any] = ["a", ["a", "b"], "a", "a"]
+    with pytest.raises(td.TableError, match="leave it out with leave_out="):
+        td.Table(columns, interventions=said)
+    table = td.Table(columns, interventions=said, leave_out=["a"])
+    assert table.names == ("b", "c") and table.was_set == {"b": 1}
+    with pytest.raises(td.TableError, match="'d' was set"):
+        td.Table(columns, interventions=["a", "d", "", ""], leave_out=["a"])
+
+
+def test_a_plan_knows_how_long_experiments_take() -> None:
+    columns = {"a": [0, 1, 0, 1], "b": [0, 1, 1, 0], "c": [1, 0, 1, 1]}
+    planned = td.plan(td.Table(columns, interventions=["a", "b", "", ""]))
+    assert planned.seconds is not None and planned.seconds < 1 and planned.advice == ""

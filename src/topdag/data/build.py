@@ -310,7 +310,7 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     if was_set is not None:
         from topdag.data.interventions import masks_set
 
-        masks = masks_set(was_set, names, draft.place)
+        masks = masks_set(was_set, names, options.leave_out, draft.place)
         targets = tuple(masks[code] for code in was_set.codes[first])
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):

@@ -48,19 +48,20 @@ def _plain(row: Any, number: int) -> Any:
     return tuple(sorted(map(str, row)))
 
 
-def masks_set(column: Column, names: Sequence[str], place: Place) -> list[int]:
-    """By value of the column the variables that it says were set, as bits over the names; none for a missing cell."""
-    masks = []
+def masks_set(column: Column, names: Sequence[str], left_out: Collection[str], place: Place) -> list[int]:
+    """By value of the column the variables that it says were set, as bits over the names; none for a missing cell.
+    What was left out of the table may be named, too: nothing is asked of its causes."""
+    masks, known = [], [*names, *left_out]
     for code, value in enumerate(column.values):
-        wanted = [part for own in (value if isinstance(value, tuple) else (value,)) for part in _names_in(own, names)]
+        wanted = [part for own in (value if isinstance(value, tuple) else (value,)) for part in _names_in(own, known)]
         for name in wanted:
-            if name not in names:
+            if name not in known:
                 row = int((column.codes == code).argmax())
                 raise TableError(
                     f"{option('interventions')} says that {name!r} was set in {place(row)}, which is no variable; "
                     f"{closest(name, names)}. Several names go with ; between them, none with an empty cell"
                 )
-        masks.append(sum(1 << names.index(name) for name in set(wanted)))
+        masks.append(sum(1 << v for v, name in enumerate(names) if name in wanted))
     return [*masks, 0]
 
 

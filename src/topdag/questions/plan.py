@@ -24,6 +24,7 @@ from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_sets
 from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
+from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import require_rule
 from topdag.scoring.task import scored_columns
 from topdag.scoring.with_prior import weighed_bytes
@@ -291,6 +292,9 @@ def _lattice_seconds_per_set(n: int) -> float:
 def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
     """All sets; None where it depends on a function that is not ours."""
     per_set: float = PER_ROW * table.n_distinct + PER_SET
+    if isinstance(kind, WhereNotSet):
+        once = _scoring_seconds(n, table, kind.base)
+        return None if once is None else (1 + len(table.was_set)) * once
     if isinstance(kind, SetScore):
         arities = {int(arity) for arity in np.unique(table.arities) if arity > 1}
         formulas = 1 + sum(kind.below(table.n_rows, arity) is not None for arity in arities)

@@ -92,7 +92,7 @@ def print_frequencies(args: Namespace) -> Exit:
             mention_advice(request, "best", run, quiet=args.quiet)
             found = bootstrap_of(request, args.n, args.seed, run, executor=executor)
     except OutOfTime as stopped:
-        mention(f"topdag: {str(stopped).replace('time_limit', '--time-limit')}")
+        mention(str(stopped).replace("time_limit", "--time-limit"))  # it begins with the command
         return Exit.STOPPED
     except Interrupted as stopped:
         if not isinstance(stopped.answer, BootstrapFrequencies):
