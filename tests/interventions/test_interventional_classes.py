@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 import reference
@@ -69,3 +71,9 @@ def test_members_score_the_same_and_others_do_not() -> None:
 def test_an_unknown_name_is_refused() -> None:
     with pytest.raises(td.NetworkError, match="no variable 'x'"):
         td.EquivalenceClass(td.Network(["a", "b"], {}), [["x"]]).size  # noqa: B018
+
+
+@pytest.mark.parametrize("given", [5, "mek", ["mek"], [5]])
+def test_experiments_are_lists_of_names(given: Any) -> None:
+    with pytest.raises(td.NetworkError, match=r"a list of their own, such as \[\['raf'\]\]"):
+        td.EquivalenceClass(td.Network(["raf", "mek"], {"mek": ["raf"]}), given)

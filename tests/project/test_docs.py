@@ -9,11 +9,14 @@ import doctest
 import importlib
 import os
 import pkgutil
+import re
 from pathlib import Path
 
 import pytest
 
 import topdag
+from topdag.cli.commands import SUMMARIES
+from topdag.cli.docs import help_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [page for page in (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))) if page.exists()]
@@ -59,3 +62,16 @@ def test_there_are_examples() -> None:
         text = page.read_text()
         if "```python" in text:
             assert ">>> " in text, page
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_on_a_page_have_the_options_they_are_given(page: Path) -> None:
+    written = re.findall(r"topdag (\w+)([^`\n]*)", page.read_text())
+    used = {
+        (command, option)
+        for command, rest in written
+        if command in SUMMARIES
+        for option in re.findall(r"(?<=\s)--?[a-z][a-z-]*", re.split(r"[.,;] ", rest)[0])  # where a sentence goes on
+    }
+    helps = {command: help_of(command) for command, _ in used}
+    assert not [f"{command} {option}" for command, option in used if not re.search(rf"{option}\b", helps[command])]

@@ -8,6 +8,7 @@ from functools import cached_property
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from topdag.errors import NetworkError
 from topdag.networks.checks import require_known
 from topdag.networks.class_graph import ClassGraph, class_graph, class_size, directions, interventional_graph
 from topdag.networks.network import Network, dot_quoted, named_in
@@ -32,6 +33,14 @@ class EquivalenceClass:
 
     member: Network
     interventions: Sequence[Collection[str]] = ()
+
+    def __post_init__(self) -> None:
+        given = self.interventions
+        if not isinstance(given, Collection) or any(isinstance(t, str) or not isinstance(t, Collection) for t in given):
+            raise NetworkError(
+                "interventions= has the variables of each experiment in a list of their own, such as "
+                f"[[{self.names[0]!r}]], not {given!r}."
+            )
 
     @property
     def names(self) -> tuple[str, ...]:
