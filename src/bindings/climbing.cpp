@@ -19,6 +19,8 @@ struct PyRules {
     std::vector<nb::int_> among;
 };
 
+using AskedLocal = nb::typed<nb::callable, double(int, nb::int_)>;
+
 // With the table that it looks into, or who is asked, kept alive.
 struct PyClimb {
     nb::object asked;
@@ -59,6 +61,17 @@ DataClimb<Set> climb_of(const Table& table, const PruningQuestion& question, con
     return climb_on<Set>(std::move(counts), table.n_variables(), rules, before, seed);
 }
 
+template <class Set>
+DataClimb<Set> climb_asking(const AskedLocal& local, double work, const std::vector<PyRules>& rules,
+                            const std::vector<nb::int_>& before, std::uint64_t seed) {
+    const auto ask = [local](int x, Set parents) {
+        const nb::gil_scoped_acquire held;
+        return nb::cast<double>(local(x, SetArrays<Set>::number(parents)));
+    };
+    auto asked = std::make_unique<AskedScores<Set>>(ask, work);
+    return climb_on<Set>(std::move(asked), static_cast<int>(rules.size()), rules, before, seed);
+}
+
 }  // namespace
 
 void bind_climbing(nb::module_& m) {
@@ -82,15 +95,12 @@ void bind_climbing(nb::module_& m) {
             "table"_a, "question"_a, "rules"_a, "before"_a, "seed"_a)
         .def(
             "__init__",
-            [](PyClimb* self, const nb::typed<nb::callable, double(int, nb::int_)>& local, double work,
+            [](PyClimb* self, const AskedLocal& local, double work,
                const std::vector<PyRules>& rules, const std::vector<nb::int_>& before, std::uint64_t seed) {
-                const auto ask = [local](int x, WideSet parents) {
-                    const nb::gil_scoped_acquire held;
-                    return nb::cast<double>(local(x, SetArrays<WideSet>::number(parents)));
-                };
-                auto asked = std::make_unique<AskedScores<WideSet>>(ask, work);
-                const int n = static_cast<int>(rules.size());
-                new (self) PyClimb{local, climb_on<WideSet>(std::move(asked), n, rules, before, seed)};
+                if (rules.size() <= most_variables<WideSet>)
+                    new (self) PyClimb{local, climb_asking<WideSet>(local, work, rules, before, seed)};
+                else
+                    new (self) PyClimb{local, climb_asking<VastSet>(local, work, rules, before, seed)};
             },
             "local"_a, "work"_a, "rules"_a, "before"_a, "seed"_a)
         .def(

@@ -141,6 +141,14 @@ def test_an_answer_at_any_moment(tmp_path: Path) -> None:
     assert td.best_network(scores, start=whole.network, time_limit=0.0).score == whole.score
 
 
+@pytest.mark.parametrize("n", [65, 128, 129, 512, 513, 2048])
+def test_a_search_stopped_at_once_has_a_network_and_a_bound(n: int) -> None:
+    """Families are then asked for one by one, whatever the width of sets."""
+    early = td.best_network(list_scores(ring(n)), time_limit=0.0)
+    assert early.proof.status is td.types.Status.STOPPED and early.network is not None
+    assert early.score <= -3.0 - (n - 1) <= early.proof.bound
+
+
 # ---- Tables of more than 128 columns
 
 
