@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nasty_names import NASTY
+from report_pages import NASTY
 
 import topdag as td
 from topdag.networks.drawing import svg as drawing

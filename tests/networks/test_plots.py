@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nasty_names import NASTY
+from report_pages import NASTY
 
 import topdag as td
 from topdag.networks.network import REVERSIBLE

@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from nasty_names import NASTY
-from report_pages import SECTIONS, Page, page_of
+from report_pages import NASTY, SECTIONS, Page, page_of
 
 import topdag as td
 from topdag.answers.averages import path_matrix

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nasty_names import NASTY
+from report_pages import NASTY
 
 import topdag as td
 

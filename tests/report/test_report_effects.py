@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from nasty_names import NASTY
-from report_pages import page_of
+from report_pages import NASTY, page_of
 
 import topdag as td
 from topdag.report import gathering

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from given_sizes import give_memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -131,7 +132,8 @@ def test_a_wide_table_is_solved_and_equivalent_networks_tie(kind: ScoreKind) -> 
         assert forward == lists.store.value(y, 0) + lists.store.value(x, 1 << y)
 
 
-def test_constraints_on_wide_tables() -> None:
+def test_constraints_on_wide_tables(monkeypatch: pytest.MonkeyPatch) -> None:
+    give_memory(monkeypatch, 24)
     rows = sparse(4, 24, 150)
     free = td.best_network(td.score(rows, td.BGe(), max_parents=2))
     assert free.network is not None

@@ -295,12 +295,12 @@ def test_a_start_is_checked(keep: str | None) -> None:
         td.best_network(scores, start="x")  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize(("engine", "most"), [("dense lattice", 26), ("block lattice", 30)])
-def test_an_engine_that_cannot_answer_says_so_at_once(engine: str, most: int) -> None:
+@pytest.mark.parametrize("engine", ["dense lattice", "block lattice"])
+def test_an_engine_that_cannot_answer_says_so_at_once(engine: str) -> None:
     table = td.random_network(40, seed=1).sample(50, seed=1)
     for source in (table, td.score(table, td.BIC(), max_parents=1)):
-        with pytest.raises(td.TooLarge, match=f"at most {most}"):
-            td.best_network(source, engine=engine, memory_limit="100TB")
+        with pytest.raises(td.TooLarge, match=r"The lattice on 40 variables needs [0-9.]+ TB; 8 GB are allowed"):
+            td.best_network(source, engine=engine, memory_limit="8GB")
 
 
 def test_order_search_that_runs_out_of_memory_says_so() -> None:

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 from brute_force import class_numbers, network_scores, networks
+from given_sizes import give_memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import families, sampled_table, tied_lists
@@ -258,7 +259,7 @@ def test_sets_and_families_out_of_range_are_refused() -> None:
 def test_memory_decides_how_many_variables_have_all_sets(
     gigabytes: int, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("topdag.search.lattice.whole_memory", lambda: gigabytes * 2**30)
+    give_memory(monkeypatch, gigabytes)
     assert most_held() == most
     held, beyond = (scores_by_lists(n, 100, td.BDeu(), None, everything=False) for n in (most, most + 1))
     assert held.engine is Engine.BLOCKS and beyond.engine is Engine.SEARCH

@@ -370,7 +370,7 @@ def test_digests_over_what_are_no_arrays(tmp_path: Path, monkeypatch: pytest.Mon
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
     scores = td.score(sampled_table(6, 60, seed=1), td.BIC(), keep="best")
-    with pytest.raises(td.FileError, match="there is no folder"):
+    with pytest.raises(td.FileError, match="nothing can be written to the folder, or there is none"):
         td.best_network(scores, engine="search", checkpoint=tmp_path / "none" / "state.npz")
 
 

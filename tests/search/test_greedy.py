@@ -6,9 +6,9 @@ import math
 
 import pytest
 import reference
+from greedy import climb
 from hypothesis import given, settings
 from strategies import list_scores, sampled_table, stored, tables, tied_lists
-from topdag.search.greedy import climb
 
 import topdag as td
 from topdag.search.family_lists import FamilyLists

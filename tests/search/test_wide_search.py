@@ -174,7 +174,7 @@ def test_a_wide_table_from_data_to_proof() -> None:
 
 @pytest.mark.parametrize("engine", ["dense lattice", "block lattice", "order search", "branching"])
 def test_engines_for_fewer_variables_say_what_to_use(engine: str) -> None:
-    with pytest.raises(td.TooLarge, match=rf"70 variables: engine='{engine}' takes at most 64.*up to 2,048"):
+    with pytest.raises(td.TooLarge, match=rf'70 variables: engine="{engine}" takes at most 64.*up to 2,048'):
         td.best_network(list_scores(ring(70)), engine=engine)
 
 

@@ -19,6 +19,11 @@ def give_sizes(monkeypatch: pytest.MonkeyPatch, **changed: int) -> None:
     monkeypatch.setattr(engines, "_sizes", replace(engines.sizes(), **changed))
 
 
+def give_memory(monkeypatch: pytest.MonkeyPatch, gigabytes: int) -> None:
+    """A machine with so much memory, where it is asked how many variables have all their sets held."""
+    monkeypatch.setattr("topdag.search.lattice.whole_memory", lambda: gigabytes * 2**30)
+
+
 def climb_little(monkeypatch: pytest.MonkeyPatch) -> None:
     """A search begins with a few climbs instead of thousands, which take seconds with more than 50 variables."""
     monkeypatch.setattr(relaxation, "CLIMBS", 30)

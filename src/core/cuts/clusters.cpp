@@ -47,7 +47,7 @@ std::vector<PairOf<Set>> leaning_pairs(const SupportOf<Set>& support) {
         for (const WeightedFamilyOf<Set>& family : support[v])
             for (Set rest = family.parents; rest; rest &= rest - 1) arc[first_of(rest) * n + v] += family.weight;
     std::vector<PairOf<Set>> pairs;
-    for (const Set circle : circles_of(support))
+    for (const Set& circle : circles_of(support))
         for (Set some = circle; some; some &= some - 1)
             for (Set others = some & (some - 1); others; others &= others - 1) {
                 const int u = first_of(some), v = first_of(others);
@@ -186,7 +186,7 @@ public:
         : support_(support), k_(k), options_(options), limits_(limits), takes_(support.size()) {}
 
     SearchedClustersOf<Set> run() {
-        for (const Set circle : circles_of(support_))
+        for (const Set& circle : circles_of(support_))
             for (Set undecided = circle; undecided && goes_on();) {
                 const int root = first_of(undecided);
                 undecided &= ~only<Set>(root);

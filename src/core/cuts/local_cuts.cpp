@@ -164,7 +164,7 @@ std::vector<LocalCutOf<Set>> local_cuts(const SupportOf<Set>& support, const Loc
         if (cut) cuts.push_back(std::move(*cut));
         return cut.has_value();
     };
-    for (const Set circle : circles_of(support))
+    for (const Set& circle : circles_of(support))
         for (Set rest = circle; rest && cuts.size() < options.most_cuts; rest &= rest - 1) {
             // Cuts on fewer variables are stronger where they are violated at all.
             for (int most = options.least_members; most <= options.most_members; most += size_step)

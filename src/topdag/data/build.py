@@ -18,6 +18,7 @@ from topdag.data.columns import (
     MOST_STATES,
     Codes,
     Column,
+    Interventions,
     as_array,
     column_of_array,
     declare,
@@ -42,7 +43,6 @@ from topdag.data.discretize import (
     stay_numbers,
     whole_as_integers,
 )
-from topdag.data.interventions import Interventions, interventions_apart, masks_set
 from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
 from topdag.errors import TableError
 
@@ -150,7 +150,11 @@ class Draft:
 def build(columns: Sequence[Column], options: Options, place: Place, notes: Sequence[str]) -> Parts:
     """The parts of the table that columns of equal length make."""
     columns, weights = weights_apart(columns, options.weights, place)
-    columns, was_set = interventions_apart(columns, options.interventions)
+    was_set: Column | None = None
+    if options.interventions is not None:
+        from topdag.data.interventions import interventions_apart  # few tables have any
+
+        columns, was_set = interventions_apart(columns, options.interventions)
     check_names([column.name for column in columns])
     if not len(weights):
         raise TableError("the table has no rows")
@@ -304,6 +308,8 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
+        from topdag.data.interventions import masks_set
+
         masks = masks_set(was_set, names, options.leave_out, draft.place)
         targets = tuple(masks[code] for code in was_set.codes[first])
         notes += notes_on_interventions(names, targets, weights)

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, place_in_frame, plural
-from topdag._util.options import option
+from topdag._util.options import option, worded
 from topdag.errors import TableError
 
 MISSING = -1  # the code of a missing cell until the table is finished
@@ -28,6 +28,8 @@ WITH_COMMA = re.compile(r"[+-]?[0-9]+,[0-9]+")
 CODE = re.compile(r"0[0-9]+")  # with zeros in front: the number of a street or a patient, not a quantity
 
 Codes: TypeAlias = NDArray[np.int64]
+Interventions: TypeAlias = str | Sequence[Collection[str] | str | None] | None
+"""The name of a column that says, in each row, which variables were set; or these names by row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,3 +299,11 @@ def with_states(column: Column, states: tuple[Any, ...]) -> Column:
     """The column with its integers taken as places in the states."""
     codes_of_states(column.name, states)
     return replace(declare(column, range(len(states)), place_in_frame), values=states)
+
+
+def continuous_scores() -> str:
+    """Those for cells that stay numbers."""
+    return worded(
+        "BGe() or GaussianBIC(), or MixedBIC() where other columns have states",
+        "--score bge or gaussian-bic, or mixed-bic where other columns have states",
+    )

@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 from topdag._util.brief import UnknownArgument
 from topdag.data.build import Options
+from topdag.data.columns import Interventions
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import TextFormat
 from topdag.data.discretize import Discretize, stay_numbers
-from topdag.data.interventions import Interventions
 from topdag.data.table import Table, table_from
 from topdag.errors import TableError
 

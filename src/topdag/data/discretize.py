@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, plural
 from topdag._util.options import option, worded
-from topdag.data.columns import MISSING, MOST_STATES, Codes, Column
+from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, continuous_scores
 from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
@@ -213,14 +213,6 @@ def is_whole(column: Column) -> bool:
     values = column.values
     return isinstance(values, np.ndarray) and bool(
         np.all((np.floor(values) == values) & (np.abs(values) <= MOST_WHOLE))
-    )
-
-
-def continuous_scores() -> str:
-    """Those for cells that stay numbers."""
-    return worded(
-        "BGe() or GaussianBIC(), or MixedBIC() where other columns have states",
-        "--score bge or gaussian-bic, or mixed-bic where other columns have states",
     )
 
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from topdag._util.messages import Place, check_known, closest, place_in_frame
 from topdag._util.options import option
-from topdag.data.columns import MISSING, Column
+from topdag.data.columns import MISSING, Column, Interventions
 from topdag.errors import TableError
 
-Interventions: TypeAlias = str | Sequence[Collection[str] | str | None] | None
-"""The name of a column that says, in each row, which variables were set; or these names by row."""
 NOTHING = ("", "none", "-")
 BETWEEN = re.compile(r"[;,|+&]")
 
 
-def interventions_apart(columns: Sequence[Column], given: Interventions) -> tuple[Sequence[Column], Column | None]:
+def interventions_apart(columns: Sequence[Column], given: Interventions) -> tuple[Sequence[Column], Column]:
     """The columns that are variables, and what was set in each row."""
-    if given is None:
-        return columns, None
     if isinstance(given, str):
         check_known(given, [column.name for column in columns], option("interventions"))
         found = next(column for column in columns if column.name == given)

@@ -18,11 +18,10 @@ from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag.data.build import Options
-from topdag.data.columns import Codes, Column, are_numbers, column_of_texts, left_in, names_for
+from topdag.data.columns import Codes, Column, Interventions, are_numbers, column_of_texts, left_in, names_for
 from topdag.data.continuous import Continuous
 from topdag.data.delimited import MISSING_VALUES, TextFormat, cells_of
 from topdag.data.discretize import Discretize
-from topdag.data.interventions import Interventions
 from topdag.data.sniff import PARQUET_ENDINGS, no_table, stands_for_many
 from topdag.data.table import Table, table_of_columns, table_of_frame
 from topdag.errors import TableError, why_not_opened

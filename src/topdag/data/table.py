@@ -15,10 +15,9 @@ from topdag._util.brief import brief
 from topdag._util.messages import Place, closest, listing, place_in_frame, plural
 from topdag._util.options import option
 from topdag.data.build import Options, build
-from topdag.data.columns import Column, array_columns, as_array, columns_of, with_states
+from topdag.data.columns import Column, Interventions, array_columns, as_array, columns_of, with_states
 from topdag.data.continuous import Continuous
 from topdag.data.discretize import Discretize
-from topdag.data.interventions import Interventions
 from topdag.errors import ScoreError, TableError
 
 MOST_VARIABLES_SHOWN = 30

@@ -16,7 +16,6 @@ import numpy.typing as npt
 from topdag import _core
 from topdag._util.brief import brief
 from topdag.errors import NetworkError, TooLarge
-from topdag.networks import separation
 from topdag.networks.checks import (
     checked_edge,
     checked_names,
@@ -194,12 +193,16 @@ class Network:
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
         """Its parents, its children, and their other parents: given these, the rest says nothing more about it."""
+        from topdag.networks import separation  # only now, as below: few questions need it
+
         require_known([name], self.names)
         return named_in(self.names, separation.blanket(self.masks, self.names.index(name)))
 
     @property
     def v_structures(self) -> tuple[tuple[str, str, str], ...]:
         """All (a, c, b) with edges a -> c <- b and none between a and b; a before b in column order."""
+        from topdag.networks import separation
+
         return tuple((self.names[a], self.names[c], self.names[b]) for a, c, b in separation.v_structures(self.masks))
 
     def d_separated(self, a: str | Iterable[str], b: str | Iterable[str], given: str | Iterable[str] = ()) -> bool:
@@ -208,6 +211,8 @@ class Network:
         >>> Network(["x", "y", "z"], {"y": ["x"], "z": ["y"]}).d_separated("x", "z", "y")
         True
         """
+        from topdag.networks import separation
+
         return bool(separation.are_separated(self.masks, *disjoint_sets(self.names, a, b, given)))
 
     @cached_property

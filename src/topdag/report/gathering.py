@@ -152,8 +152,7 @@ class _Gathering:
                 raise
             self.run.stop(error)
             answer: Any = getattr(error, "answer", None)
-            tells_nothing = answer is None or (isinstance(answer, BestList) and nothing_is_proved(answer))
-            return Missing(WAS_INTERRUPTED) if tells_nothing else answer
+            return Missing(WAS_INTERRUPTED) if answer is None or tells_nothing(answer) else answer
 
     def best(self, run: Run) -> Answer:
         trail = Trail(self.request)
@@ -166,7 +165,7 @@ class _Gathering:
         request = self.request
         make: Any = ClassList if lists_classes(request.kind, request.prior, request.constraints) else NetworkList
         found: BestList[Any] = list_of(make, request, Wanted("The list", most=self.k), run)
-        if found.proof.status is Status.STOPPED and nothing_is_proved(found):
+        if tells_nothing(found):
             raise ScoreError(_joined("the limit came before the first of them was certain", self.found.more_time))
         return found
 
@@ -243,6 +242,12 @@ def frequencies_of(drawn: BootstrapFrequencies, why: Missing) -> AveragedMatrix:
     """What a bootstrap counted, where all networks cannot be summed."""
     said = f"shares of {len(drawn.draws):,} tables drawn from the rows whose best network has it, since {why.reason}"
     return AveragedMatrix(drawn.matrix, said, exact=False, warning=OF_DRAWS, number="frequency")
+
+
+def tells_nothing(found: Any) -> bool:
+    """Whether it is a list that a limit came too early for: nothing in it is proved, and the best network is shown
+    anyway."""
+    return isinstance(found, BestList) and found.proof.status is Status.STOPPED and nothing_is_proved(found)
 
 
 def average_over_list(found: Gathered, why: Missing) -> None:

@@ -214,10 +214,9 @@ class Program:
         self._scope = frozenset(decisions)
         holds = np.array([scope <= self._scope for scope in self._scopes], dtype=np.bool_)
         changed = np.flatnonzero(holds != self._holds)
-        if len(changed):
-            lower = np.where(holds[changed], self.cuts.limits()[changed], -self._infinity)
-            rows, upper = (self.families.n + changed).astype(np.int32), np.full(len(changed), self._infinity)
-            self._solver.changeRowsBounds(len(changed), rows, lower, upper)
+        lower = np.where(holds[changed], self.cuts.limits()[changed], -self._infinity)
+        for row, least in zip((self.families.n + changed).tolist(), lower.tolist(), strict=True):
+            self._solver.changeRowBounds(row, least, self._infinity)
         self._holds = holds
 
     def _add_rows(self, scope: frozenset[Decision] = frozenset()) -> int:

@@ -107,7 +107,9 @@ class Known:
         return False
 
     def climb(self, climbs: int | None = None) -> None:
-        """From random orders, so many times."""
+        """From random orders, so many times; not at all where nothing can be cheaper, as in a part of one variable."""
+        if self.is_proved:
+            return
         if climbs is None:
             climbs = CLIMBS if self.candidates.n_variables <= NARROW else WIDE_CLIMBS
             climbs = FEWEST_CLIMBS if self.clusters else climbs

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from cli_runs import Topdag
-from given_sizes import AS_LISTS
+from given_sizes import AS_LISTS, give_memory
 from strategies import sampled_table
 
 import topdag as td
@@ -48,8 +48,9 @@ from topdag.search.engines import Engine, all_sets_choice, sizes_given
     ],
 )
 def test_the_engine_follows_size_score_and_limit(
-    n: int, rows: int, kind: td.BDeu, max_parents: int | None, engine: Engine
+    n: int, rows: int, kind: td.BDeu, max_parents: int | None, engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    give_memory(monkeypatch, 24)
     choice = scores_by_lists(n, rows, kind, max_parents, everything=False)
     assert choice.engine is engine
     assert choice.reason

@@ -148,14 +148,15 @@ QUESTIONS: dict[str, list[Callable[[Scores], Any]]] = {
         lambda scores, **way: dict(td.parent_set_posteriors(scores, "V0", **way).most_probable(8))
     ),
     "network_posteriors": with_priors(lambda scores, **way: matrix(td.network_posteriors(scores, **way).paths.matrix)),
+    "causal_effects": with_priors(lambda scores, **way: matrix(td.causal_effects(scores, draws=0, **way).matrix)),
     "log_evidence": with_priors(lambda scores, **way: number(td.log_evidence(scores, **way))),
     "log_prior_total": with_priors(lambda scores, **way: number(td.log_prior_total(scores, **way))),
     "sample_networks": with_priors(lambda scores, **way: td.sample_networks(scores, 20, **way).parents.tolist()),
     "edge_alternatives": [lambda scores: matrix(td.edge_alternatives(scores).with_edge)],
     "Scores.family_bound": [family_bounds],
 }
-NO_QUESTIONS = {"plan"}
-"""What takes scores and answers from no families."""
+NO_QUESTIONS = {"plan", "bootstrap"}
+"""What takes scores and answers from no families of theirs."""
 NO_QUESTIONS_OF_SCORES = """
     all_masks breakdown describe_space families is_kept is_kept_where_orders_weigh local masks_of network of
     require_kept require_kept_where_orders_weigh require_local require_no_prior

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from topdag._core import CodedTable
-from topdag.data.discretize import continuous_scores
+from topdag.data.columns import continuous_scores
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
