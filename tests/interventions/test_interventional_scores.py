@@ -322,3 +322,9 @@ def test_a_plan_knows_how_long_experiments_take() -> None:
     columns = {"a": [0, 1, 0, 1], "b": [0, 1, 1, 0], "c": [1, 0, 1, 1]}
     planned = td.plan(td.Table(columns, interventions=["a", "b", "", ""]))
     assert planned.seconds is not None and planned.seconds < 1 and planned.advice == ""
+
+
+def test_a_shell_is_not_told_of_python(topdag: Topdag, tmp_path: Path) -> None:
+    (tmp_path / "cells.csv").write_text("a,b,set\n0,1,\n1,0,a\n1,1,\n")
+    ran = topdag("list", tmp_path / "cells.csv", "--interventions", "set", "--classes")
+    assert ran.code == 4 and ran.err.rstrip().endswith("Ask for networks instead, without --classes.")

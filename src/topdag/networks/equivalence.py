@@ -38,7 +38,7 @@ class EquivalenceClass:
         given = self.interventions
         if not isinstance(given, Collection) or any(isinstance(t, str) or not isinstance(t, Collection) for t in given):
             raise NetworkError(
-                "interventions= has the variables of each experiment in a list of their own, such as "
+                "EquivalenceClass: the variables that an experiment set stand in a list of their own, such as "
                 f"[[{self.names[0]!r}]], not {given!r}."
             )
 

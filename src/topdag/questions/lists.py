@@ -13,7 +13,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
-from topdag._util.options import question
+from topdag._util.options import question, worded
 from topdag._util.run import OnProgress, Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
@@ -465,7 +465,10 @@ def require_score_equivalent(request: Request, asked_by: str) -> None:
     if request.table is not None and request.table.targets:
         raise ScoreError(
             f"{question(asked_by)}: experiments tell networks of a class apart, so classes are not listed. Ask for "
-            "networks instead; EquivalenceClass(network, interventions) has those that they do not tell from one."
+            + worded(
+                "networks instead; EquivalenceClass(network, interventions) has those that they do not tell from one.",
+                "networks instead, without --classes.",
+            )
         )
     kind = None if request.kind is None else together(request.kind, request.constraints)[0]
     if kind is None or not kind.score_equivalent:
