@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from topdag.search.relaxation import Cluster
 
 N_DRAWS = 200
-Question = Callable[..., Any]
+Asking = Callable[..., Any]
 
 
 @brief
@@ -40,7 +40,7 @@ def bootstrap(
     n: int = N_DRAWS,
     kind: KindLike = None,
     *,
-    question: Question = best_network,
+    question: Asking = best_network,
     seed: int = 0,
     prior: Prior | None = None,
     executor: Any = None,
@@ -67,7 +67,7 @@ def bootstrap(
 
 
 def bootstrap_of(
-    request: Request, n: int, seed: int, run: Run, *, question: Question = best_network, executor: Any = None
+    request: Request, n: int, seed: int, run: Run, *, question: Asking = best_network, executor: Any = None
 ) -> BootstrapFrequencies:
     """Draws within the run's limits; on Ctrl-C raises Interrupted with the draws done."""
     _check(request, n, seed, question)
@@ -95,7 +95,7 @@ class _Task:
 
     request: Request
     seed: int
-    question: Question
+    question: Asking
     clusters: Sequence[Cluster]
 
     @property
@@ -104,7 +104,7 @@ class _Task:
 
 
 def _frequencies(
-    request: Request, n: int, seed: int, run: Run, question: Question, executor: Any
+    request: Request, n: int, seed: int, run: Run, question: Asking, executor: Any
 ) -> BootstrapFrequencies:
     first, task = _begin(request, seed, question, run)
     found: dict[int, Draw] = {}
@@ -124,7 +124,7 @@ def _frequencies(
     return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, known.notes)
 
 
-def _begin(request: Request, seed: int, question: Question, run: Run) -> tuple[Answer | None, _Task]:
+def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Answer | None, _Task]:
     """The best network of the table itself, where that is the question, and what it teaches."""
     if question is not best_network:
         return None, _Task(replace(request, scores=None), seed, question, ())

@@ -64,6 +64,11 @@ class Decision(Choice):
     keep: Keep | None = None
     climbs: bool = False
 
+    @property
+    def scores_lists(self) -> bool:
+        """Whether the table will be scored as lists of families."""
+        return self.form is not None and self.form.engine is Engine.SEARCH
+
 
 @dataclass(frozen=True)
 class _Known:
@@ -132,8 +137,7 @@ def plan_scores(request: Request, decision: Decision, run: Run) -> None:
     """Makes sure that memory holds the scores of a table, where each family has its own, and a prior beside them."""
     assert request.table is not None and request.kind is not None
     kind, n = request.kind.unconstrained, len(scored_columns(request.table))
-    is_listed = decision.form is not None and decision.form.engine is Engine.SEARCH
-    if not is_listed and request.constraints is None and not isinstance(kind, SetScore | GaussianScore):
+    if not decision.scores_lists and request.constraints is None and not isinstance(kind, SetScore | GaussianScore):
         advice = "Leave out columns, or use BDeu or BIC, which score sets and take fewer with a limit on parents."
         run.require_memory(family_bytes(n), f"{kind!r} of all families of {n} variables", advice)
     plan_prior(request, decision, run)
@@ -144,12 +148,10 @@ def plan_prior(request: Request, decision: Decision, run: Run) -> None:
     either. What constraints leave is known only then."""
     prior = request.prior
     weighs_families = prior is not None and (not isinstance(prior, OrderModular) or prior.parent_weight is not None)
-    if weighs_families and request.constraints is None and request.table is not None:
-        is_listed = decision.form is not None and decision.form.engine is Engine.SEARCH
-        if not is_listed:
-            from topdag.scoring.with_prior import require_room_for  # small questions open only what they need
+    if weighs_families and not decision.scores_lists and request.constraints is None and request.table is not None:
+        from topdag.scoring.with_prior import require_room_for  # small questions open only what they need
 
-            require_room_for(len(scored_columns(request.table)), prior, run)
+        require_room_for(len(scored_columns(request.table)), prior, run)
 
 
 def decide_again(decision: Decision, request: Request, question: Question, scores: Scores, run: Run) -> Decision:

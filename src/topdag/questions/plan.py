@@ -202,7 +202,7 @@ def plan(
         return Plan(*asked, NONE, str(error), None, None, None, 0, fits=False, advice=advice, notes=notes)
     cost = _cost(decision, request, n, question)
     seconds = cost.scoring + cost.search if cost.scoring is not None and cost.search is not None else None
-    fits, listed = cost.memory <= allowed, _is_listed(decision)
+    fits, listed = cost.memory <= allowed, decision.scores_lists
     is_long = (listed and cost.scoring is None) or (seconds is not None and seconds > LONG)
     return Plan(
         *asked,
@@ -219,15 +219,11 @@ def plan(
     )
 
 
-def _is_listed(decision: Decision) -> bool:
-    return decision.form is not None and decision.form.engine is Engine.SEARCH
-
-
 def _require_scorable(request: Request, decision: Decision, n: int) -> None:
     """What scoring refuses, a plan refuses."""
     kind = request.kind
     assert kind is not None
-    if _is_listed(decision):
+    if decision.scores_lists:
         require_rule(kind, n, request.max_parents)
 
 
@@ -237,7 +233,7 @@ def _cost(decision: Decision, request: Request, n: int, question: str) -> _Cost:
     slower = max(1.0, 2 / usable_cores())
     if isinstance(kind, MixedBIC):
         kind = within_columns(kind, table, scored_columns(table))
-    if _is_listed(decision):
+    if decision.scores_lists:
         cost = _search_cost(n, table, kind, request.max_parents, slower)
         if question in SUMS or question == "sample":  # few families, but all sets
             search = _search_seconds(decision.engine, n, question)
