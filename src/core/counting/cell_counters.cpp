@@ -158,22 +158,31 @@ std::uint64_t with_state(const Planes& planes, int place, int n_planes, int stat
     return word;
 }
 
-// Sums f over the parts of all cells when a variable of so many states splits them.
+// Sums f over the parts of one cell when a variable of so many states splits it.
+[[gnu::always_inline]] inline std::int64_t sum_of_parts(const BitCells& cells, const BitCells::Cell& cell,
+                                                        const std::uint64_t* states, std::size_t stride, int arity,
+                                                        const std::int64_t* f) {
+    std::int64_t sum = 0;
+    const std::uint64_t* own = cells.bits.data() + cell.at;
+    const std::uint64_t* state = states + cell.first_word;
+    std::uint32_t rest = cell.count;
+    for (int s = 1; s < arity; ++s, state += stride) {
+        std::uint32_t count = 0;
+        for (std::uint32_t w = 0; w < cell.n_words; ++w)
+            count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
+        rest -= count;
+        sum += f[count];
+    }
+    sum += f[rest];
+    return sum;
+}
+
+// Sums f over the parts of all cells.
 TOPDAG_SIMD std::int64_t sum_of_parts(const BitCells& cells, const std::uint64_t* states, std::size_t stride, int arity,
                                       const std::int64_t* f) {
     std::int64_t sum = 0;
     for (const BitCells::Cell& cell : cells.cells) {
-        const std::uint64_t* own = cells.bits.data() + cell.at;
-        const std::uint64_t* state = states + cell.first_word;
-        std::uint32_t rest = cell.count;
-        for (int s = 1; s < arity; ++s, state += stride) {
-            std::uint32_t count = 0;
-            for (std::uint32_t w = 0; w < cell.n_words; ++w)
-                count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
-            rest -= count;
-            sum += f[count];
-        }
-        sum += f[rest];
+        sum += sum_of_parts(cells, cell, states, stride, arity, f);
     }
     return sum;
 }
@@ -183,18 +192,7 @@ TOPDAG_SIMD std::int64_t sum_down_to(std::int64_t least, std::int64_t sum, const
                                      const std::uint64_t* states, std::size_t stride, int arity, const std::int64_t* f) {
     for (const BitCells::Cell& cell : cells.cells) {
         if (sum < least) break;
-        const std::uint64_t* own = cells.bits.data() + cell.at;
-        const std::uint64_t* state = states + cell.first_word;
-        std::uint32_t rest = cell.count;
-        sum -= f[cell.count];
-        for (int s = 1; s < arity; ++s, state += stride) {
-            std::uint32_t count = 0;
-            for (std::uint32_t w = 0; w < cell.n_words; ++w)
-                count += static_cast<std::uint32_t>(__builtin_popcountll(own[w] & state[w]));
-            rest -= count;
-            sum += f[count];
-        }
-        sum += f[rest];
+        sum += sum_of_parts(cells, cell, states, stride, arity, f) - f[cell.count];
     }
     return sum;
 }
