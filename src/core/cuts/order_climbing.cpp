@@ -132,17 +132,33 @@ void disturb(std::vector<int>& order, Draws& draws) {
 }
 
 // At each place comes the first variable left that has a family that fits; false when there is none.
-template <class Set>
-bool put_in_place(std::vector<int>& order, const CandidatesOf<Set>& candidates) {
-    Set placed = 0;
+bool put_in_place(std::vector<int>& order, const Candidates& candidates) {
+    VarSet placed = 0;
     for (auto place = order.begin(); place != order.end(); ++place) {
-        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < CandidatesOf<Set>::no_family; };
+        const auto fits = [&](int v) { return candidates.least_cost(v, placed) < Candidates::no_family; };
         const auto next = std::find_if(place, order.end(), fits);
         if (next == order.end()) return false;
         std::rotate(place, next, next + 1);
-        placed |= only<Set>(*place);
+        placed |= only(*place);
     }
     return true;
+}
+
+// The network of an order.
+template <class Set>
+OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order) {
+    OrderedNetworkOf<Set> network{0.0, std::vector<Set>(order.size(), 0), std::move(order)};
+    Set placed = 0;
+    for (const int v : network.order) {
+        network.cost += candidates.least_cost(v, placed);
+        for (const CandidateOf<Set>& family : candidates.of(v))
+            if (is_subset(family.parents, placed)) {
+                network.parents[v] = family.parents;
+                break;
+            }
+        placed |= only<Set>(v);
+    }
+    return network;
 }
 
 }  // namespace
@@ -163,22 +179,6 @@ CandidatesOf<Set> undominated(const CandidatesOf<Set>& candidates) {
         offsets.push_back(static_cast<std::int64_t>(parents.size()));
     }
     return CandidatesOf<Set>(candidates.n_variables(), offsets.data(), parents.data(), scores.data());
-}
-
-template <class Set>
-OrderedNetworkOf<Set> network_of_order(const CandidatesOf<Set>& candidates, std::vector<int> order) {
-    OrderedNetworkOf<Set> network{0.0, std::vector<Set>(order.size(), 0), std::move(order)};
-    Set placed = 0;
-    for (const int v : network.order) {
-        network.cost += candidates.least_cost(v, placed);
-        for (const CandidateOf<Set>& family : candidates.of(v))
-            if (is_subset(family.parents, placed)) {
-                network.parents[v] = family.parents;
-                break;
-            }
-        placed |= only<Set>(v);
-    }
-    return network;
 }
 
 template <class Set>
@@ -210,17 +210,16 @@ OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int
     return network_of_order(candidates, std::move(best));
 }
 
-template <class Set>
-OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
+OrderedNetwork sample_orders(const Candidates& candidates, std::int64_t orders, std::uint64_t seed, Limits& limits) {
     const int n = candidates.n_variables();
-    OrderedNetworkOf<Set> best{CandidatesOf<Set>::no_family, std::vector<Set>(n, 0), first_order(n)};
+    OrderedNetwork best{Candidates::no_family, std::vector<VarSet>(n, 0), first_order(n)};
     Draws draws(seed);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(orders));
     for (std::int64_t i = 0; i < orders && !(i > 0 && limits.reached()); ++i) {
         std::vector<int> order = first_order(n);
         draws.shuffle(order);
         if (!put_in_place(order, candidates)) return best;
-        OrderedNetworkOf<Set> found = network_of_order(candidates, std::move(order));
+        OrderedNetwork found = network_of_order(candidates, std::move(order));
         if (found.cost < best.cost) best = std::move(found);
         limits.done.fetch_add(1);
     }
@@ -228,18 +227,19 @@ OrderedNetworkOf<Set> sample_orders(const CandidatesOf<Set>& candidates, std::in
 }
 
 template <class Set>
-std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const SupportOf<Set>& support) {
+std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const Support& support) {
     const int n = candidates.n_variables();
     std::vector<int> order;
+    std::vector<char> is_placed(n, 0);
     Set placed = 0;
     while (static_cast<int>(order.size()) < n) {
         int next = -1;
         double most = 0.0, least = 0.0;
         for (int v = 0; v < n; ++v) {
-            if (has(placed, v)) continue;
+            if (is_placed[v]) continue;
             double weight = 0.0;
-            for (const WeightedFamilyOf<Set>& family : support[v])
-                if (is_subset(family.parents, placed)) weight += family.weight;
+            for (const WeightedFamily& family : support[v])
+                if (are_marked(family.parents, is_placed)) weight += family.weight;
             const double cost = candidates.least_cost(v, placed);
             if (next < 0 || weight > most || (weight == most && cost < least)) {
                 next = v;
@@ -248,37 +248,21 @@ std::vector<int> order_of_weights(const CandidatesOf<Set>& candidates, const Sup
             }
         }
         order.push_back(next);
+        is_placed[next] = 1;
         placed |= only<Set>(next);
     }
     return order;
 }
 
-template CandidatesOf<VarSet> undominated(const CandidatesOf<VarSet>&);
-template OrderedNetworkOf<VarSet> network_of_order(const CandidatesOf<VarSet>&, std::vector<int>);
-template OrderedNetworkOf<VarSet> climb_from(const CandidatesOf<VarSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<VarSet> climb_orders(const CandidatesOf<VarSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<VarSet> sample_orders(const CandidatesOf<VarSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<VarSet>&, const SupportOf<VarSet>&);
-
-template CandidatesOf<WideSet> undominated(const CandidatesOf<WideSet>&);
-template OrderedNetworkOf<WideSet> network_of_order(const CandidatesOf<WideSet>&, std::vector<int>);
-template OrderedNetworkOf<WideSet> climb_from(const CandidatesOf<WideSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<WideSet> climb_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<WideSet> sample_orders(const CandidatesOf<WideSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<WideSet>&, const SupportOf<WideSet>&);
-
-template CandidatesOf<BroadSet> undominated(const CandidatesOf<BroadSet>&);
-template OrderedNetworkOf<BroadSet> network_of_order(const CandidatesOf<BroadSet>&, std::vector<int>);
-template OrderedNetworkOf<BroadSet> climb_from(const CandidatesOf<BroadSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<BroadSet> climb_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<BroadSet> sample_orders(const CandidatesOf<BroadSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<BroadSet>&, const SupportOf<BroadSet>&);
-
-template CandidatesOf<VastSet> undominated(const CandidatesOf<VastSet>&);
-template OrderedNetworkOf<VastSet> network_of_order(const CandidatesOf<VastSet>&, std::vector<int>);
-template OrderedNetworkOf<VastSet> climb_from(const CandidatesOf<VastSet>&, std::vector<int>, Limits&);
-template OrderedNetworkOf<VastSet> climb_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
-template OrderedNetworkOf<VastSet> sample_orders(const CandidatesOf<VastSet>&, std::int64_t, std::uint64_t, Limits&);
-template std::vector<int> order_of_weights(const CandidatesOf<VastSet>&, const SupportOf<VastSet>&);
+#define TOPDAG_CLIMBING(Set)                                                                                          \
+    template CandidatesOf<Set> undominated(const CandidatesOf<Set>&);                                                \
+    template OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>&, std::vector<int>, Limits&);                  \
+    template OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>&, std::int64_t, std::uint64_t, Limits&);     \
+    template std::vector<int> order_of_weights(const CandidatesOf<Set>&, const Support&);
+TOPDAG_CLIMBING(VarSet)
+TOPDAG_CLIMBING(WideSet)
+TOPDAG_CLIMBING(BroadSet)
+TOPDAG_CLIMBING(VastSet)
+#undef TOPDAG_CLIMBING
 
 }  // namespace topdag

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import masks_in, members_of
 from topdag._util.run import Run, available_memory
@@ -129,7 +130,7 @@ class PartSearch:
         self.dives = False
         self._most_open = most_held(run, self.families.size)
         self._has_parent = members_of(self.families.parents, self.families.n)
-        self._no_cuts = self.families.no_cuts()
+        self._no_cuts = _core.Cuts(self.families.core)
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""

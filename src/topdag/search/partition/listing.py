@@ -16,6 +16,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
+from topdag import _core
 from topdag._util.arrays import Floats, Marks
 from topdag._util.bitsets import is_acyclic, masks_in, members_of, set_array
 from topdag._util.run import Run
@@ -25,7 +26,7 @@ from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
-from topdag.search.stores import ListStore, candidates_from
+from topdag.search.stores import ListStore
 
 REWARD_OF_AN_EDGE = 100.0
 """For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
@@ -175,7 +176,7 @@ class PartitionSearch(PartSearch):
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
             prices[self._joining(edge)] -= REWARD_OF_AN_EDGE
-        candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
+        candidates = _core.Candidates(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         return () if cost == math.inf else tuple(masks)
 
