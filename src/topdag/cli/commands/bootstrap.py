@@ -17,8 +17,7 @@ from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
 from topdag.questions.bootstrap import N_DRAWS, bootstrap_of
-from topdag.questions.request import About, Request
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import MOST_SEEDS, About, Request
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 

@@ -23,8 +23,7 @@ from topdag.errors import OutOfTime
 from topdag.questions.effects import MOST_DRAWS, WantedEffects, effects_of, effects_of_list, require_effects
 from topdag.questions.list_sources import Wanted
 from topdag.questions.lists import list_of
-from topdag.questions.request import Request
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import MOST_SEEDS, Request
 from topdag.questions.sums import asked
 from topdag.scoring.keep import MOST_IN_A_LIST
 

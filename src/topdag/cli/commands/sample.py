@@ -21,8 +21,8 @@ from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
-from topdag.questions.request import Request
-from topdag.questions.sampling import MOST_SEEDS, sample_of
+from topdag.questions.request import MOST_SEEDS, Request
+from topdag.questions.sampling import sample_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 SAMPLE_SUFFIXES = (".csv", ".json")
