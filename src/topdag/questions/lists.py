@@ -285,7 +285,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
     begin = run.seconds
     most = min(wanted.most, _room_for(len(scores.columns), run))
     what = _core.Listed.CLASSES if make is ClassList else _core.Listed.NETWORKS
-    with within_memory():
+    with within_memory(wanted.less):
         found = _core.list_best(lattice, what, most, lowest, run.limits)
     run.timed("listing", begin)
     values, floor, counts = found.scores, found.floor, found.counts
@@ -451,7 +451,7 @@ def _counted(what: _core.Listed, trail: Trail, wanted: Wanted, run: Run) -> int:
         raise out_of_time(wanted, run)
     lattice = prepared.lattice
     lowest = wanted.lowest(lattice.best_score, prepared.scores)
-    with within_memory():
+    with within_memory(wanted.less):
         finished, counts = _core.count_above(lattice, what, lowest, run.limits)
     if not finished:
         raise out_of_time(wanted, run, counts.found)
@@ -534,7 +534,7 @@ def _opened(source: Lattices, wanted: Wanted, run: Run) -> _core.NetworkStream |
     if prepared is None:
         return None
     lowest = wanted.lowest(prepared.lattice.best_score, prepared.scores)
-    with within_memory():
+    with within_memory(wanted.less):
         return _core.open_stream(prepared.lattice, lowest, run.limits)
 
 
