@@ -284,7 +284,7 @@ CALLS = [
         "bound does not go with checkpoint, which is for the search that topdag chooses. Leave out one.",
     ),
     ("td.best_network(scores, checkpoint=5)", "checkpoint must be the name of a file, not 5."),
-    ("td.k_best_networks(scores, 0)", "How many to list must be a whole number from 1 to 1,000,000,000, not 0."),
+    ("td.k_best_networks(scores, 0)", "k must be a whole number from 1 to 1,000,000,000, not 0."),
     ("td.networks_within(scores, 0.5)", "A Bayes factor is a number from 1 on, at most 1e+300, not 0.5."),
     ("td.k_best_networks(pruned, 5)", f"k_best_networks needs {KEEP_ALL}"),
     ("td.edge_posteriors(pruned)", f"A sum over all networks needs {KEEP_ALL}"),

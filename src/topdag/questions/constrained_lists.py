@@ -38,7 +38,11 @@ def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats)
     """The best networks that satisfy the constraints; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
-        scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
+        scores,
+        lambda part, size, lowest: list_part(part, size, lowest, run, wanted.less),
+        run,
+        most=wanted.most,
+        epsilon=epsilon,
     )
     return _network_list(found, scores, wanted.most, epsilon, run, stats)
 
@@ -47,9 +51,9 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
     return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
 
 
-def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | None:
+def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
-    source = Lattices(part, Wanted("A list", most=size), run)
+    source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
         prepared = source.next(n_found)
@@ -58,7 +62,7 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | No
         best = prepared.lattice.best_score
         if best < lowest or best == -math.inf:
             return PartList((), (), is_whole=True)
-        with within_memory():
+        with within_memory(less):
             found = _core.list_best(
                 prepared.lattice,
                 _core.Listed.NETWORKS,

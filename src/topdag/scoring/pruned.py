@@ -98,8 +98,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        or_less = "" if task.keep == Pruning() else ", a smaller factor"
-        advice = f"Give {option('max_parents')}{or_less} or fewer columns."
+        or_nearer = "" if task.keep == Pruning() else ", or ask for networks nearer the best"
+        advice = f"Give {option('max_parents')} or fewer columns{or_nearer}."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
