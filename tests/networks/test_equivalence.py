@@ -12,7 +12,7 @@ import pytest
 import reference
 
 import topdag as td
-from topdag.networks import class_graph
+from topdag._util import class_graph
 from topdag.scoring.score import scores_from_lists
 from topdag.search.family_lists import FamilyLists
 
