@@ -71,13 +71,18 @@ class BestList(HeldNetworks[Item]):
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
 
+    @property
+    def are_weighed(self) -> bool:
+        """Whether scores tell how probable one is beside another; else all count alike where they are counted."""
+        return self.source.kind is None or self.source.kind.is_likelihood
+
     def _weights(self) -> Floats:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     @property
     def shares_if_known(self) -> Floats:
         """As ``shares``; NaN where too much would have to be counted, or scores are no weights."""
-        if self.source.kind is not None and not self.source.kind.is_likelihood:
+        if not self.are_weighed:
             return np.full(len(self), np.nan)
         try:
             return self.shares
