@@ -66,15 +66,24 @@ class BestList(HeldNetworks[Item]):
     def shares(self) -> Floats:
         """The posterior probability of each, given that it is one of the list: without a prior all structures are
         equally likely before."""
+        if self.source.kind is not None:
+            self.source.kind.require_likelihood("The share of a network")
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
+
+    @property
+    def are_weighed(self) -> bool:
+        """Whether scores tell how probable one is beside another; else all count alike where they are counted."""
+        return self.source.kind is None or self.source.kind.is_likelihood
 
     def _weights(self) -> Floats:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     @property
     def shares_if_known(self) -> Floats:
-        """As ``shares``; NaN where too much would have to be counted."""
+        """As ``shares``; NaN where too much would have to be counted, or scores are no weights."""
+        if not self.are_weighed:
+            return np.full(len(self), np.nan)
         try:
             return self.shares
         except TooLarge:
