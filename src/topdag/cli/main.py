@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 ABOUT = """\
 Exact structure learning of Bayesian networks: the best network of a table, with proof."""
 NEXT = """\
-topdag COMMAND --help says more. Start with: topdag demo"""
+topdag COMMAND --help says more. In place of a file, - is standard input. Start with: topdag demo"""
 FAULT = """\
 {what}
 This is a fault in topdag, not in what you did. Please report it with the command and this line;

@@ -20,6 +20,7 @@ from topdag.cli.options import (
     add_reading,
     add_score,
     is_score_file,
+    network_source,
     request_from,
     run_from,
     writable,
@@ -137,7 +138,7 @@ def _start_from(args: Namespace) -> Network | None:
         return None
     from topdag.io.networks import read_network  # formats load only where one is read
 
-    return read_network(args.start)
+    return read_network(network_source(args.start, args.file))
 
 
 def answer_and_exit(request: Request, run: Run) -> tuple[Answer, Exit]:
