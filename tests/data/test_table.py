@@ -213,7 +213,7 @@ def test_constant_columns_stay():
     table = Table({"x": [1, 1], "y": [0, 1], "z": ["a", "a"]})
     assert table.constant == ("x", "z")
     assert table.arities.tolist() == [1, 2, 1]
-    assert table.notes == tuple(f"Column '{name}' is constant: it has one state." for name in "xz")
+    assert table.notes == ("Columns 'x', 'z' are constant: they have one state.",)
     assert Table(table, keep_constant=True).keep_constant
 
 

@@ -164,7 +164,8 @@ def test_files_that_are_odd_but_plain(tmp_path: Path) -> None:
     assert "if it is a row, it takes header=False" in td.read_table(path).notes[0]
     path.write_bytes(b"id,a\n" + b"".join(b"%d,%d\n" % (i, i % 2) for i in range(30)))
     assert td.read_table(path).notes == (
-        "Column 'id' has a state for each row: it only tells rows apart; leave_out=['id'] leaves it out.",
+        "Column 'id' has a state for each row or nearly so: it tells rows apart and little else; leave_out=['id'] "
+        "leaves it out.",
     )
 
 
@@ -173,7 +174,7 @@ def test_one_row_and_constants_make_no_edges() -> None:
     for source in ({"a": [0], "b": [1], "c": [1]}, {"a": [0] * 9, "b": [1] * 9, "c": [1] * 9}):
         answer = td.best_network(td.Table(source))
         assert answer.network is not None and answer.network.n_edges == 0
-        assert answer.notes[0] == "Column 'a' is constant: it has one state."
+        assert answer.notes[0] == "Columns 'a', 'b', 'c' are constant: they have one state."
 
 
 @pytest.fixture(scope="module")

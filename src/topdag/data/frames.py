@@ -32,12 +32,13 @@ from topdag.data.discretize import (
     Rule,
     cut_points,
     note_on_uncut,
+    notes_on_cuts,
     rules_apart,
     rules_by_column,
     statistics_needed,
     with_cuts,
 )
-from topdag.data.troubles import advice_on_gaps, note_on_dropped, refuse
+from topdag.data.troubles import advice_on_gaps, note_on_dropped, note_on_states_lost, refuse
 from topdag.errors import TableError
 
 Parts = tuple[list[Column], Options, Place, tuple[str, ...]]
@@ -125,6 +126,7 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     check_names(names)
     frame, weight_notes = rows_with_weight(frame, weight, list(schema))
     gaps = {name: gap(name, schema[name].is_float()) for name in names}
+    whole = frame
     frame, gap_notes, refused = rows_without_gaps(frame, gaps, options.missing)
     rules, rule_notes, floats = rules_for_lazy(frame, names, schema, gaps, options)
     refuse(refused, (), floats, (), options.or_else)
@@ -133,13 +135,16 @@ def parts_of_lazy_frame(frame: Any, options: Options) -> Parts:
     points = points_by_engine(frame, rules, weight)
     frame = with_columns(frame, [interval(name, points[name], gaps[name]) for name in rules])
     columns, counts = counted(frame, names, weight)
-    cuts = [
-        cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else (column, "")
+    made = [
+        cut_by_engine(column, rules[column.name], points[column.name]) if column.name in rules else column
         for column in columns
     ]
-    notes = [*weight_notes, *gap_notes, *(note for _, note in cuts if note), *rule_notes]
+    cut_notes = notes_on_cuts((column for column in made if column.name in rules), rules)
+    if gap_notes:
+        gap_notes += states_lost_with_rows(whole, gaps, [column for column in made if column.name not in rules])
+    notes = [*weight_notes, *gap_notes, *cut_notes, *rule_notes]
     options = replace(options, discretize=None, weights=counts)
-    return [column for column, _ in cuts], options, place_in_lazy_frame, tuple(notes)
+    return made, options, place_in_lazy_frame, tuple(notes)
 
 
 def place_in_lazy_frame(row: int) -> str:
@@ -260,6 +265,18 @@ def rows_without_gaps(
     return frame.filter(~any_gap), note_on_dropped(n_with_gaps, n_rows, "missing values", advice), ()
 
 
+def states_lost_with_rows(whole: Any, gaps: Mapping[str, Any], columns: Sequence[Column]) -> tuple[str, ...]:
+    """A note on columns that had several states before rows were dropped."""
+    import narwhals.stable.v2 as nw
+
+    constant = [column for column in columns if len(column.values) == 1]
+    asked = [of for column in constant for of in (nw.col(column.name).n_unique(), gaps[column.name].any())]
+    found = answers(whole, [nw.len(), *asked]) if constant else [0.0]
+    had = zip(constant, found[1::2], found[2::2], strict=True)
+    always = {column.name: column.values[0] for column, n_unique, has_gap in had if n_unique - has_gap > 1}
+    return note_on_states_lost(always, int(found[0]))
+
+
 def points_by_engine(frame: Any, rules: Mapping[str, Rule], weight: str | None) -> dict[str, tuple[float, ...]]:
     """The cut points of every column that is cut, in one query."""
     needed = {name: statistics_needed(rule) for name, rule in rules.items()}
@@ -306,5 +323,5 @@ def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[
     return columns, [int(n) for n in rows.get_column(count).to_list()]
 
 
-def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> tuple[Column, str]:
+def cut_by_engine(column: Column, rule: Rule, points: Sequence[float]) -> Column:
     return with_cuts(column, rule, points, np.array(column.values, dtype=np.int64)[column.codes])
