@@ -392,6 +392,7 @@ def test_calls(world: dict[str, object], call: str, text: str) -> None:
 WORDS: list[tuple[list[str], Exit, str]] = [
     (["bst"], Exit.WRONG_USE, "there is no command 'bst'; there are best, list,"),
     (["bst"], Exit.WRONG_USE, "did you mean best?"),
+    (["FILE"], Exit.WRONG_USE, "did you mean topdag best "),
     (["best", "FILE", "--scor", "bic"], Exit.WRONG_USE, "unrecognized arguments: --scor bic; did you mean --score?"),
     (["best", "FILE", "--max-parent=3"], Exit.WRONG_USE, "did you mean --max-parents?"),
     (["best", "none.csv"], Exit.BAD_INPUT, "none.csv: there is no such file"),

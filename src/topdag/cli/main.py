@@ -140,7 +140,8 @@ class Parser(argparse.ArgumentParser):
         """Wrong use; a command that is not there comes with the one most like it."""
         found = re.match(r"argument COMMAND: invalid choice: '([^']*)'", message)
         if found:
-            close = get_close_matches(found[1], SUMMARIES, n=1)
+            is_file = os.path.exists(found[1])
+            close = [f"topdag best {found[1]}"] if is_file else get_close_matches(found[1], SUMMARIES, n=1)
             hint = f"; did you mean {close[0]}?" if close else ""
             message = f"there is no command {found[1]!r}; there are {', '.join(SUMMARIES)}{hint}"
         super().error(message)

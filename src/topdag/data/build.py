@@ -44,6 +44,7 @@ from topdag.data.discretize import (
     whole_as_integers,
 )
 from topdag.data.troubles import (
+    MANY_ROWS,
     advice_on_gaps,
     check_usable,
     counting_rows,
@@ -314,6 +315,7 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     notes = (*draft.notes, *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
+    notes += notes_on_twins(names, codes, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
@@ -382,6 +384,26 @@ def note_on_constant(names: Sequence[str]) -> tuple[str, ...]:
     one = len(names) == 1
     are = f"{listing(names)} {'is' if one else 'are'} constant: {'it has' if one else 'they have'} one state."
     return (f"Column{'' if one else 's'} {are}",)
+
+
+def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: States, n_rows: int) -> tuple[str, ...]:
+    """Sentences on columns that say the same in other words: a code and what it stands for. With few rows, or a state
+    for each row, that is an accident."""
+    alike: dict[bytes, list[int]] = {}
+    for v, of in enumerate(states):
+        if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
+            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of))).tobytes(), []).append(v)
+    same: dict[bytes, list[str]] = {}
+    for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
+        first = np.full(len(states[v]), codes.shape[1])
+        first[codes[v, ::-1]] = np.arange(codes.shape[1])[::-1]  # of equal places the last one counts
+        same.setdefault(np.argsort(np.argsort(first))[codes[v]].tobytes(), []).append(names[v])
+    return tuple(
+        f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
+        f"{option('leave_out', found[1:])} keeps the first."
+        for found in same.values()
+        if len(found) > 1
+    )
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:
