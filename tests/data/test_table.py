@@ -260,11 +260,8 @@ def test_to_frame_gives_the_rows_back(source: dict[str, list[Any]]) -> None:
 def test_columns_that_say_the_same_are_named():
     """A code and what it stands for: one is learned from the other, and nothing else."""
     word = [*"bacabca"] * 3
-    columns = {
-        "word": word,
-        "code": [{"a": 3, "b": 1, "c": 2}[state] for state in word],
-        "x": [0, 1, 0, 0, 1, 1, 0] * 3,
-    }
+    code = [{"a": 3, "b": 1, "c": 2}[state] for state in word]
+    columns = {"word": word, "code": code, "x": [0, 1, 0, 0, 1, 1, 0] * 3}
     said = "Columns 'word', 'code' say the same: each state of one goes with one state of the others; leave_out="
     assert [note.startswith(said) for note in Table(columns).notes] == [True]
     near = columns | {"code": [*code[:-1], 1]}

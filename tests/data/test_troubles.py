@@ -98,8 +98,9 @@ def test_gaps_all_over_the_table_are_not_settled_by_dropping_rows() -> None:
     """No column has many, and yet most rows have one."""
     gaps = {f"x{k}": range(8 * k, 8 * k + 8) for k in range(12)}
     columns = with_gaps(gaps) | {"f": np.linspace(0, 1, 100).tolist()}
-    with pytest.raises(td.TableError, match=r'at once: missing="state", discretize="quantile\(3\)"$'):
+    with pytest.raises(td.TableError, match=r'at once: missing="state", discretize="quantile\(3\)"$') as caught:
         td.Table(columns)
+    assert "'x9' (8 rows, the first is row 72 (counted from 0)) and 2 more; " in str(caught.value)
 
 
 def test_a_column_that_dropped_rows_make_constant_is_named() -> None:

@@ -19,7 +19,7 @@ MANY_ROWS = 20
 MUCH_LOST = 0.1
 """The share of rows lost from which columns that cost most are named."""
 FEW_NAMED, MOST_NAMED = 3, 10
-"""So many columns with gaps are named as costly; more than a few only if each has many."""
+"""So many columns with gaps are named at most; as costly more than a few only if each has many."""
 
 RowsWithout: TypeAlias = Callable[[Sequence[str]], int]  # how many rows have no gap in other columns than these
 
@@ -58,7 +58,9 @@ def refuse(
 
 
 def gaps_refused(found: Sequence[str]) -> str:
-    return f"missing values in {plural(len(found), 'column')}: {', '.join(found)}; {what_to_do_with_gaps()}"
+    more = f" and {len(found) - MOST_NAMED:,} more" if len(found) > MOST_NAMED else ""
+    named = ", ".join(found[:MOST_NAMED]) + more
+    return f"missing values in {plural(len(found), 'column')}: {named}; {what_to_do_with_gaps()}"
 
 
 def what_to_do_with_gaps() -> str:
