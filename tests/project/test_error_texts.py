@@ -253,6 +253,20 @@ CALLS = [
         "td.best_network(table, time_limt=5)",
         "best_network(): there is no argument 'time_limt'; close to it are 'time_l",
     ),
+    ("td.best_network(table, score='bic')", "best_network(): there is no argument 'score'; it is called 'kind'"),
+    (
+        "td.edge_posteriors(table, required_edges=[])",
+        "there is no argument 'required_edges'; say constraints=Constraints(required_edges=...)",
+    ),
+    ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; say missing=\"drop\""),
+    (
+        "td.best_network(table, zzz=1)",
+        "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'constraints', 'continuous',",
+    ),
+    (
+        "td.Constraints(required_edges=('asia', 'tub'))",
+        "required_edges: 'asia' is no pair; write 'a->b', or give two names: [('a', 'b')].",
+    ),
     ("td.score(table, discretise=5)", "score(): there is no argument 'discretise'; close to it are 'discretize'"),
     ("td.best_network(td.score(table), 'bic', missing='drop')", "kind=, missing= goes with a table; these scores were"),
     ("td.best_network(table, missing='drop')", "a Table is coded already: give missing= when it is made"),

@@ -5,7 +5,7 @@ Lazy frames are checked, cut and grouped into distinct rows by their own engine;
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import reduce
 from itertools import islice
@@ -55,7 +55,7 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
         if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        columns = [column_of_series(series) for series in frame.iter_columns()]
+        columns = columns_of_series(frame.iter_columns())
     except TableError:
         raise
     except Exception as error:  # every library and engine has errors of its own
@@ -70,11 +70,24 @@ def columns_of_frame(source: Any) -> list[Column]:
     try:
         frame = nw.from_native(source)
         whole = frame.collect() if isinstance(frame, nw.LazyFrame) else frame
-        return [column_of_series(series) for series in whole.iter_columns()]
+        return columns_of_series(whole.iter_columns())
     except TableError:
         raise
     except Exception as error:  # every library and engine has errors of its own
         raise TableError(f"this {type(source).__name__} cannot be read as rows: {error}") from error
+
+
+def columns_of_series(all_series: Iterable[Any]) -> list[Column]:
+    """The columns; an error tells of all that cannot be used."""
+    columns, wrong = list[Column](), list[str]()
+    for series in all_series:
+        try:
+            columns.append(column_of_series(series))
+        except TableError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise TableError("\n".join(wrong))
+    return columns
 
 
 def column_of_series(series: Any) -> Column:
@@ -319,7 +332,7 @@ def counted(frame: Any, names: Sequence[str], weight: str | None) -> tuple[list[
     count = "_" + max(names, key=len)  # longer than any other name
     number = nw.len() if weight is None else nw.col(weight).sum()
     rows = frame.group_by(*names).agg(number.alias(count)).collect()
-    columns = [column_of_series(rows.get_column(name)) for name in names]
+    columns = columns_of_series(rows.get_column(name) for name in names)
     return columns, [int(n) for n in rows.get_column(count).to_list()]
 
 
