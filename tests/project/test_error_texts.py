@@ -253,12 +253,12 @@ CALLS = [
         "td.best_network(table, time_limt=5)",
         "best_network(): there is no argument 'time_limt'; close to it are 'time_l",
     ),
-    ("td.best_network(table, score='bic')", "best_network(): there is no argument 'score'; it is called 'kind'"),
+    ("td.best_network(table, score='bic')", "best_network(): there is no argument 'score'; it is called 'kind' here"),
     (
         "td.edge_posteriors(table, required_edges=[])",
-        "there is no argument 'required_edges'; say constraints=Constraints(required_edges=...)",
+        "there is no argument 'required_edges'; 'constraints' takes it, as Constraints(required_edges=...)",
     ),
-    ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; say missing=\"drop\""),
+    ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; it is called 'missing' here"),
     (
         "td.best_network(table, zzz=1)",
         "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'constraints', 'continuous',",

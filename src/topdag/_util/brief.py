@@ -12,17 +12,9 @@ from topdag._util.messages import closest
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 MISTAKES = (ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge)
-CALLED_OTHERWISE = {
-    "score": "kind",
-    "scoring_method": "kind",
-    "max_indegree": "max_parents",
-    "dropna": 'missing="drop"',
-    **dict.fromkeys(
-        ("required_edges", "forbidden_edges", "tiers", "ancestors", "roots", "leaves", "rules"),
-        "constraints=Constraints({}=...)",
-    ),
-}
-"""What a command, a part of an argument or another package calls an argument."""
+CALLED_OTHERWISE = {"score": "kind", "scoring_method": "kind", "max_indegree": "max_parents", "dropna": "missing"}
+"""What commands or other packages call an argument."""
+OF_CONSTRAINTS = ("required_edges", "forbidden_edges", "tiers", "ancestors", "roots", "leaves", "rules")
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
@@ -31,9 +23,10 @@ class UnknownArgument(TypeError):
     """An argument that nothing takes; ``known``: the names of those that were looked for."""
 
     def __init__(self, name: str, known: Collection[str], asked: str = "") -> None:
-        own = CALLED_OTHERWISE.get(name, "")
-        if own.partition("=")[0] in known:
-            close = f"say {own.format(name)}" if "=" in own else f"it is called {own!r}"
+        if CALLED_OTHERWISE.get(name) in known:
+            close = f"it is called {CALLED_OTHERWISE[name]!r} here"
+        elif name in OF_CONSTRAINTS and "constraints" in known:
+            close = f"'constraints' takes it, as Constraints({name}=...)"
         elif (name, asked) == ("time_limit", "score(): "):
             close = "scoring has none; give it to a question, which scores too, such as best_network"
         else:
