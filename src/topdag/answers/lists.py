@@ -125,6 +125,21 @@ class BestList(HeldNetworks[Item]):
 
     def _repr_html_(self) -> str:
         """For notebooks: the first items, each with what differs from the best."""
+        head, *rows = self._shown()
+        return html_table(head, rows, repr(self).strip("<>"), self._said(len(rows)))
+
+    def __str__(self) -> str:
+        rows = self._shown()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+        lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+        best = [str(self[0]), ""] if len(self) else []
+        return "\n".join([*best, *lines, *self._said(len(rows) - 1)])
+
+    def _said(self, shown: int) -> list[str]:
+        return [*more(len(self) - shown), str(self.proof), *self.notes]
+
+    def _shown(self) -> list[list[str]]:
+        """The first items in columns, below the names of these."""
         shown = min(ITEMS_SHOWN, len(self))
         sizes = [f"{size:,}" for size in self.sizes[:shown]] if isinstance(self, ClassList) else []
         items: Sequence[Any] = self[:shown]
@@ -132,10 +147,10 @@ class BestList(HeldNetworks[Item]):
         for place in range(shown):
             score, factor, share = self.scores[place], self.factors[place], self.shares_if_known[place]
             changes = ", ".join(compare(items[0], items[place]).changes) if place else "the best"
-            row = [place + 1, f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}", *sizes[place : place + 1], changes]
-            rows.append(row)
+            numbers = [str(place + 1), f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}"]
+            rows.append([*numbers, *sizes[place : place + 1], changes])
         head = ["rank", "score", "factor", "share", *(["size"] if sizes else []), "+ added, - dropped, ~ turned"]
-        return html_table(head, rows, repr(self).strip("<>"), [*more(len(self) - shown), str(self.proof), *self.notes])
+        return [head, *rows]
 
     def __repr__(self) -> str:
         what = type(self).__name__

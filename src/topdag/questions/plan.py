@@ -195,7 +195,7 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
     asked = (in_words, n, table.n_rows, kind)
-    notes = (*table.notes, *kind.notes_on(table))
+    notes = request.notes
     try:
         decision = decide(request, of_what)
         _require_scorable(request, decision, n)

@@ -124,6 +124,14 @@ class Request:
         return known.names
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what the score says of it."""
+        if self.scores is not None:
+            return self.scores.notes
+        assert self.table is not None and self.kind is not None
+        return (*self.table.notes, *self.kind.notes_on(self.table))
+
+    @property
     def compiled(self) -> CompiledConstraints | None:
         """What is known, over the scored variables; None when nothing is."""
         if self.scores is not None:
@@ -188,8 +196,7 @@ class Trail:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was done to the table, and what to know of it."""
-        known = self.scores or self.request.table
-        notes = () if known is None else known.notes
+        notes = self.request.notes if self.scores is None else self.scores.notes
         return notes if self.too_large is None else (*notes, str(self.too_large))
 
     def limit(self, run: Run) -> Stop:
