@@ -87,7 +87,12 @@ ODD_FILES: list[tuple[str, bytes, dict[str, object], str]] = [
         {"missing": "drop"},
         "no row is left: all 2 were dropped because of missing v",
     ),
-    ("missing=", b"a,b\n1,1\n", {"missing": "ignore"}, 'missing= is "error", "drop" or "state", not \'ignore\''),
+    (
+        "missing=",
+        b"a,b\n1,1\n",
+        {"missing": "ignore"},
+        'missing= is "error", "drop", "state" or "keep", not \'ignore\'',
+    ),
     (
         "infinite",
         b"a,b\ninf,1\n1.5,2\n",

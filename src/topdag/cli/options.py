@@ -64,10 +64,10 @@ def add_reading(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(
         "--missing",
-        choices=("error", "drop", "state"),
+        choices=("error", "drop", "state", "keep"),
         metavar="WHAT",
-        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows) "
-        "or state (one of its own)",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows), "
+        "state (one of its own) or keep (for --score nal)",
     )
     group.add_argument(
         "--discretize",

@@ -43,7 +43,14 @@ from topdag.data.discretize import (
     stay_numbers,
     whole_as_integers,
 )
-from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
+from topdag.data.troubles import (
+    advice_on_gaps,
+    check_usable,
+    counting_rows,
+    note_on_dropped,
+    note_on_kept,
+    tells_rows_apart,
+)
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
@@ -87,8 +94,8 @@ class Options:
         check_continuous(self.continuous)
         if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
             raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
-        if self.missing not in ("error", "drop", "state"):
-            raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
+        if self.missing not in ("error", "drop", "state", "keep"):
+            raise TableError(f'{option("missing")} is "error", "drop", "state" or "keep", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
@@ -255,13 +262,16 @@ def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
 
 
 def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state."""
+    """Without the rows in which a cell is missing, unless missing is to be a state or such cells are kept."""
     gaps = gaps_of(draft)
     if not gaps:
         return draft
     if missing == "state":
         note = f"Missing values are a state of their own in {listing(list(gaps))}."
         return replace(draft, notes=(*draft.notes, note))
+    if missing == "keep":
+        counts = {name: int(draft.weights[rows].sum()) for name, rows in gaps.items()}
+        return replace(draft, notes=(*draft.notes, note_on_kept(counts, len(draft.columns), int(draft.weights.sum()))))
     counts = {name: int(rows.sum()) for name, rows in gaps.items()}
     advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
     return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
@@ -289,12 +299,24 @@ def with_missing_state(column: Column) -> Column:
     return Column(column.name, (*column.values, label), codes, column.declared)
 
 
+def with_code_for_missing(column: Column) -> Column:
+    """A missing cell has the code after the last state."""
+    if not len(column.values):
+        raise TableError(
+            f"column {column.name!r} has no value in any row; leave it out with {option('leave_out', [column.name])}, "
+            "or declare its states"
+        )
+    return replace(column, codes=np.where(column.codes < 0, len(column.values), column.codes))
+
+
 def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
-    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
+    coded = with_code_for_missing if options.missing == "keep" else with_missing_state
+    columns = [column if column.name in continuous else limited(coded(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     was_set = draft.was_set
     apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
-    first, weights = distinct_rows([*((column.codes, len(column.values)) for column in columns), *apart], draft.weights)
+    with_gaps = [(column.codes, len(column.values) + 1) for column in columns]
+    first, weights = distinct_rows([*with_gaps, *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
     codes = np.zeros((len(columns), len(first)), np.uint16)
     for row, column, of in zip(codes, columns, states, strict=True):

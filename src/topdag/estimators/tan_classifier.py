@@ -81,7 +81,8 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         """Learns the network of the features and the class ``y``; ``sample_weight``: how often each row counts, in
         whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
-        Options(missing=self.missing)
+        if Options(missing=self.missing).missing == "keep":
+            raise TableError('TANClassifier takes missing="error", "drop" or "state".')
         columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
         labels = _checked_labels(y, columns)

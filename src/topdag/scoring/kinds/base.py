@@ -35,6 +35,7 @@ class ScoreKind:
     def require_columns(self, table: Table) -> None:
         """Raises ScoreError where this score is not for such columns."""
         table.require_states(repr(self), f"score with {continuous_scores()}")
+        table.require_complete(repr(self))
 
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""
@@ -53,4 +54,6 @@ def coded(table: Table, columns: Sequence[int] | None = None) -> CodedTable:
         codes, arities = np.ascontiguousarray(codes[list(columns)]), arities[list(columns)]
     if not arities.all():
         table.require_states("Counting")
+    if (codes.max(axis=1, initial=0) == arities).any():
+        table.require_complete("Counting")
     return CodedTable(codes, arities.tolist(), table.weights)

@@ -254,6 +254,7 @@ def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
     """The counts of one family, parent states in a fixed order."""
     if not table.arities[[x, *parents]].all():
         table.require_states("Counting")
+    table.require_complete("Counting")
     key = np.zeros(table.n_distinct, dtype=np.int64)
     for v in parents:
         _, key = np.unique(key * int(table.arities[v]) + table.codes[v], return_inverse=True)
