@@ -58,7 +58,7 @@ def test_expected_counts_are_sums_over_the_joint_table(case: tuple[int, float, i
     rows = rows_with_gaps(fitted, share, seed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(missing_cells, "CELLS_AT_ONCE", at_once)
-        found = MissingCells(fitted, rows).expected_counts()
+        found = MissingCells(fitted.network, rows).expected_counts(fitted)
     truth = by_the_joint_table(fitted, rows)
     assert found.log_likelihood == pytest.approx(truth.log_likelihood, abs=1e-9)
     for name in fitted.names:
@@ -71,7 +71,7 @@ def test_completed_rows_keep_what_is_observed_and_are_divided_by_probability(cas
     n, share, seed = case
     fitted = random_network(n, arities=(1, 3), max_parents=3, seed=seed)
     rows, parts = rows_with_gaps(fitted, share, seed), 2**14
-    codes, counts = MissingCells(fitted, rows).completed(parts, seed=0)
+    codes, counts = MissingCells(fitted.network, rows).completed(fitted, parts, seed=0)
     assert (codes < np.array(fitted.arities)[:, None]).all() and (counts > 0).all()
     assert counts.sum() == rows.weights.sum() * parts
     truth = by_the_joint_table(fitted, rows)
@@ -85,7 +85,7 @@ def test_completed_rows_keep_what_is_observed_and_are_divided_by_probability(cas
 def test_one_part_of_a_row_is_a_draw_that_favours_nothing() -> None:
     fitted = FittedNetwork(Network(["a"], {}), {"a": (0, 1)}, {"a": [0.3, 0.7]})
     rows = IncompleteRows(np.full((1, 4000), 2, np.uint16), np.ones(4000), (2,))
-    codes, counts = MissingCells(fitted, rows).completed(1, seed=0)
+    codes, counts = MissingCells(fitted.network, rows).completed(fitted, 1, seed=0)
     assert counts.tolist() == [1] * 4000
     assert abs(codes.mean() - 0.7) < 0.03
 
@@ -96,19 +96,19 @@ def test_a_wide_network_without_observed_cells_is_refused_before_memory_is_taken
     tables = {name: np.full((2,) * (1 + len(network.parents[name])), 0.5) for name in network.names}
     fitted = FittedNetwork(network, dict.fromkeys(network.names, (0, 1)), tables)
     codes = np.zeros((len(network.names), 1), np.uint16)
-    assert MissingCells(fitted, IncompleteRows(codes, np.ones(1), fitted.arities)).expected_counts()
+    assert MissingCells(network, IncompleteRows(codes, np.ones(1), fitted.arities)).expected_counts(fitted)
     codes[:30] = 2
     with pytest.raises(TooLarge, match="hangs together so closely"):
-        MissingCells(fitted, IncompleteRows(codes, np.ones(1), fitted.arities)).expected_counts()
+        MissingCells(network, IncompleteRows(codes, np.ones(1), fitted.arities)).expected_counts(fitted)
 
 
 def test_an_impossible_row_has_no_likelihood_and_no_completion() -> None:
     network = Network(["a", "b"], {"b": ["a"]})
     fitted = FittedNetwork(network, {"a": (0, 1), "b": (0, 1)}, {"a": [0.5, 0.5], "b": [[1, 0], [1, 0]]})
-    cells = MissingCells(fitted, IncompleteRows(np.array([[2], [1]], np.uint16), np.ones(1), (2, 2)))
-    assert cells.expected_counts().log_likelihood == -math.inf
+    cells = MissingCells(network, IncompleteRows(np.array([[2], [1]], np.uint16), np.ones(1), (2, 2)))
+    assert cells.expected_counts(fitted).log_likelihood == -math.inf
     with pytest.raises(NetworkError, match="impossible"):
-        cells.completed(4, seed=0)
+        cells.completed(fitted, 4, seed=0)
 
 
 def test_many_missing_variables_in_a_chain_do_not_underflow() -> None:
@@ -118,5 +118,5 @@ def test_many_missing_variables_in_a_chain_do_not_underflow() -> None:
     fitted = FittedNetwork(network, dict.fromkeys(names, range(9)), tables)
     codes = np.zeros((600, 1), np.uint16)
     codes[::2] = 9
-    found = MissingCells(fitted, IncompleteRows(codes, np.ones(1), fitted.arities)).expected_counts()
+    found = MissingCells(network, IncompleteRows(codes, np.ones(1), fitted.arities)).expected_counts(fitted)
     assert found.log_likelihood == pytest.approx(-300 * math.log(9))

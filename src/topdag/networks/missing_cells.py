@@ -23,6 +23,7 @@ from topdag._util.messages import listing
 from topdag.errors import NetworkError, TooLarge
 from topdag.networks.class_graph import connected
 from topdag.networks.fitted import FittedNetwork
+from topdag.networks.network import Network
 from topdag.networks.probability_tables import Codes
 
 MOST_CELLS_OF_A_ROW = 2**24
@@ -61,56 +62,56 @@ class ExpectedCounts:
 
 
 class MissingCells:
-    """What a fitted network says of the missing cells of these rows."""
+    """The missing cells of rows, as a network joins them; what it says of them depends on its probabilities."""
 
-    def __init__(self, fitted: FittedNetwork, rows: IncompleteRows) -> None:
-        self.fitted, self.rows = fitted, rows
-        place = {name: v for v, name in enumerate(fitted.names)}
-        self.families = [(*(place[p] for p in fitted.network.parents[name]), place[name]) for name in fitted.names]
-        self.tables = [fitted.tables[name] for name in fitted.names]
-        self.neighbours = [0] * len(fitted.names)
+    def __init__(self, network: Network, rows: IncompleteRows) -> None:
+        self.names, self.rows = network.names, rows
+        place = {name: v for v, name in enumerate(network.names)}
+        self.families = [(*(place[p] for p in network.parents[name]), place[name]) for name in network.names]
+        self.neighbours = [0] * len(network.names)
         for family in self.families:
             for v in family:
                 self.neighbours[v] |= sum(1 << w for w in family if w != v)
 
-    def expected_counts(self) -> ExpectedCounts:
-        counts = [np.zeros(table.shape) for table in self.tables]
-        log_likelihood = [self._count_observed(x, counts[x]) for x in range(len(self.families))]
-        for part, rows in self._rows_by_part.items():
-            seen = _SeenBesides(self, part, rows)
+    def expected_counts(self, fitted: FittedNetwork) -> ExpectedCounts:
+        tables = list(fitted.tables.values())
+        counts = [np.zeros(table.shape) for table in tables]
+        log_likelihood = [self._count_observed(x, tables[x], counts[x]) for x in range(len(tables))]
+        for seen in self._seen.values():
             for begin, end in seen.pieces():
-                posterior = seen.posterior(begin, end)
+                posterior = seen.posterior(tables, begin, end)
                 log_likelihood.append(float(seen.weights[begin:end] @ posterior.log_likelihoods))
                 for x in seen.families:
                     seen.add_family(counts[x], x, posterior, begin, end)
-        return ExpectedCounts(dict(zip(self.fitted.names, counts, strict=True)), math.fsum(log_likelihood))
+        return ExpectedCounts(dict(zip(self.names, counts, strict=True)), math.fsum(log_likelihood))
 
-    def completed(self, parts: int, seed: int) -> tuple[Codes, Integers]:
+    def completed(self, fitted: FittedNetwork, parts: int, seed: int) -> tuple[Codes, Integers]:
         """Rows without gaps in place of these, each ``parts`` times: in so many parts a row is divided among its
         completions by their probabilities. What does not come out whole is left to chance, evenly."""
-        generator = np.random.Generator(np.random.PCG64(seed))
-        seen = {part: _SeenBesides(self, part, rows) for part, rows in self._rows_by_part.items()}
-        _require_memory(8.0 * sum(its.n_distinct * its.cells_of_a_row for its in seen.values()))
-        posteriors = {part: its.posterior(0, its.n_distinct) for part, its in seen.items()}
+        generator, tables = np.random.Generator(np.random.PCG64(seed)), list(fitted.tables.values())
+        _require_memory(8.0 * sum(its.n_distinct * its.cells_of_a_row for its in self._seen.values()))
+        posteriors = {part: its.posterior(tables, 0, its.n_distinct) for part, its in self._seen.items()}
         if any(np.isneginf(own.log_likelihoods).any() for own in posteriors.values()):
             raise NetworkError("A row is impossible by this network: nothing is known of its missing cells.")
         codes, counts = [], []
         for missing, rows in self.rows.patterns.items():
             own = _Divided(self.rows.codes[:, rows], np.round(self.rows.weights[rows] * parts).astype(np.int64), rows)
             for part in self._parts_of(missing):
-                own.divide(posteriors[part], seen[part], generator)
+                own.divide(posteriors[part], self._seen[part], generator)
             codes.append(own.codes)
             counts.append(own.counts)
         return np.concatenate(codes, axis=1), np.concatenate(counts)
 
     @cached_property
-    def _rows_by_part(self) -> dict[int, Integers]:
-        """By part the rows that have it, in order."""
+    def _seen(self) -> dict[int, _SeenBesides]:
+        """By part what its rows have observed besides."""
         found: dict[int, list[Integers]] = {}
         for missing, rows in self.rows.patterns.items():
             for part in self._parts_of(missing):
                 found.setdefault(part, []).append(rows)
-        return {part: np.sort(np.concatenate(rows)) for part, rows in found.items()}
+        seen = {part: _SeenBesides(self, part, np.sort(np.concatenate(rows))) for part, rows in found.items()}
+        _require_memory(4.0 * 8 * max([CELLS_AT_ONCE, *(its.cells_of_a_row for its in seen.values())]))
+        return seen
 
     def _parts_of(self, missing: int) -> Iterator[int]:
         among = [mask & missing for mask in self.neighbours]
@@ -119,7 +120,7 @@ class MissingCells:
             missing &= ~part
             yield part
 
-    def _count_observed(self, x: int, counts: Floats) -> float:
+    def _count_observed(self, x: int, table: Floats, counts: Floats) -> float:
         """Adds the rows in which the whole family is observed; their log likelihood."""
         family = list(self.families[x])
         own = self.rows.codes[family]
@@ -128,7 +129,7 @@ class MissingCells:
         counts += np.bincount(cells, self.rows.weights[whole], counts.size).reshape(counts.shape)
         occurring = counts > 0
         with np.errstate(divide="ignore"):
-            return float(counts[occurring] @ np.log(self.tables[x][occurring]))
+            return float(counts[occurring] @ np.log(table[occurring]))
 
 
 @dataclass(frozen=True)
@@ -195,12 +196,11 @@ class _SeenBesides:
 
     def _require_few(self) -> None:
         if self.cells_of_a_row > MOST_CELLS_OF_A_ROW:
-            missing = listing([self.cells.fitted.names[v] for v in bits(self.part)])
+            missing = listing([self.cells.names[v] for v in bits(self.part)])
             raise TooLarge(
                 f"In a row without {missing}, what is missing hangs together so closely that it would be summed over "
                 f"{self.cells_of_a_row:.1e} cells; at most {MOST_CELLS_OF_A_ROW:.1e} are. {LESS_MISSING}"
             )
-        _require_memory(4.0 * 8 * self.cells_of_a_row)
 
     def places_of(self, rows: Integers) -> NDArray[np.intp]:
         """Where such rows stand among the distinct ones."""
@@ -212,8 +212,8 @@ class _SeenBesides:
         for begin in range(0, self.n_distinct, step):
             yield begin, min(begin + step, self.n_distinct)
 
-    def posterior(self, begin: int, end: int) -> _Posterior:
-        waiting = [self._factor(x, begin, end) for x in self.families]
+    def posterior(self, tables: Sequence[Floats], begin: int, end: int) -> _Posterior:
+        waiting = [self._factor(x, tables[x], begin, end) for x in self.families]
         given: dict[int, tuple[tuple[int, ...], Floats]] = {}
         log_likelihoods = np.zeros(end - begin)
         for v in self.order:
@@ -236,9 +236,9 @@ class _SeenBesides:
                 waiting.append((others, summed))
         return _Posterior(given, log_likelihoods)
 
-    def _factor(self, x: int, begin: int, end: int) -> tuple[tuple[int, ...], Floats]:
+    def _factor(self, x: int, table: Floats, begin: int, end: int) -> tuple[tuple[int, ...], Floats]:
         """The table of a family where the observed cells are as they are: its missing members, and the values."""
-        family, table = self.cells.families[x], self.cells.tables[x]
+        family = self.cells.families[x]
         seen, missing = self._axes(family)
         table = table.transpose(*seen, *missing)
         values = table[self._codes_of(family, seen, begin, end)] if seen else table[None]
