@@ -79,14 +79,16 @@ class LocalOptimum:
             f"reached by {n_best}{stopped}"
         )
 
-    def __str__(self) -> str:
-        climbs = [
+    @property
+    def climbs_in_words(self) -> tuple[str, ...]:
+        return tuple(
             f"from {climb.start}: {climb.scores[-1]:.6f} after {plural(len(climb.scores), 'round')}"
             for climb in self.climbs
-        ]
-        return "\n".join(
-            [str(self.network), f"score {self.score:.6f} of what was observed", self.said, *climbs, *self.notes]
         )
+
+    def __str__(self) -> str:
+        score = f"score {self.score:.6f} of what was observed"
+        return "\n".join([str(self.network), score, self.said, *self.climbs_in_words, *self.notes])
 
     def _repr_html_(self) -> str:
         """For notebooks: the network drawn, and below it what is said of it."""

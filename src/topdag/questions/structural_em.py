@@ -17,7 +17,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.brief import brief
-from topdag._util.options import option
+from topdag._util.options import option, question
 from topdag._util.run import OnProgress, Run, is_whole
 from topdag.answers.expectation import Climb, LocalOptimum
 from topdag.answers.results import Answer, Status, limit_text
@@ -38,9 +38,9 @@ from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 
-MOST_STARTS = 1000
+N_DRAWS, MOST_STARTS = 2, 1000
 MOST_PARTS = 2**12
-SMALLEST_GAIN = 1e-3
+SMALLEST_GAIN = 1e-4
 """Nats; when a step of EM raises the log likelihood by less, the probabilities are found."""
 MOST_STEPS = 1000
 """Of EM for the probabilities of one network."""
@@ -52,7 +52,7 @@ def structural_em(
     kind: KindLike = "bic",
     *,
     starts: Sequence[Network] = (),
-    draws: int = 2,
+    draws: int = N_DRAWS,
     seed: int = 0,
     time_limit: float | None = None,
     memory_limit: int | str | None = None,
@@ -77,8 +77,29 @@ def structural_em(
     (('rain', 'wet'),)
     """
     run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    task = _task(source, kind, dict(about))
-    _check_starts(starts, task.table.names)
+    said: dict[str, Any] = dict(about)
+    check_arguments(said, About.__annotations__)
+    known = {name: said.pop(name, None) for name in ("constraints", "max_parents")}
+    is_read = isinstance(source, Table) and not said
+    table = source if is_read else as_table(source, None, cast(Reading, {"missing": "keep", **said}))
+    return structural_em_of(table, as_kind(kind), run, starts=starts, draws=draws, seed=seed, **known)
+
+
+def structural_em_of(
+    table: Table,
+    kind: ScoreKind,
+    run: Run,
+    *,
+    starts: Sequence[Network] = (),
+    draws: int = N_DRAWS,
+    seed: int = 0,
+    constraints: Constraints | None = None,
+    max_parents: int | None = None,
+) -> LocalOptimum:
+    """Climbs within the run's limits; on Ctrl-C raises Interrupted with the best so far."""
+    task = _Task(table, kind, constraints, max_parents)
+    task.check()
+    _check_starts(starts, table.names)
     if not is_whole(draws, 0, MOST_STARTS):
         raise ValueError(f"draws must be a whole number from 0 to {MOST_STARTS:,}, not {draws!r}.")
     if not is_whole(seed, 0, MOST_SEEDS - 1):
@@ -99,9 +120,22 @@ def _check_starts(starts: object, names: Sequence[str]) -> None:
 @dataclass(frozen=True)
 class _Task:
     table: Table
-    kind: BIC | AIC
-    constraints: Constraints | None
-    max_parents: int | None
+    kind: ScoreKind
+    constraints: Constraints | None = None
+    max_parents: int | None = None
+
+    def check(self) -> None:
+        check_constraints(self.constraints)
+        check_max_parents(self.max_parents)
+        if type(self.kind) not in (BIC, AIC):
+            raise ScoreError(
+                f"{question('structural_em')} takes BIC() or AIC(), not {self.kind!r}: expected counts are not whole, "
+                "and only for likelihoods less a penalty is it known that the score never falls."
+            )
+        if self.constraints is not None and self.constraints.parameters:
+            raise ConstraintError(f"{question('structural_em')} takes no constraints on probabilities; leave them out.")
+        self.table.require_states(question("structural_em"))
+        self.table.require_no_experiments(question("structural_em"))
 
     @property
     def rows(self) -> IncompleteRows:
@@ -139,30 +173,6 @@ class _Task:
     def fitted(self, network: Network) -> FittedNetwork:
         """By the rows in which a family is complete, no probability 0."""
         return fit_network(network, self.table)
-
-
-def _task(source: Any, kind: KindLike, said: dict[str, Any]) -> _Task:
-    check_arguments(said, About.__annotations__)
-    constraints, max_parents = said.pop("constraints", None), said.pop("max_parents", None)
-    check_constraints(constraints)
-    check_max_parents(max_parents)
-    scored_by = as_kind(kind)
-    if type(scored_by) not in (BIC, AIC):
-        raise ScoreError(
-            f"structural_em takes BIC() or AIC(), not {scored_by!r}: expected counts are not whole, and only for "
-            "likelihoods less a penalty is it known that the score never falls."
-        )
-    if constraints is not None and constraints.parameters:
-        raise ConstraintError("structural_em takes no constraints on probabilities; leave them out.")
-    table = (
-        source
-        if isinstance(source, Table) and not said
-        else as_table(source, None, cast(Reading, {"missing": "keep", **said}))
-    )
-    table.require_states("structural_em")
-    table.require_no_experiments("structural_em")
-    assert isinstance(scored_by, BIC | AIC)
-    return _Task(table, scored_by, constraints, max_parents)
 
 
 @dataclass

@@ -80,7 +80,7 @@ def test_it_ends_where_no_network_is_better_for_the_expected_counts(seed: int) -
 def test_a_round_finds_the_best_network_for_the_expected_counts(seed: int) -> None:
     """And the network that it finds has no lower score than the one that filled the gaps."""
     table = table_with_gaps(seed)
-    task = module._task(table, "bic", {})
+    task = module._Task(table, td.BIC())
     before, score = module._with_probabilities(task, task.fitted(td.random_network(NAMES, seed=seed).network), Run())
     filled = module._filled(task, before, task.parts, 0)
     found = task.best(filled, InParts(td.BIC(), task.parts), Run())

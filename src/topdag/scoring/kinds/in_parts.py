@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from topdag._core import SetFormula
-from topdag.scoring.kinds.discrete import AIC, BIC, penalised
+from topdag.scoring.kinds.discrete import BIC, ScoreKind, penalised
 
 
 @dataclass(frozen=True, repr=False)
@@ -14,7 +14,7 @@ class InParts(BIC):
     be for the rows, and nothing else differs: c ln c summed over cells is that of a table of the parts, the penalty is
     raised as much. It is a BIC to all who know how to leave out families for their penalty."""
 
-    base: BIC | AIC
+    base: ScoreKind  # BIC or AIC
     parts: int
 
     def joint(self, n_rows: int) -> SetFormula:
