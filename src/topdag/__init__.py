@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     )
     from topdag.report.write import write_report
     from topdag.scoring.keep import KBest, Within
-    from topdag.scoring.kinds.discrete import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, fNML, qNML
+    from topdag.scoring.kinds.discrete import AIC, BIC, K2, NAL, BDe, BDeu, BDs, CustomScore, fNML, qNML
     from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.scoring.parent_bounds import parent_bounds
     from topdag.scoring.score import score
@@ -110,7 +110,7 @@ _PLACES = {
     "path_posteriors",
     "report.write": "write_report",
     "scoring.keep": "KBest Within",
-    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 fNML qNML",
+    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 NAL fNML qNML",
     "scoring.kinds.gaussian": "BGe GaussianAIC GaussianBIC MixedBIC",
     "scoring.parent_bounds": "parent_bounds",
     "scoring.score": "score",
@@ -126,6 +126,7 @@ __all__ = [
     "AIC",
     "BIC",
     "K2",
+    "NAL",
     "BDe",
     "BDeu",
     "BDs",

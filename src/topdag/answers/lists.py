@@ -66,6 +66,8 @@ class BestList(HeldNetworks[Item]):
     def shares(self) -> Floats:
         """The posterior probability of each, given that it is one of the list: without a prior all structures are
         equally likely before."""
+        if self.source.kind is not None:
+            self.source.kind.require_likelihood("The share of a network")
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
 
@@ -74,7 +76,9 @@ class BestList(HeldNetworks[Item]):
 
     @property
     def shares_if_known(self) -> Floats:
-        """As ``shares``; NaN where too much would have to be counted."""
+        """As ``shares``; NaN where too much would have to be counted, or scores are no weights."""
+        if self.source.kind is not None and not self.source.kind.is_likelihood:
+            return np.full(len(self), np.nan)
         try:
             return self.shares
         except TooLarge:

@@ -116,7 +116,9 @@ def _arrays_of(scores: Scores) -> dict[str, Any]:
         "notes": scores.notes,
     }
     if scores.constraints is not None:
-        header |= {"constraints": scores.constraints.to_dict(), "left_out": scores.left_out}
+        header["constraints"] = scores.constraints.to_dict()
+    if scores.left_out:
+        header["left_out"] = True
     arrays: dict[str, Any] = {}
     if scores.table is not None and header["kind"] is not None:
         header["states"] = [[_plain_state(s) for s in states] for states in scores.table.states]

@@ -109,7 +109,9 @@ class _Known:
 
 
 def decide(request: Request, question: Question) -> Decision:
-    """Raises TooLarge where no engine takes so many variables."""
+    """Raises TooLarge where no engine takes so many variables, ScoreError where scores are no weights."""
+    if question in SUM_ENGINES and request.kind is not None:
+        request.kind.require_likelihood(ASKED_BY[question])
     if request.scores is not None:
         known = _Known.of(request.scores)
         is_weighted = request.prior is not None and not isinstance(request.prior, OrderModular)
