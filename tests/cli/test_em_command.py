@@ -26,7 +26,7 @@ def test_the_same_as_the_call(topdag: Topdag, gaps: Path, tmp_path: Path) -> Non
     ran = topdag(*words, "-o", tmp_path / "em.json", "-o", tmp_path / "em.bif")
     assert ran.code == 0
     assert f"{found.score:.6f} nats of what was observed, AIC()" in ran.words
-    assert "None. A local optimum, not proved best: the highest of 3 climbs, each step exact" in ran.words
+    assert "None. A local optimum, not proved best: the highest of 4 climbs, each step exact" in ran.words
     assert all(text in ran.words for text in found.climbs_in_words)
     written = json.loads((tmp_path / "em.json").read_text())
     assert written["network"] == found.network.to_dict() and written["score"] == found.score

@@ -36,6 +36,7 @@ from topdag.questions.request import About, Request, Trail, run_stats
 from topdag.questions.sampling import MOST_SEEDS
 from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
+from topdag.scoring.kinds.node_average import NAL
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 
 N_DRAWS, MOST_STARTS = 2, 1000
@@ -217,22 +218,29 @@ def _starts(
     task: _Task, given: Sequence[Network], draws: int, seed: int, run: Run
 ) -> Iterator[tuple[str, FittedNetwork]]:
     """What fills the gaps first; as long as there is time."""
-    empty = task.fitted(Network(task.table.names, {}))
+    names = task.table.names
+    empty = task.fitted(Network(names, {}))
     yield "no edges", empty
     for number, network in enumerate(given):
-        if not run.is_over:
-            yield f"network {number} given", task.fitted(network)
+        yield f"network {number} given", task.fitted(Network(names, network.parents))  # in the order of the table
+    for start, filled, kind in _tables_to_start_from(task, empty, draws, seed):
+        answer = None if run.is_over else task.best(filled, kind, run)
+        if answer is not None and answer.network is not None:
+            yield start, task.fitted(answer.network)
+
+
+def _tables_to_start_from(
+    task: _Task, empty: FittedNetwork, draws: int, seed: int
+) -> Iterator[tuple[str, Table, ScoreKind]]:
+    """Those whose best network, by some score, is a start; none where no cell is missing."""
     complete = np.asarray(~task.table.is_missing.any(axis=0))
-    if not run.is_over and complete.any() and not complete.all():
-        answer = task.best(with_rows(task.table, complete, task.table.weights[complete]), task.kind, run)
-        if answer is not None and answer.network is not None:
-            yield "the complete rows", task.fitted(answer.network)
-    for draw in range(draws if not complete.all() else 0):
-        if run.is_over:
-            return
-        answer = task.best(_filled(task, empty, 1, seed + 1 + draw), task.kind, run)
-        if answer is not None and answer.network is not None:
-            yield f"gaps filled at random, draw {draw}", task.fitted(answer.network)
+    if complete.all():
+        return
+    yield "the node-average likelihood", task.table, NAL()
+    if complete.any():
+        yield "the complete rows", with_rows(task.table, complete, task.table.weights[complete]), task.kind
+    for draw in range(draws):
+        yield f"gaps filled at random, draw {draw}", _filled(task, empty, 1, seed + 1 + draw), task.kind
 
 
 def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbing | None:

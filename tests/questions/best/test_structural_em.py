@@ -132,6 +132,8 @@ def test_networks_can_be_given_to_begin_with() -> None:
     start = td.Network(NAMES, {"b": ["a"]})
     answer = td.structural_em(table_with_gaps(3), starts=[start], draws=0)
     assert "network 0 given" in [climb.start for climb in answer.climbs]
+    turned = td.Network(NAMES[::-1], {"b": ["a"]})
+    assert td.structural_em(table_with_gaps(3), starts=[turned], draws=0).climbs == answer.climbs
     with pytest.raises(td.ScoreError, match="variables of the table"):
         td.structural_em(table_with_gaps(3), starts=[td.Network(["a"], {})])
     with pytest.raises(td.ScoreError, match="list of Networks"):

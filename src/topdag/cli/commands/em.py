@@ -36,11 +36,15 @@ so filled is found exactly; and so on, until no other network scores more. The s
 observed cells: the log likelihood, missing cells summed over, less the penalty of bic or aic.
 
 The end is a local optimum, not proved best, though every step is exact. So it is climbed from
-several starts: no edges, the best network of the complete rows, those of --draws tables whose gaps
-are filled at random, and a network given with --start. For an answer with proof see topdag best
-with --missing keep --score nal."""
+several starts: no edges, the best network by the node-average likelihood and that of the complete
+rows, those of --draws tables whose gaps are filled at random, and a network given with --start. For
+an answer with proof see topdag best with --missing keep --score nal."""
 
 ENDING = f"""\
+costs:
+  Each round scores and searches a table as topdag best does, with as many rows as completions of
+  rows matter; a climb has two to five rounds. Give --max-parents where topdag plan advises it.
+
 examples:
   topdag em survey.csv -o survey.json -o survey.bif
   topdag em survey.csv --max-parents 3 --draws 10 --time-limit 600
