@@ -17,6 +17,7 @@ import numpy as np
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import masks_in, members_of
 from topdag._util.run import Run, available_memory
+from topdag._util.stop import TimeIsUp
 from topdag.search.costs import Families
 from topdag.search.engines import Outcome
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Program, Rows, Solution
@@ -81,10 +82,6 @@ def prove_best(
     masks, cost = (None, math.inf) if best is None else (best.masks, best.cost)
     work = {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
-
-
-class TimeIsUp(Exception):
-    """The clock ran out."""
 
 
 @dataclass(frozen=True)
