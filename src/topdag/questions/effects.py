@@ -14,6 +14,7 @@ from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import Run
+from topdag._util.stop import TimeIsUp
 from topdag.answers.averages import parent_set_shares, path_matrix
 from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
@@ -27,7 +28,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, parted, run_stats
-from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
