@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from topdag.questions.network_search import search_networks
     from topdag.questions.plan import plan
     from topdag.questions.sampling import sample_networks
+    from topdag.questions.structural_em import structural_em
     from topdag.questions.sums import (
         edge_posteriors,
         log_evidence,
@@ -104,6 +105,7 @@ _PLACES = {
     "questions.network_search": "search_networks",
     "questions.plan": "plan",
     "questions.sampling": "sample_networks",
+    "questions.structural_em": "structural_em",
     "questions.sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors "
     "path_posteriors",
     "report.write": "write_report",
@@ -195,6 +197,7 @@ __all__ = [
     "sample_networks",
     "score",
     "search_networks",
+    "structural_em",
     "summary",
     "types",
     "write_network",

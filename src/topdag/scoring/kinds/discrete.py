@@ -86,7 +86,7 @@ class BIC(SetScore):
     score_equivalent = True
 
     def joint(self, n_rows: int) -> SetFormula:
-        return _penalised(math.log(n_rows) / 2)
+        return penalised(math.log(n_rows) / 2)
 
     def least_penalty(self, n_rows: int, arity: int) -> float:
         return math.log(n_rows) / 2 * (arity - 1)
@@ -99,7 +99,7 @@ class AIC(SetScore):
     score_equivalent = True
 
     def joint(self, n_rows: int) -> SetFormula:
-        return _penalised(1.0)
+        return penalised(1.0)
 
     def least_penalty(self, n_rows: int, arity: int) -> float:
         return float(arity - 1)
@@ -269,7 +269,7 @@ def family_of(table: Table, x: int, parents: Sequence[int]) -> Family:
     return Family(table.names[x], tuple(table.names[v] for v in parents), counts, parent_states, table.n_rows)
 
 
-def _penalised(weight: float) -> SetFormula:
+def penalised(weight: float) -> SetFormula:
     return SetFormula(CellKind.N_LOG_N, penalty=Penalty.PER_CELL, penalty_weight=weight)
 
 
