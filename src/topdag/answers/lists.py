@@ -20,7 +20,6 @@ from topdag.answers.held import HeldNetworks, Item
 from topdag.answers.results import Proof, Stats
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import Prior
-from topdag.networks.class_graph import class_graph
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
 
@@ -153,14 +152,14 @@ class NetworkList(BestList[Network]):
 
     def n_classes(self, most: int) -> int:
         """To how many equivalence classes the first so many networks belong."""
-        return len({class_graph(masks) for masks in self.parents[:most].tolist()})
+        return len({self.class_of(masks) for masks in self.parents[:most].tolist()})
 
 
 class ClassList(BestList[EquivalenceClass]):
-    """Equivalence classes, best first."""
+    """Equivalence classes, best first; of a table with experiments those that these do not tell apart either."""
 
     def _item(self, place: int) -> EquivalenceClass:
-        return EquivalenceClass(self.network(place))
+        return EquivalenceClass(self.network(place), self.interventions)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -226,9 +225,8 @@ class ClassList(BestList[EquivalenceClass]):
             return self.parents, self.parents, (1,) * len(self)
         directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
         for place, masks in enumerate(self.parents.tolist()):
-            graph = _core.class_of(masks)
-            directed[place], undirected[place] = graph.parents, graph.neighbours
-            sizes.append(_core.class_size(graph))
+            directed[place], undirected[place] = graph = self.class_of(masks)
+            sizes.append(_core.class_size(_core.MixedGraph(*graph)))
         return directed, undirected, tuple(sizes)
 
     @property
