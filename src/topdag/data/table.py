@@ -194,6 +194,12 @@ class Table:
         }
         return {name: n for name, n in counts.items() if n}
 
+    @property
+    def experiments(self) -> tuple[tuple[str, ...], ...]:
+        """The sets of variables that were set together in some row."""
+        masks = sorted(set(self.targets) - {0})
+        return tuple(tuple(name for v, name in enumerate(self.names) if mask >> v & 1) for mask in masks)
+
     def require_no_experiments(self, asked_by: str) -> None:
         """Raises ScoreError where variables were set, for what would take all rows alike."""
         if self.targets:
