@@ -19,6 +19,7 @@ from topdag.data.columns import (
     Codes,
     Column,
     Interventions,
+    Used,
     as_array,
     column_of_array,
     declare,
@@ -86,6 +87,7 @@ class Options:
     continuous: Continuous = None
     leave_out: Collection[str] = ()
     interventions: Interventions = None
+    columns: Collection[str] | None = None
     or_else: str = field(default_factory=stay_numbers)
     """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
@@ -93,8 +95,9 @@ class Options:
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
-        if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
-            raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
+        for name, given in (("leave_out", self.leave_out), ("columns", self.columns)):
+            if isinstance(given, str) or not isinstance(given, Collection | None):
+                raise TableError(f"{option(name)} lists names of columns, such as ['id'], not {given!r}")
         if self.missing not in ("error", "drop", "state"):
             raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
@@ -102,6 +105,12 @@ class Options:
         for name, states in (self.states or {}).items():
             if isinstance(states, str) or not isinstance(states, Collection):
                 raise TableError(f"states= for column {name!r} is not a list: {states!r}")
+
+    @property
+    def used(self) -> Used:
+        """Which columns are looked at; some say how often a row counts, or what was set in it."""
+        about_rows = [given for given in (self.weights, self.interventions) if isinstance(given, str)]
+        return Used(self.leave_out, self.columns, about_rows)
 
     @property
     def needs_every_row(self) -> bool:
@@ -126,6 +135,7 @@ class Options:
             "keep_constant": self.keep_constant,
             "continuous": self.continuous if isinstance(self.continuous, str | None) else list(self.continuous),
             "leave_out": list(self.leave_out),
+            "columns": None if self.columns is None else list(self.columns),
             "interventions": self.interventions if isinstance(self.interventions, str) else None,
             **of_text,
             **({"missing_values": sorted(of_text["missing_values"])} if of_text else {}),
@@ -321,7 +331,7 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     if was_set is not None:
         from topdag.data.interventions import masks_set
 
-        masks = masks_set(was_set, names, options.leave_out, draft.place)
+        masks = masks_set(was_set, names, options.used, draft.place)
         targets = tuple(masks[code] for code in was_set.codes[first])
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
