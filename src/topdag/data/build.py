@@ -23,6 +23,7 @@ from topdag.data.columns import (
     as_array,
     column_of_array,
     declare,
+    observed_codes,
 )
 from topdag.data.continuous import (
     Continuous,
@@ -58,6 +59,8 @@ from topdag.errors import TableError
 MOST_ROWS = 2**32 - 1
 FEWEST_ROWS = 10
 """A column with many states and fewer rows for each than this is remarked on."""
+ROWS_LOOKED_AT = 1000
+"""In so many rows columns are compared first."""
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -292,7 +295,7 @@ def observed(column: Column) -> Column:
     """The column without values that no row has, unless they are declared."""
     if column.declared:
         return column
-    occurs = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:] > 0
+    occurs = observed_codes(column.codes, len(column.values))
     if occurs.all():
         return column
     values = column.values
@@ -402,18 +405,23 @@ def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: Stat
     alike: dict[bytes, list[int]] = {}
     for v, of in enumerate(states):
         if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
-            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of))).tobytes(), []).append(v)
+            alike.setdefault(by_appearance(codes[v, :: 1 + codes.shape[1] // ROWS_LOOKED_AT], len(of)), []).append(v)
     same: dict[bytes, list[str]] = {}
     for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
-        first = np.full(len(states[v]), codes.shape[1])
-        first[codes[v, ::-1]] = np.arange(codes.shape[1])[::-1]  # of equal places the last one counts
-        same.setdefault(np.argsort(np.argsort(first))[codes[v]].tobytes(), []).append(names[v])
+        same.setdefault(by_appearance(codes[v], len(states[v])), []).append(names[v])
     return tuple(
         f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
         f"{option('leave_out', found[1:])} keeps the first."
         for found in same.values()
         if len(found) > 1
     )
+
+
+def by_appearance(codes: NDArray[np.uint16], n_states: int) -> bytes:
+    """The codes, states numbered in the order in which rows have them: the same for columns that say the same."""
+    first = np.full(n_states, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal places the last one counts
+    return np.argsort(np.argsort(first, kind="stable"))[codes].tobytes()
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

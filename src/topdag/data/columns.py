@@ -50,6 +50,13 @@ class Column:
         return isinstance(self.values, np.ndarray)
 
 
+def observed_codes(codes: Codes, count: int) -> NDArray[np.bool_]:
+    """Which of so many codes rows have."""
+    occurs = np.zeros(count + 1, dtype=bool)
+    occurs[codes] = True  # the last is for missing cells, whose code is -1
+    return occurs[:-1]
+
+
 @dataclass(frozen=True, slots=True)
 class Used:
     """Which columns of a source are looked at: all, or those of ``columns`` and ``about_rows`` (which are no
