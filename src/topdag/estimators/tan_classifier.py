@@ -82,7 +82,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
         if Options(missing=self.missing).missing == "keep":
-            raise TableError('TANClassifier takes missing="error", "drop" or "state".')
+            raise TableError("TANClassifier counts complete rows; take 'error', 'drop' or 'state' for missing cells.")
         columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
         labels = _checked_labels(y, columns)
