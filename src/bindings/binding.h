@@ -46,6 +46,7 @@ void bind_sums(nb::module_& m);
 void bind_sampling(nb::module_& m);
 void bind_branching(nb::module_& m);
 void bind_gaussian_sets(nb::module_& m);
+void bind_node_averages(nb::module_& m);
 void bind_reading(nb::module_& m);
 void bind_climbing(nb::module_& m);
 

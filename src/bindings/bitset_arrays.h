@@ -97,6 +97,12 @@ std::vector<nb::int_> numbers_of(const std::vector<Set>& sets) {
     return numbers;
 }
 
+// All of n variables but x that stand in a word.
+inline VarSet others_in_word(int n, int x, int word) {
+    const VarSet all = 64 * word >= n ? 0 : all_of(std::min(64, n - 64 * word));
+    return x / 64 == word ? all & ~only(x % 64) : all;
+}
+
 // Families by variable: those of x stand from offsets[x] to offsets[x + 1], with parents among the others.
 inline void check_families(int n, const Offsets& offsets, const SetsIn& parents) {
     const std::int64_t* at = offsets.data();
@@ -106,8 +112,7 @@ inline void check_families(int n, const Offsets& offsets, const SetsIn& parents)
     for (int x = 0; x < n; ++x) {
         require(at[x] <= at[x + 1], "offsets must not fall");
         for (int w = 0; w < words; ++w) {
-            VarSet others = 64 * w >= n ? 0 : all_of(std::min(64, n - 64 * w));
-            if (x / 64 == w) others &= ~only(x % 64);
+            const VarSet others = others_in_word(n, x, w);
             for (std::int64_t i = at[x]; i < at[x + 1]; ++i)
                 require(is_subset(parents.data()[i * words + w], others), "a family out of range");
         }

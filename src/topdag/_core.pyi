@@ -944,6 +944,11 @@ def score_minors(scatter: Scatter, formula: MinorFormula, most: int, limits: Lim
     Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """
 
+def average_log_likelihoods(table: CodedTable, x: int, sets: Annotated[NDArray[numpy.uint64], dict(order='C', device='cpu', writable=False)], limits: Limits) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))] | None:
+    """
+    For each parent set of x, the average log likelihood over the rows in which the last state, for a missing cell, is neither that of x nor of a parent; None when stopped.
+    """
+
 def cut_into_cells(text: bytes, separator: str, wanted: Sequence[bool], first_line: int, threads: int) -> tuple[list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
     """
     For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.

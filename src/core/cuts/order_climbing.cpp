@@ -6,11 +6,15 @@
 #include <utility>
 
 #include "base/draws.h"
+#include "base/infinity.h"
+#include "base/parallel.h"
 #include "families/order_moves.h"
 
 namespace topdag {
 
 namespace {
+
+constexpr std::size_t few_families = 1'000;  // with fewer, starting threads takes longer than climbing
 
 // Climbs with finite numbers: a variable without a family that fits costs more than any network.
 //
@@ -125,7 +129,12 @@ std::vector<int> first_order(int n) {
     return order;
 }
 
-void disturb(std::vector<int>& order, Draws& draws) {
+// A few swaps, or an order that has nothing to do with it.
+void disturb(std::vector<int>& order, Draws draws, bool is_far) {
+    if (is_far) {
+        draws.shuffle(order);
+        return;
+    }
     const int n = static_cast<int>(order.size());
     const int swaps = 2 + draws.below(3 + n / 8);
     for (int i = 0; i < swaps; ++i) std::swap(order[draws.below(n)], order[draws.below(n)]);
@@ -189,23 +198,27 @@ OrderedNetworkOf<Set> climb_from(const CandidatesOf<Set>& candidates, std::vecto
 
 template <class Set>
 OrderedNetworkOf<Set> climb_orders(const CandidatesOf<Set>& candidates, std::int64_t climbs, std::uint64_t seed, Limits& limits) {
-    Climber<Set> climber(candidates);
-    Draws draws(seed);
+    // So many begin near the same order, whatever the number of threads: the network found must not depend on it.
+    constexpr std::int64_t at_once = 8;
+    const int threads = candidates.size() < few_families ? 1 : limits.threads;
+    std::vector<Climber<Set>> climbers(threads, Climber<Set>(candidates));
     std::vector<int> best = first_order(candidates.n_variables());
-    double best_cost = climber.climb(best, limits);
+    double best_cost = climbers[0].climb(best, limits);
     limits.begin(Phase::searching, static_cast<std::uint64_t>(climbs));
-    for (std::int64_t i = 0; i < climbs && !limits.reached(); ++i) {
-        std::vector<int> order = best;
-        if (i % 10 == 9)
-            draws.shuffle(order);
-        else
-            disturb(order, draws);
-        const double cost = climber.climb(order, limits);
-        if (cost <= best_cost) {
-            best_cost = cost;
-            best = std::move(order);
-        }
-        limits.done.fetch_add(1);
+    for (std::int64_t begin = 0; begin < climbs && !limits.reached(); begin += at_once) {
+        const std::size_t size = static_cast<std::size_t>(std::min(at_once, climbs - begin));
+        std::vector<std::vector<int>> orders(size, best);
+        std::vector<double> costs(size, infinity);
+        parallel_for(size, threads, limits, [&](std::size_t i, int worker) {
+            disturb(orders[i], Draws(mixed(seed + begin + i)), /*is_far=*/(begin + i) % 10 == 9);
+            costs[i] = climbers[worker].climb(orders[i], limits);
+            limits.done.fetch_add(1);
+        });
+        for (std::size_t i = 0; i < size; ++i)
+            if (costs[i] <= best_cost) {  // also where it costs the same: what is near it is new
+                best_cost = costs[i];
+                best = std::move(orders[i]);
+            }
     }
     return network_of_order(candidates, std::move(best));
 }

@@ -16,7 +16,7 @@ from topdag._util.bitsets import Sets, bits, set_array
 from topdag._util.options import option
 from topdag._util.run import Run, available_memory, shown_bytes
 from topdag.errors import ScoreError, TooLarge
-from topdag.scoring.kinds.discrete import AIC, BIC, BDeu, ScoreKind, SetScore, coded
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDeu, ScoreKind, SetScore, coded
 from topdag.scoring.kinds.gaussian import GaussianScore, PenalisedGaussian
 from topdag.scoring.rounding import require_exact_sums
 from topdag.scoring.task import Pruning, ScoringTask
@@ -98,8 +98,8 @@ def score_pruned(
     if found is None:
         return None
     if found.memory_needed:
-        or_less = "" if task.keep == Pruning() else ", a smaller factor"
-        advice = f"Give {option('max_parents')}{or_less} or fewer columns."
+        or_nearer = "" if task.keep == Pruning() else ", or ask for networks nearer the best"
+        advice = f"Give {option('max_parents')} or fewer columns{or_nearer}."
         raise_too_large(found.memory_needed / COUNTED, n, run, advice)
     return _pruned_scores(found, task.names, by_layers=by_layers, only_best=task.keep == Pruning())
 
@@ -147,6 +147,7 @@ def require_rule(kind: ScoreKind, n: int, max_parents: int | None) -> None:
     """Raises ScoreError where every parent set would have to be scored."""
     is_narrow = n <= MOST_WALKED
     has_rule = isinstance(kind.unconstrained, BIC | AIC | PenalisedGaussian) or (is_narrow and isinstance(kind, BDeu))
+    has_rule = has_rule or (isinstance(kind, NAL) and kind.penalty != 0)
     if max_parents is None and n > MOST_WITHOUT_A_RULE and not has_rule:
         discrete = "BIC, AIC or BDeu" if is_narrow else "BIC or AIC"
         raise ScoreError(

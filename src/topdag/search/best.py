@@ -139,6 +139,9 @@ def _offer_parts(known: Known, parts: Sequence[Component], allowed: Sequence[int
 
 
 def _search_whole(known: Known, run: Run, engine: Engine, bound: OrderBound) -> bool:
+    if known.is_proved:  # by the best family of each variable, as where there is one
+        known.method = "relaxation"
+        return True
     if engine is Engine.CYCLES:
         return _by_cycles(known, run)
     if engine is Engine.ORDERS and bound is not OrderBound.CLUSTER:

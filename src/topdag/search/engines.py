@@ -188,8 +188,8 @@ def require_narrow(n: int, what: str) -> None:
     """Raises TooLarge where sets of variables have to fit a machine word; ``what`` asks for it."""
     if n > SEARCH_LIMIT:
         raise TooLarge(
-            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT:,}, the best network "
-            "can be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
+            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT:,}, the best networks "
+            "and classes can be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
         )
 
 

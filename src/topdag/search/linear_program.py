@@ -14,7 +14,7 @@ import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
-from topdag._util.bitsets import members_of, set_array
+from topdag._util.bitsets import has_member, set_array
 from topdag._util.run import Run
 from topdag.search.costs import Families
 
@@ -51,11 +51,17 @@ class Joined(NamedTuple):
 
     def marks(self, families: Families) -> Marks:
         """The families that have it."""
-        owners, has_parent = families.owners, members_of(families.parents, families.n)
-        found: Marks = ((owners == self.one) & has_parent[:, self.other]) | (
-            (owners == self.other) & has_parent[:, self.one]
-        )
+        found: Marks = np.zeros(families.size, dtype=np.bool_)
+        found[self.places(families)] = True
         return found
+
+    def places(self, families: Families) -> Integers:
+        """Where these stand."""
+        found = []
+        for child, parent in (self, self[::-1]):
+            begin, end = families.offsets[child : child + 2]
+            found.append(begin + np.flatnonzero(has_member(families.parents[begin:end], parent)))
+        return np.concatenate(found)
 
 
 Ancestor: TypeAlias = tuple[int, int, bool]
