@@ -4,7 +4,6 @@
 #include "bitset_arrays.h"
 #include "pruning_checks.h"
 #include "gaussian/gaussian_families.h"
-#include "scoring/grid_scores.h"
 #include "scoring/layered_scores.h"
 #include "scoring/pruned_scores.h"
 #include "scoring/score_grid.h"

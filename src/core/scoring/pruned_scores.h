@@ -4,8 +4,11 @@
 // off by a rule that rules out every superset. Sets are counted once for all families they belong to.
 #pragma once
 
+#include <vector>
+
 #include "base/run_limits.h"
 #include "base/table.h"
+#include "base/var_set.h"
 #include "scoring/pruning_question.h"
 
 namespace topdag {
@@ -14,5 +17,10 @@ namespace topdag {
 // k, those with fewer than k better subsets. The same for any number of threads. `stop_when_dense`: gives up where so few
 // parent sets are cut off that looking at all of them, as score_layers does, costs less.
 PrunedFamilies score_pruned(const Table& table, const PruningQuestion& question, bool stop_when_dense, Limits& limits);
+
+// The scores of these sets, narrow or wide, on the grid that score_pruned and score_layers use for the same question.
+template <class Set>
+std::vector<double> grid_scores(const Table& table, const PruningQuestion& question, const SetFormula& formula,
+                                const std::vector<Set>& sets, int* grid);
 
 }  // namespace topdag
