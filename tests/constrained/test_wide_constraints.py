@@ -121,8 +121,6 @@ def test_engines_for_fewer_variables_say_so_under_constraints_too() -> None:
         words = f'70 variables: engine="{engine}" takes at most 64.*under constraints'
         with pytest.raises(td.TooLarge, match=words):
             td.best_network(scores, engine=engine)
-    with pytest.raises(td.TooLarge, match="70 variables: a list of networks takes at most 64"):
-        td.k_best_networks(scores, 2)
 
 
 # ---- All columns may have edges

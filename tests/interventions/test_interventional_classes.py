@@ -9,7 +9,7 @@ import pytest
 import reference
 
 import topdag as td
-from topdag.networks.class_graph import interventional_graph
+from topdag._util.class_graph import interventional_graph
 
 
 def key_of(masks: tuple[int, ...], targets: list[int]) -> object:

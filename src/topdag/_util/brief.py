@@ -12,6 +12,9 @@ from topdag._util.messages import closest
 from topdag.errors import ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge
 
 MISTAKES = (ConstraintError, FileError, NetworkError, ScoreError, TableError, TooLarge)
+CALLED_OTHERWISE = {"score": "kind", "scoring_method": "kind", "max_indegree": "max_parents", "dropna": "missing"}
+"""What commands or other packages call an argument."""
+OF_CONSTRAINTS = ("required_edges", "forbidden_edges", "tiers", "ancestors", "roots", "leaves", "rules")
 Given = ParamSpec("Given")
 Returned = TypeVar("Returned")
 
@@ -20,8 +23,14 @@ class UnknownArgument(TypeError):
     """An argument that nothing takes; ``known``: the names of those that were looked for."""
 
     def __init__(self, name: str, known: Collection[str], asked: str = "") -> None:
-        timed = "scoring has none; give it to a question, which scores too, such as best_network"
-        close = timed if (name, asked) == ("time_limit", "score(): ") else closest(name, sorted(known))
+        if CALLED_OTHERWISE.get(name) in known:
+            close = f"it is called {CALLED_OTHERWISE[name]!r} here"
+        elif name in OF_CONSTRAINTS and "constraints" in known:
+            close = f"'constraints' takes it, as Constraints({name}=...)"
+        elif (name, asked) == ("time_limit", "score(): "):
+            close = "scoring has none; give it to a question, which scores too, such as best_network"
+        else:
+            close = closest(name, sorted(known))
         super().__init__(f"{asked}there is no argument {name!r}; {close}")
         self.name, self.known = name, known
 
@@ -37,7 +46,8 @@ def brief(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
         try:
             return function(*args, **kwargs)
         except UnknownArgument as mistake:
-            known = {*mistake.known, *takes.parameters}
+            own = takes.parameters.values()
+            known = {*mistake.known, *(each.name for each in own if each.kind is not each.VAR_KEYWORD)}
             raise UnknownArgument(mistake.name, known, f"{function.__name__}(): ") from None
         except MISTAKES as mistake:
             if os.environ.get("TOPDAG_TRACEBACK"):

@@ -39,6 +39,7 @@ from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_di
 from topdag.scoring.scores import Scores
 
 if TYPE_CHECKING:
+    from topdag.io.networks import Source
     from topdag.questions.request import Request
 
 DEFAULT_SCORE = "bdeu"
@@ -65,10 +66,10 @@ def add_reading(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(
         "--missing",
-        choices=("error", "drop", "state"),
+        choices=("error", "drop", "state", "keep"),
         metavar="WHAT",
-        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows) "
-        "or state (one of its own)",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows), "
+        "state (one of its own) or keep (for --score nal)",
     )
     group.add_argument(
         "--discretize",
@@ -232,16 +233,25 @@ def table_from(
     return as_table(source, None if kind is None else kind.numbers, reading, or_else)
 
 
-def said_about(path: str | None) -> Mapping[str, Any]:
-    """What an answer in this file says about reading its table; nothing if it holds no answer."""
-    if path is None or not path.lower().removesuffix(".gz").endswith(".json"):
-        return {}
-    from topdag.io.networks import read_json
+def network_source(path: str, table: str | None = None) -> Source:
+    """Where the network is that ``path`` names; wrong use if its table too shall come from standard input."""
+    if path != STANDARD_INPUT:
+        return path
+    if table == STANDARD_INPUT:
+        raise UsageError("- stands for both files, and standard input can be read once; give one of them by its name")
+    from topdag.io.networks import Unnamed  # formats load only where one is read
 
-    return said_in(path, read_json(path))
+    return Unnamed(sys.stdin.buffer.read(), "standard input")
 
 
-def said_in(path: str, content: Mapping[str, Any]) -> Mapping[str, Any]:
+def said_about(source: Source) -> Mapping[str, Any]:
+    """What an answer there says about reading its table; nothing if it is none."""
+    from topdag.io.networks import is_json, read_json
+
+    return said_in(source, read_json(source)) if is_json(source) else {}
+
+
+def said_in(path: Source, content: Mapping[str, Any]) -> Mapping[str, Any]:
     """What was said about reading the table of an answer."""
     said = content.get("reading", {})
     if not isinstance(said, dict) or not said.keys() <= Reading.__annotations__.keys():

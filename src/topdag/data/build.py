@@ -43,7 +43,16 @@ from topdag.data.discretize import (
     stay_numbers,
     whole_as_integers,
 )
-from topdag.data.troubles import advice_on_gaps, check_usable, counting_rows, note_on_dropped, tells_rows_apart
+from topdag.data.troubles import (
+    MANY_ROWS,
+    advice_on_gaps,
+    check_usable,
+    counting_rows,
+    note_on_dropped,
+    note_on_kept,
+    note_on_states_lost,
+    tells_rows_apart,
+)
 from topdag.errors import TableError
 
 MOST_ROWS = 2**32 - 1
@@ -87,8 +96,8 @@ class Options:
         check_continuous(self.continuous)
         if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
             raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
-        if self.missing not in ("error", "drop", "state"):
-            raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
+        if self.missing not in ("error", "drop", "state", "keep"):
+            raise TableError(f'{option("missing")} is "error", "drop", "state" or "keep", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
@@ -142,6 +151,9 @@ class Draft:
             return self
         notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
+        pairs = zip(self.columns, columns, strict=True)
+        always = {left.name: left.values[0] for had, left in pairs if len(left.values) == 1 < len(had.values)}
+        notes += note_on_states_lost(always, len(rows))
         was_set = None if self.was_set is None else replace(self.was_set, codes=self.was_set.codes[kept])
         place = lambda row: self.place(int(kept[row]))  # noqa: E731
         return Draft(columns, self.weights[kept], place, self.notes + notes, was_set)
@@ -255,13 +267,16 @@ def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
 
 
 def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state."""
+    """Without the rows in which a cell is missing, unless missing is to be a state or such cells are kept."""
     gaps = gaps_of(draft)
     if not gaps:
         return draft
     if missing == "state":
         note = f"Missing values are a state of their own in {listing(list(gaps))}."
         return replace(draft, notes=(*draft.notes, note))
+    if missing == "keep":
+        counts = {name: int(draft.weights[rows].sum()) for name, rows in gaps.items()}
+        return replace(draft, notes=(*draft.notes, note_on_kept(counts, len(draft.columns), int(draft.weights.sum()))))
     counts = {name: int(rows.sum()) for name, rows in gaps.items()}
     advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
     return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
@@ -289,22 +304,34 @@ def with_missing_state(column: Column) -> Column:
     return Column(column.name, (*column.values, label), codes, column.declared)
 
 
+def with_code_for_missing(column: Column) -> Column:
+    """A missing cell has the code after the last state."""
+    if not len(column.values):
+        raise TableError(
+            f"column {column.name!r} has no value in any row; leave it out with {option('leave_out', [column.name])}, "
+            "or declare its states"
+        )
+    return replace(column, codes=np.where(column.codes < 0, len(column.values), column.codes))
+
+
 def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
-    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
+    coded = with_code_for_missing if options.missing == "keep" else with_missing_state
+    columns = [column if column.name in continuous else limited(coded(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     was_set = draft.was_set
     apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
-    first, weights = distinct_rows([*((column.codes, len(column.values)) for column in columns), *apart], draft.weights)
+    with_gaps = [(column.codes, len(column.values) + 1) for column in columns]
+    first, weights = distinct_rows([*with_gaps, *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
     codes = np.zeros((len(columns), len(first)), np.uint16)
     for row, column, of in zip(codes, columns, states, strict=True):
         if of:
             row[:] = column.codes[first]
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
-    constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
-    notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
+    notes = (*draft.notes, *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
+    notes += notes_on_twins(names, codes, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
@@ -343,12 +370,11 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     apart, numbers, words = list[str](), list[str](), list[str]()
     for column, of in zip(columns, states, strict=True):
         has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
-        if len(of) == n_rows and tells_rows_apart(column):
+        if len(column.codes) == n_rows and tells_rows_apart(column):
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    each = "has a state for each row: it only tells rows apart"
-    sentences = [f"Column {name!r} {each}; {option('leave_out', [name])} leaves it out." for name in apart]
+    sentences = [] if not apart else [apart_in_words(apart)]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
         sentences.append(
@@ -357,6 +383,43 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
     return tuple(sentences)
+
+
+def apart_in_words(names: Sequence[str]) -> str:
+    have, they, them = ("Column {} has", "it", "it") if len(names) == 1 else ("Columns {} have", "they", "them")
+    tell = "tells" if len(names) == 1 else "tell"
+    return (
+        f"{have.format(listing(names))} a state for each row or nearly so: {they} {tell} rows apart and little else; "
+        f"{option('leave_out', names)} leaves {them} out."
+    )
+
+
+def note_on_constant(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    one = len(names) == 1
+    are = f"{listing(names)} {'is' if one else 'are'} constant: {'it has' if one else 'they have'} one state."
+    return (f"Column{'' if one else 's'} {are}",)
+
+
+def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: States, n_rows: int) -> tuple[str, ...]:
+    """Sentences on columns that say the same in other words: a code and what it stands for. With few rows, or a state
+    for each row, that is an accident."""
+    alike: dict[bytes, list[int]] = {}
+    for v, of in enumerate(states):
+        if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
+            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of))).tobytes(), []).append(v)
+    same: dict[bytes, list[str]] = {}
+    for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
+        first = np.full(len(states[v]), codes.shape[1])
+        first[codes[v, ::-1]] = np.arange(codes.shape[1])[::-1]  # of equal places the last one counts
+        same.setdefault(np.argsort(np.argsort(first))[codes[v]].tobytes(), []).append(names[v])
+    return tuple(
+        f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
+        f"{option('leave_out', found[1:])} keeps the first."
+        for found in same.values()
+        if len(found) > 1
+    )
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

@@ -88,6 +88,7 @@ class StructureLearner(Learner):
         kind = as_kind(self.scoring_method, "scoring_method")
         options = Options(self.discretize, self.missing, continuous=kind.numbers)
         self.table_ = table_of_columns(columns, options, place_in_frame)
+        kind.require_columns(self.table_)
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
         self.codings_ = self._codings(columns) if kind.numbers is None else None
         asked: dict[str, Any] = dict(self._limits, prior=self.prior, time_limit=self.time_limit)

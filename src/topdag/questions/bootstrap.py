@@ -120,10 +120,8 @@ def _frequencies(
         raise run.cut_short("bootstrap", f"no draw was done yet. Allow more time, or give {option('max_parents')}")
     limit = limit_text(run.limit) if len(done) < n else None
     stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
-    known = request.scores or request.table
-    assert known is not None
     name = getattr(getattr(question, "func", question), "__name__", "a question")  # that of a partial stands inside
-    return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, known.notes)
+    return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, request.notes)
 
 
 def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Answer | None, _Task]:

@@ -9,11 +9,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
+from topdag._util.bitsets import network_rows
+from topdag._util.class_graph import class_graph
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
@@ -21,12 +24,16 @@ from topdag.answers.results import Status, proof_of
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
-from topdag.questions.decide import needs_splitting
+from topdag.errors import TooLarge
+from topdag.questions.decide import Question, decide, needs_splitting
 from topdag.questions.list_sources import Lattices, Wanted, within_memory
-from topdag.questions.request import run_stats
+from topdag.questions.partition_lists import PartitionLists
+from topdag.questions.request import Request, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine
+from topdag.search.partition.listed import Kind
+from topdag.search.reach import LARGEST_REACH
 
 FIRST_NETWORKS = 64
 MORE_NETWORKS = 4
@@ -52,6 +59,8 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
 
 def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
+    if decide(Request.from_scores(part), Question.LIST).engine is Engine.PARTITION:
+        return _partitioned(part, size, run, less)
     source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
@@ -75,6 +84,18 @@ def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> Pa
         if n_found == size or best - prepared.reach <= lowest:
             masks = [tuple(own) for own in found.parents.tolist()]
             return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
+
+
+def _partitioned(part: Scores, size: int, run: Run, less: str) -> PartList | None:
+    found = PartitionLists(part, Wanted("A list", most=size), run, Kind.NETWORKS).go()
+    if found.limit is Stop.FAR_BEHIND_BEST:
+        raise TooLarge(
+            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for {less}."
+        )
+    if found.limit is not None:
+        return None
+    rows = list(islice(found.rows(), size))
+    return PartList([value for value, _ in rows], [masks for _, masks in rows], is_whole=found.count < size)
 
 
 def list_classes(scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run) -> ClassList:
@@ -106,9 +127,7 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
     for place, masks in enumerate(networks.parents.tolist()):
         if len(places) == most:
             break
-        graph = _core.class_of(masks) if masks else None
-        key = None if graph is None else (tuple(graph.parents), tuple(graph.neighbours))
-        places.setdefault(key, place)
+        places.setdefault(class_graph(masks), place)
     chosen = np.array(list(places.values()), dtype=np.int64)
     proof, floor = networks.proof, networks.floor
     is_whole = len(chosen) == most and networks.scores[chosen[-1]] >= floor
@@ -139,4 +158,4 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
 
 def _arrays(best: list[tuple[float, tuple[int, ...]]], n: int) -> tuple[Floats, Masks]:
     values = np.array([value for value, _ in best], dtype=np.float64)
-    return values, np.array([masks for _, masks in best], dtype=np.uint64).reshape(len(best), n)
+    return values, network_rows([masks for _, masks in best], n)

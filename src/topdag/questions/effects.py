@@ -194,6 +194,7 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
         raise ScoreError(
             "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
         )
+    kind.require_likelihood("causal_effects")
     return adjustment_of(table, without_interventions(kind) or kind)
 
 

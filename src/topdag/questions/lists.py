@@ -12,6 +12,7 @@ from typing import Any, Generic, TypeVar, Unpack, cast
 import numpy as np
 
 from topdag import _core
+from topdag._util.bitsets import network_rows
 from topdag._util.brief import brief
 from topdag._util.options import question, worded
 from topdag._util.run import Run, available_memory
@@ -42,7 +43,7 @@ from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
 from topdag.scoring.with_prior import weighed
-from topdag.search.engines import Engine, require_narrow
+from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 
 STREAM_BATCH = 1000
@@ -215,7 +216,6 @@ class _Reading(Generic[AnyList]):
                 return self.found
 
     def _by_partition(self, scores: Scores) -> AnyList:
-        require_narrow(len(scores.columns), "a list of networks")
         kind = kind_for(scores, of_classes=self.make is ClassList)
         source = PartitionLists(scores, self.wanted, self.run, kind)
         found = source.go()
@@ -228,7 +228,6 @@ class _Reading(Generic[AnyList]):
         """Of classes, those of networks that satisfy the constraints."""
         from topdag.questions.constrained_lists import list_classes, list_constrained
 
-        require_narrow(len(scores.columns), "a list of networks")
         if self.make is not ClassList:
             return cast(AnyList, list_constrained(scores, self.wanted, self.run))
 
@@ -306,7 +305,7 @@ def _from_partition(
     n, most = len(scores.columns), min(wanted.most, _room_for(len(scores.columns), run))
     rows = list(islice(found.rows(), most))
     values = np.array([value for value, _ in rows])
-    parents = np.array([masks for _, masks in rows], dtype=np.uint64).reshape(len(rows), n)
+    parents = network_rows([masks for _, masks in rows], n)
     limit = found.limit if len(rows) == wanted.most or len(rows) < most else Stop.MEMORY_LIMIT
     floor = max(found.floor, float(values[-1])) if len(rows) == most and found.limit is None else found.floor
     if not rows:
@@ -342,7 +341,7 @@ def _begun(empty: AnyList, trail: Trail) -> AnyList:
     value = empty.source.store.value_of(masks) if is_on_grid else trail.score_of(network)
     bound = max(empty.proof.bound, value)
     proof = replace(empty.proof, bound=bound, gap=bound - value)
-    parents = np.array([masks], dtype=np.uint64)
+    parents = network_rows([masks], len(masks))
     return replace(empty, scores=np.array([value]), parents=parents, floor=max(empty.floor, value), proof=proof)
 
 
@@ -363,7 +362,7 @@ def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | N
 
 def _nothing(make: Callable[..., AnyList], trail: Trail, run: Run, proof: Proof) -> AnyList:
     scores = trail.scores or _without_scores(trail.request, trail.notes)
-    none = np.empty((0, len(scores.columns)), dtype=np.uint64)
+    none = network_rows([], len(scores.columns))
     stats = run_stats(scores, run, trail.engine, {}, trail.reason)
     return make(scores, np.empty(0), none, proof.bound, proof, stats)
 

@@ -22,7 +22,7 @@ from topdag.questions.request import About, Request
 from topdag.questions.sums import MOST_FOR_ORDER_PATHS, averages
 from topdag.scoring.all_sets import within_columns
 from topdag.scoring.choice import affordable_sets
-from topdag.scoring.kinds.discrete import AIC, BIC, BDe, BDs, KindLike, ScoreKind, SetScore
+from topdag.scoring.kinds.discrete import AIC, BIC, NAL, BDe, BDs, KindLike, ScoreKind, SetScore
 from topdag.scoring.kinds.gaussian import BGe, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet
 from topdag.scoring.pruned import require_rule
@@ -44,6 +44,8 @@ from topdag.search.lattice import block_lattice_bytes, most_held
 AT_LEAST = 0.02
 PER_ROW = 2.0e-10
 """Counting one distinct row for one set of variables."""
+PER_ROW_OF_AVERAGES = 3.2e-9
+"""The same for one family, where each has rows of its own."""
 PER_SET = 2.0e-8
 """What else scoring does for each set."""
 PER_MINOR = 3.0e-8
@@ -193,7 +195,7 @@ def plan(
     allowed = available_memory() if memory_limit is None else parse_bytes(memory_limit)
     of_what, in_words = QUESTIONS[question]
     asked = (in_words, n, table.n_rows, kind)
-    notes = (*table.notes, *kind.notes_on(table))
+    notes = request.notes
     try:
         decision = decide(request, of_what)
         _require_scorable(request, decision, n)
@@ -297,7 +299,14 @@ def _scoring_seconds(n: int, table: Table, kind: ScoreKind) -> float | None:
         states: float = min(math.prod(1 + arity for arity in discrete), table.n_distinct * 2 ** len(discrete))
         by_walks: float = PER_MINOR * states * 2.0 ** len(table.continuous)
         return by_walks + PER_SET * n * 2.0 ** (n - 1)
+    if isinstance(kind, NAL):
+        sets = affordable_sets(kind, table.n_rows, [int(table.arities[v]) for v in scored_columns(table)])
+        return n * _seconds_for_an_average(table) * min(2.0 ** (n - 1), math.inf if sets is None else sets)
     return 2 * n * per_set * 2.0**n if isinstance(kind, BDs | BDe) else None
+
+
+def _seconds_for_an_average(table: Table) -> float:
+    return PER_ROW_OF_AVERAGES * table.n_distinct + PER_SET
 
 
 def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None, slower: float) -> _Cost:
@@ -309,7 +318,8 @@ def _search_cost(n: int, table: Table, kind: ScoreKind, max_parents: int | None,
         return _Cost(None, None, SEARCH_BYTES)
     counted = min(limits)
     per_set = BYTES_BY_PENALTY if affordable is not None else BYTES_BY_LIMIT
-    seconds = AT_LEAST + counted * (PER_ROW * table.n_distinct + PER_SET) * slower
+    each = n * _seconds_for_an_average(table) if isinstance(kind, NAL) else PER_ROW * table.n_distinct + PER_SET
+    seconds = AT_LEAST + counted * each * slower
     return _Cost(seconds, None, SEARCH_BYTES + per_set * counted)
 
 
@@ -340,13 +350,13 @@ def _advice(request: Request, n: int, question: str, allowed: int) -> str:
         return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
     if isinstance(prior, OrderModular) and n > fits:  # tables over all orders, however few families there are
         return f"{_leaving_out(n - fits)}, or take another prior"
-    if not isinstance(kind.unconstrained, SetScore | GaussianScore):
+    if not isinstance(kind.unconstrained, SetScore | GaussianScore | NAL):
         fits = most_that_fit(lambda m: family_bytes(m) + bytes_for_all_sets(m, question, threads), allowed)
         return _leaving_out(max(1, n - fits))
     if isinstance(kind, GaussianScore) and n > SEARCH_LIMIT:
         return _leaving_out(n - SEARCH_LIMIT)
     ways = [f"limit the parents ({option('max_parents')}), which leaves few sets"]
-    if not isinstance(kind.unconstrained, BIC | AIC | GaussianScore):
+    if not isinstance(kind.unconstrained, BIC | AIC | NAL | GaussianScore):
         ways.append("use BIC, whose penalty does the same")
     return ", or ".join(ways) + (f"; or {_leaving_out(n - most_held())}" if n > most_held() else "")
 

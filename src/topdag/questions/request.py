@@ -18,7 +18,7 @@ from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
@@ -124,6 +124,14 @@ class Request:
         return known.names
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What was done to the table, and what the score says of it."""
+        if self.scores is not None:
+            return self.scores.notes
+        assert self.table is not None and self.kind is not None
+        return (*self.table.notes, *self.kind.notes_on(self.table))
+
+    @property
     def compiled(self) -> CompiledConstraints | None:
         """What is known, over the scored variables; None when nothing is."""
         if self.scores is not None:
@@ -188,8 +196,7 @@ class Trail:
     @property
     def notes(self) -> tuple[str, ...]:
         """What was done to the table, and what to know of it."""
-        known = self.scores or self.request.table
-        notes = () if known is None else known.notes
+        notes = self.request.notes if self.scores is None else self.scores.notes
         return notes if self.too_large is None else (*notes, str(self.too_large))
 
     def limit(self, run: Run) -> Stop:
@@ -311,11 +318,14 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     """Per variable: its log likelihood given all others, which no parents can exceed, less the least penalty.
 
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
-    likelihoods, the others likelihoods less a penalty. Of mixed tables nothing is known before scoring.
+    likelihoods, the others likelihoods less a penalty. No average exceeds 0. Of mixed tables nothing is known before
+    scoring.
     """
     if isinstance(kind, GaussianScore):
         return kind.bounds_alone(table)
-    if table.continuous:
+    if isinstance(kind, NAL):
+        return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
+    if table.continuous or table.incomplete:
         return [math.inf]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)

@@ -65,6 +65,8 @@ def _scored(request: Request, n_samples: int, run: Run) -> Scores:
         scores.require_local("sample_networks", order=True)
         scores.require_kept("sample_networks")
         scores.require_no_prior()
+        if scores.kind is not None:
+            scores.kind.require_likelihood("sample_networks")
         _require_room(len(scores.columns), prior, n_samples, run)
         return scores
     decision = decide(request, Question.SAMPLE)

@@ -74,12 +74,10 @@ def _numbers_in_words(table: Table, name: str) -> str:
 
 def _shares(table: Table, v: int) -> Html:
     """A bar and, in words, the share of each state."""
-    counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(table.states[v]))
+    states: list[object] = [*table.states[v], *(["missing"] if table.names[v] in table.missing else [])]
+    counts = np.bincount(table.codes[v], weights=table.weights, minlength=len(states))
     shares = counts / max(1.0, counts.sum())
-    words = [
-        joined([tag("bdi", str(state)), f" {percent(float(p))}"])
-        for state, p in zip(table.states[v], shares, strict=True)
-    ]
+    words = [joined([tag("bdi", str(state)), f" {percent(float(p))}"]) for state, p in zip(states, shares, strict=True)]
     more = [f"and {len(words) - MOST_STATES_LISTED} more"] if len(words) > MOST_STATES_LISTED else []
     listed = [part for word in [*words[:MOST_STATES_LISTED], *more] for part in (", ", word)][1:]
     return joined([_bar(shares.tolist()), tag("span", *listed, class_="states")])

@@ -254,7 +254,7 @@ def tells_nothing(found: Any) -> bool:
 def average_over_list(found: Gathered, why: Missing) -> None:
     """Averages over the list, where all networks cannot be summed."""
     listed = found.listed
-    if isinstance(listed, Missing) or not len(listed):
+    if isinstance(listed, Missing) or not len(listed) or not listed.are_weighed:
         found.edges = found.paths = why
         return
     several = "classes" if isinstance(listed, ClassList) else "networks"

@@ -98,7 +98,9 @@ def test_limits_that_are_none_are_refused_alike(name: str, wrong: dict[str, Any]
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, "x", True, 2**64])
-@pytest.mark.parametrize("ask", [partial(td.sample_networks, n_samples=3), td.bootstrap, td.causal_effects])
+@pytest.mark.parametrize(
+    "ask", [partial(td.sample_networks, n_samples=3), td.bootstrap, td.causal_effects, td.structural_em]
+)
 def test_seeds_are_refused_alike(ask: Callable[..., Any], seed: Any) -> None:
     with pytest.raises(td.ScoreError, match="seed must be a whole number from 0 on"):
         ask(td.example_table(), seed=seed)
@@ -111,6 +113,7 @@ def test_seeds_are_refused_alike(ask: Callable[..., Any], seed: Any) -> None:
         (td.sample_networks, "n_samples"),
         (td.bootstrap, "n"),
         (td.causal_effects, "draws"),
+        (td.structural_em, "draws"),
         (td.k_best_networks, "k"),
         (td.k_best_classes, "k"),
         (td.search_networks, "k"),

@@ -156,10 +156,11 @@ def test_what_does_not_fit_comes_with_advice() -> None:
     assert planned.memory > 1e9
     assert "max_parents" in planned.advice
     assert "more than there is" in str(planned)
-    too_many = td.plan(sampled_table(65, 60, seed=1), td.BIC(), question="list")
+    too_many = td.plan(sampled_table(65, 60, seed=1), td.BIC(), question="edges")
     assert not too_many.fits and too_many.engine == "none"
     assert "at most 64" in too_many.reason
-    assert td.plan(sampled_table(65, 60, seed=1), td.BIC()).fits
+    for question in ("best", "list"):
+        assert td.plan(sampled_table(65, 60, seed=1), td.BIC(), question=question).fits
 
 
 def test_lists_take_more_than_the_best_network() -> None:

@@ -11,7 +11,7 @@ from topdag._util.run import Run
 from topdag.answers.results import Answer, Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit, UsageError, search_costs
-from topdag.cli.options import add_asked, is_score_file, request_from, running, writable
+from topdag.cli.options import add_asked, is_score_file, network_source, request_from, running, writable
 from topdag.cli.output import answer_text, as_json, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
@@ -89,7 +89,7 @@ def _start_from(args: Namespace) -> Network | None:
         return None
     from topdag.io.networks import read_network  # formats load only where one is read
 
-    return read_network(args.start)
+    return read_network(network_source(args.start, args.file))
 
 
 def answer_and_exit(request: Request, run: Run) -> tuple[Answer, Exit]:

@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 
 from topdag._util.atomic_write import NETWORKS
 from topdag.cli.command import Command, Exit
+from topdag.cli.options import network_source
 from topdag.cli.streams import say
 from topdag.cli.targets import ABOUT_NETWORKS, add_output, target
 from topdag.io.networks import read_either, write_network
@@ -34,7 +35,7 @@ def add_plain_names(parser: ArgumentParser) -> None:
 
 def convert(args: Namespace) -> Exit:
     to = target(args.output, NETWORKS, (args.file,), packed=True)
-    found = read_either(args.file)
+    found = read_either(network_source(args.file))
     if isinstance(found, FittedNetwork):
         found = plain_if_asked(found, args)
     elif args.plain_names:

@@ -7,7 +7,7 @@ from argparse import ArgumentParser, Namespace
 from topdag._util.atomic_write import NETWORKS
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.commands.convert import FORMATS, add_plain_names, plain_if_asked
-from topdag.cli.options import add_reading, require_order, said_about, table_from
+from topdag.cli.options import add_reading, network_source, require_order, said_about, table_from
 from topdag.cli.output import as_json, mention_notes
 from topdag.cli.streams import say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, target
@@ -33,8 +33,9 @@ def fit(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, NETWORKS, (args.file, args.network), packed=True)
     if not args.ess >= 0:
         raise UsageError("--ess is a number of rows, from 0 on")
-    table = table_from(args, or_else=NUMBERS_INSTEAD, said=said_about(args.network))
-    fitted = fit_network(read_network(args.network), table, args.ess)
+    source = network_source(args.network, args.file)
+    table = table_from(args, or_else=NUMBERS_INSTEAD, said=said_about(source))
+    fitted = fit_network(read_network(source), table, args.ess)
     made = plain_if_asked(fitted, args)
     if not args.quiet:
         mention_notes((*table.notes, *fitted.notes))

@@ -20,6 +20,7 @@ from topdag.cli.options import (
     executor_from,
     is_score_file,
     kind_from,
+    network_source,
     refuse,
     said_about,
     table_from,
@@ -74,8 +75,9 @@ def score_table(args: Namespace) -> Exit:
     if args.output is not None:
         return _score_all(args, kind)
     refuse(args, ONLY_FOR_FILES, "this goes with -o")
-    network = None if args.network is None else read_network(args.network)
-    table = table_from(args, said=said_about(args.network))
+    source = None if args.network is None else network_source(args.network, args.file)
+    network = None if source is None else read_network(source)
+    table = table_from(args, said=None if source is None else said_about(source))
     notes = (*table.notes, *kind.notes_on(table))
     scored = _of_family(table, kind, args.family) if network is None else _of_network(table, kind, network)
     if args.json:

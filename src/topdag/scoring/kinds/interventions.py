@@ -27,6 +27,10 @@ class WhereNotSet(ScoreKind):
     def numbers(self) -> str | None:  # type: ignore[override]
         return self.base.numbers
 
+    @property
+    def is_likelihood(self) -> bool:  # type: ignore[override]
+        return self.base.is_likelihood
+
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         return self.base.local(table.rows_telling_of(x), x, parents)
 
