@@ -34,8 +34,8 @@ from topdag.networks.probability_tables import expected_probabilities, family_co
 from topdag.questions.best import best_of
 from topdag.questions.request import (
     About,
-    Options,
     Request,
+    Said,
     Trail,
     checked_count,
     checked_seed,
@@ -63,7 +63,7 @@ def structural_em(
     starts: Sequence[Network] = (),
     draws: int = N_FILLED,
     seed: int = 0,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> LocalOptimum:
     """A network of high score for a table with missing cells, by structural EM; every step is exact, the end is not.
 

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 
 import topdag as td
-from topdag.questions.request import Options
+from topdag.questions.request import Said
 
 ROWS = 60
 FRAME = pd.DataFrame(
@@ -86,7 +86,7 @@ def test_every_question_takes_the_same_arguments(name: str) -> None:
     names = list(inspect.signature(ask).parameters)  # as help() shows them
     assert names[1 + len(given)] == "kind"
     without = {"time_limit"} if name == "edge_alternatives" else set()
-    assert set(Options.__annotations__) - without <= set(names)
+    assert set(Said.__annotations__) - without <= set(names)
 
 
 @pytest.mark.parametrize("wrong", [{"threads": 0}, {"memory_limit": "8XB"}, {"on_progress": 3}, {"time_limit": "1"}])
