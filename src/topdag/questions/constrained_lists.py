@@ -1,7 +1,8 @@
-"""Lists under constraints that no family tells by itself, and lists of classes under any constraints.
+"""Lists under constraints that no family tells by itself, and lists of classes under any constraints or experiments.
 
 A class counts when some member satisfies them. Members of a class score the same but need not satisfy the same
-constraints, so classes are read off lists of networks that do.
+constraints, so classes are read off lists of networks that do. So are those that experiments tell apart: members of
+such a class score the same, as the variables at the ends of an edge that members turn were set in the same rows.
 """
 
 from __future__ import annotations
@@ -16,7 +17,6 @@ import numpy as np
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
 from topdag._util.bitsets import network_rows
-from topdag._util.class_graph import class_graph
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
@@ -102,7 +102,7 @@ def list_classes(scores: Scores, list_networks: Callable[[Wanted], NetworkList],
     """The best classes of which some member satisfies the constraints; each stands with such a member."""
     epsilon = _epsilon(wanted, scores)
     found = None
-    if needs_splitting(scores):
+    if needs_splitting(scores) and not scores.has_experiments:
         found = listed_by_clauses(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
     if found is None or found.limit is Stop.WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
@@ -127,7 +127,7 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
     for place, masks in enumerate(networks.parents.tolist()):
         if len(places) == most:
             break
-        places.setdefault(class_graph(masks), place)
+        places.setdefault(networks.class_of(masks), place)
     chosen = np.array(list(places.values()), dtype=np.int64)
     proof, floor = networks.proof, networks.floor
     is_whole = len(chosen) == most and networks.scores[chosen[-1]] >= floor

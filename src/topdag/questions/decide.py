@@ -219,6 +219,10 @@ def _engine(request: Request, question: Question, known: _Known) -> Choice:
         return Choice(Engine.ORDERS_WEIGHED, "the prior counts a network once for each of its orders")
     if question is Question.BEST:
         return _best(known, request.engine)
+    if question is Question.CLASSES and request.table is not None and request.table.targets:
+        return Choice(
+            Engine.CONSTRAINED, "experiments tell networks of a class apart, so classes are read off networks"
+        )
     return _list(known, question)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.bitsets import network_rows
 from topdag._util.brief import brief
-from topdag._util.options import question, worded
+from topdag._util.options import question
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
@@ -39,6 +39,7 @@ from topdag.questions.request import (
 )
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.kinds.discrete import KindLike
+from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
@@ -88,7 +89,9 @@ def networks_within(
 
 @brief
 def k_best_classes(source: Any, k: int, kind: KindLike = None, **options: Unpack[Said]) -> ClassList:
-    """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only."""
+    """The k Markov equivalence classes with the highest scores, best first. For score-equivalent scores only.
+
+    Of a table with experiments, networks of a class are those that these do not tell apart either."""
     request, run = asked_about(source, kind, options)
     return list_of(ClassList, request, Wanted("k_best_classes", most=checked_k(k)), run)
 
@@ -400,15 +403,9 @@ def out_of_time(wanted: Wanted, run: Run, found: int = 0, *, best: float | None 
 
 
 def require_score_equivalent(request: Request, asked_by: str) -> None:
-    if request.table is not None and request.table.targets:
-        raise ScoreError(
-            f"{question(asked_by)}: experiments tell networks of a class apart, so classes are not listed. Ask for "
-            + worded(
-                "networks instead; EquivalenceClass(network, interventions) has those that they do not tell from one.",
-                "networks instead, without --classes.",
-            )
-        )
-    kind = None if request.kind is None else together(request.kind, request.constraints)[0]
+    """Without experiments; where variables at both ends of an edge were set in the same rows, so are their scores."""
+    given = without_interventions(request.kind)
+    kind = None if given is None else together(given, request.constraints)[0]
     if kind is None or not kind.score_equivalent:
         name = "scores from a file that does not say what they are" if kind is None else f"{kind}"
         raise ScoreError(

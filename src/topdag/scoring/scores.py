@@ -107,6 +107,16 @@ class Scores:
         """Whether networks with the same independences score the same; False when not known."""
         return self.kind is not None and self.kind.score_equivalent and self.prior is None
 
+    @cached_property
+    def told_apart(self) -> tuple[tuple[str, ...], ...]:
+        """Of every network of these scores: ``Network.told_apart``."""
+        return () if self.table is None or self.kind is None else self.kind.tells_apart(self.table)
+
+    @property
+    def has_experiments(self) -> bool:
+        """Whether variables were set in some rows, which tells networks of a class apart."""
+        return self.table is not None and bool(self.table.targets)
+
     @property
     def scored_names(self) -> tuple[str, ...]:
         """The variables that masks speak of: all but the constant ones."""
@@ -171,7 +181,7 @@ class Scores:
         """The network with these parents among the scored columns, with its local scores."""
         everywhere = self.all_masks(masks)
         bare = Network.from_masks(self.names, everywhere)
-        return Network.from_masks(self.names, everywhere, local_scores=dict(self.breakdown(bare)))
+        return Network.from_masks(self.names, everywhere, dict(self.breakdown(bare)), self.told_apart)
 
     def _require_same_variables(self, network: object) -> None:
         if not isinstance(network, Network):
