@@ -27,7 +27,15 @@ from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, Weighed
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
-from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, parted, run_stats
+from topdag.questions.request import (
+    Request,
+    Said,
+    asked_about,
+    checked_count,
+    checked_seed,
+    parted,
+    run_stats,
+)
 from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
@@ -53,7 +61,7 @@ def causal_effects(
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> CausalEffects:
     """What setting a cause would change in an outcome, averaged over all networks: ``effects["smoke", "lung"]``.
 
@@ -111,7 +119,7 @@ class WantedEffects:
             raise ScoreError(f"{self.causes[0]!r} is both cause and outcome; ask for its effect on another variable.")
 
 
-def _run_alone(kind: KindLike, prior: Prior | None, options: Options) -> Run:
+def _run_alone(kind: KindLike, prior: Prior | None, options: Said) -> Run:
     """Of a list only limits are said."""
     limits, about = parted(options)
     given = [*(["kind"] if kind is not None else []), *(["prior"] if prior is not None else []), *about]
