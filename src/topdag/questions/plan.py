@@ -335,13 +335,11 @@ def _advice(n: int, kind: ScoreKind, question: str, allowed: int) -> str:
     if question in SUMS or question == "sample":
         fits = most_that_fit(lambda m: bytes_for_all_sets(m, question, threads), allowed)
         if n > fits:
-            return ("" if n > SEARCH_LIMIT else f"{averages()}, or ") + _leaving_out(n - fits)
+            return f"{averages()}, or {_leaving_out(n - fits)}"
         is_open = question != "paths" or n <= MOST_FOR_ORDER_PATHS
         prior = option("prior", OrderModular(), shell="order-modular")
         by_orders = f"take {prior}, whose sums go over 2^n sets, or " if is_open else ""
         return f"{by_orders}{averages()}"
-    if question in LISTS and n > SEARCH_LIMIT:
-        return f"ask for the best network, or {_leaving_out(n - SEARCH_LIMIT)}"
     if not isinstance(kind.unconstrained, SetScore | GaussianScore):
         fits = most_that_fit(lambda m: family_bytes(m) + bytes_for_all_sets(m, question, threads), allowed)
         return _leaving_out(max(1, n - fits))
