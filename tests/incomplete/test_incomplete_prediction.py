@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from incomplete_tables import Incomplete
 
@@ -80,3 +81,21 @@ def test_regressions_need_every_cell() -> None:
     fitted = td.Network(("x", "y", "s"), {"y": ["x", "s"]}).fit(rows, ess=1)
     with pytest.raises(TableError, match="needs the states of all parents"):
         fitted.log_likelihood({"x": [0.5], "y": [1.0], "s": [None]})
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_estimator_sums_out_missing_cells(seed: int) -> None:
+    """And a state that was not there in ``fit`` counts as one without rows, beside gaps too."""
+    drawn = Incomplete(1 + 6 * seed)
+    columns = {name: [row[v] for row in drawn.rows] for v, name in enumerate(drawn.names)}
+    frame = pd.DataFrame(columns).astype("Int64")
+    learner = td.estimators.StructureLearner("nal", missing="keep", max_parents=2).fit(frame)
+    assert learner.table_.incomplete
+    fitted = learner.network_.fit(learner.table_)
+    logs = [fitted.log_probability(row) for row in named(drawn, drawn.rows)]
+    assert learner.score(frame) == pytest.approx(np.mean(logs))
+
+    new = pd.DataFrame({name: [9 if name == "b" else None] for name in drawn.names}).astype("Int64")
+    every = pd.DataFrame([{**row, "b": 9} for row in named(drawn, completions(drawn, (None, 0, None, None)))])
+    each = [learner.score(every.iloc[[i]].astype("Int64")) for i in range(len(every))]
+    assert learner.score(new) == pytest.approx(math.log(np.exp(each).sum()))
