@@ -259,3 +259,31 @@ def test_wherever_it_is_stopped_there_is_the_whole_answer_or_none() -> None:
 def test_memory_is_asked_for_before_it_is_taken() -> None:
     with pytest.raises(td.TooLarge, match="memory_limit"):
         td.causal_effects(td.example_table(), memory_limit="1 kB")
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_what_nothing_may_follow_from_has_no_effect(numbers: bool) -> None:
+    """Whatever the rows show: here both are the same."""
+    draw = np.random.default_rng(3).normal(size=300)
+    columns = {"x": draw, "y": draw + np.random.default_rng(4).normal(size=300) / 9, "z": draw[::-1]}
+    table = td.Table(columns, **({"continuous": "all"} if numbers else {"discretize": "median"}))
+    known = td.Constraints(forbidden_edges=["x->*"])
+    found = td.causal_effects(table, kind="bge" if numbers else "bdeu", constraints=known)
+    for outcome in "yz":
+        effect = found["x", outcome]
+        assert (effect.value, effect.lower, effect.upper, effect.no_effect) == pytest.approx((0, 0, 0, 1), abs=1e-12)
+    assert found["y", "x"].size > 0.5
+
+
+def test_where_rows_and_networks_disagree_a_note_says_which_counts() -> None:
+    """The outcome has one parent at most, which is the better cause: the other differs by rows alone."""
+    rng = np.random.default_rng(2)
+    x, z = rng.integers(0, 2, (2, 2000))
+    y = (rng.random(2000) < 0.2 + 0.4 * z + 0.2 * x).astype(int)
+    found = td.causal_effects(
+        {"x": x, "z": z, "y": y}, "x", "y", max_parents=1, constraints=td.Constraints(leaves=["y"])
+    )
+    assert found["x", "y"].no_effect > 0.9 and found["x", "y"].lower > 0.1
+    assert any("x -> y." in note and '"no effect" counts more' in note for note in found.notes)
+    told = td.causal_effects({"x": x, "z": z, "y": y}, "x", "y", constraints=td.Constraints(leaves=["y"]))
+    assert told["x", "y"].no_effect < 0.01 and not any("counts more" in note for note in told.notes)

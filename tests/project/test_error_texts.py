@@ -225,8 +225,8 @@ CALLS = [
         "has no row in which 'b' was not set, so that nothing tells of its causes: the table has 1 row of them,",
     ),
     (
-        "td.k_best_classes(td.Table({'a': [0, 1], 'b': [1, 0]}, interventions=['', 'b']), 2)",
-        "experiments tell networks of a class apart, so classes are not listed. Ask for networks instead",
+        "td.io.write_list('x.jsonl', td.k_best_classes(td.Table([[0, 1], [1, 0]], interventions=['', 'V1']), 2))",
+        "A list of classes that experiments tell apart is not written: the file would not tell which. Write the list",
     ),
     ("td.Table(5)", "a table cannot be made of this int; it takes a frame, an array of rows and columns, a dict of c"),
     ("td.best_network(found[0])", "a table cannot be made of this Network; it takes a frame"),
@@ -266,7 +266,7 @@ CALLS = [
     ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; it is called 'missing' here"),
     (
         "td.best_network(table, zzz=1)",
-        "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'constraints', 'continuous',",
+        "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'columns', 'constraints',",
     ),
     (
         "td.Constraints(required_edges=('asia', 'tub'))",

@@ -12,7 +12,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag._util.bitsets import network_rows
-from topdag._util.class_graph import class_graph, class_members, class_size
+from topdag._util.class_graph import class_members, class_size
 from topdag._util.html import html_table, more
 from topdag._util.options import question
 from topdag._util.to_frame import frame_of_rows
@@ -173,14 +173,14 @@ class NetworkList(BestList[Network]):
 
     def n_classes(self, most: int) -> int:
         """To how many equivalence classes the first so many networks belong."""
-        return len({class_graph(masks) for masks in self.parents[:most].tolist()})
+        return len({self.class_of(masks) for masks in self.parents[:most].tolist()})
 
 
 class ClassList(BestList[EquivalenceClass]):
-    """Equivalence classes, best first."""
+    """Equivalence classes, best first; of a table with experiments those that these do not tell apart either."""
 
     def _item(self, place: int) -> EquivalenceClass:
-        return EquivalenceClass(self.network(place))
+        return EquivalenceClass(self.network(place), self.interventions)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -246,7 +246,7 @@ class ClassList(BestList[EquivalenceClass]):
             return self.parents, self.parents, (1,) * len(self)
         directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
         for place, masks in enumerate(self.parents.tolist()):
-            directed[place], undirected[place] = graph = class_graph(masks)
+            directed[place], undirected[place] = graph = self.class_of(masks)
             sizes.append(class_size(graph[1]))
         return directed, undirected, tuple(sizes)
 

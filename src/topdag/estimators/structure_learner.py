@@ -123,8 +123,3 @@ class StructureLearner(Learner):
         are_gaps = self.missing == "keep"
         gaps = {column.name: (column.codes == MISSING) & are_gaps for column in columns}
         return float(log_likelihoods(self.network_, self.table_, ESS, codes, gaps).mean())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags

@@ -155,7 +155,8 @@ def _of_network(table: Table, kind: ScoreKind, network: Network) -> _ScoredGraph
         raise FileError(f"The network and the table have different variables: {', '.join(different)}.")
     values = {name: _local(table, kind, name, *network.parents[name]) for name in network.names}
     total = math.fsum(values.values())
-    text = "\n".join([network_text(Network(network.names, network.parents, values)), *score_lines(total, kind)])
+    scored = Network(network.names, network.parents, values, kind_for(table, kind).tells_apart(table))
+    text = "\n".join([network_text(scored), *score_lines(total, kind)])
     return _ScoredGraph({name: list(network.parents[name]) for name in network.names}, values, total, text)
 
 

@@ -50,6 +50,11 @@ class ScoreKind:
                 f"{worded('bootstrap()', 'topdag bootstrap')}."
             )
 
+    def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        """Sets of variables such that an edge with one end in one of them can point one way only, or is told by
+        experiments: ``Network.told_apart``."""
+        return ()
+
     def notes_on(self, table: Table) -> tuple[str, ...]:
         """What the user should know about this score of this table, as sentences."""
         return ()

@@ -38,6 +38,9 @@ class WhereNotSet(ScoreKind):
         """Fewer rows can have a larger likelihood, so the likelihood of all rows bounds nothing."""
         return -math.inf
 
+    def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        return (*self.base.tells_apart(table), *table.experiments)
+
     def require_columns(self, table: Table) -> None:
         self.base.require_columns(table)
 
