@@ -72,6 +72,15 @@ def test_refused(options: dict[str, object], message: str) -> None:
         td.Table(FRAME, **options)  # type: ignore[arg-type]
 
 
+def test_columns_without_numbers_are_named_at_once() -> None:
+    table = FRAME.assign(name=[f"n{i}" for i in range(len(FRAME))])
+    message = (
+        r"columns 'sex', 'name' do not hold numbers, such as 'f', .* leave them out with leave_out=\['sex', 'name'\]"
+    )
+    with pytest.raises(td.TableError, match=message):
+        td.best_network(table, "gaussian-bic")
+
+
 @pytest.mark.parametrize(
     ("value", "options", "message"),
     [

@@ -213,7 +213,7 @@ def test_constant_columns_stay():
     table = Table({"x": [1, 1], "y": [0, 1], "z": ["a", "a"]})
     assert table.constant == ("x", "z")
     assert table.arities.tolist() == [1, 2, 1]
-    assert table.notes == tuple(f"Column '{name}' is constant: it has one state." for name in "xz")
+    assert table.notes == ("Columns 'x', 'z' are constant: they have one state.",)
     assert Table(table, keep_constant=True).keep_constant
 
 
@@ -255,3 +255,18 @@ def test_to_frame_gives_the_rows_back(source: dict[str, list[Any]]) -> None:
     assert list(frame.columns) == list(source)
     assert sorted(frame.itertuples(index=False, name=None)) == sorted(zip(*source.values(), strict=True))
     assert Table(frame, continuous="auto") == table
+
+
+def test_columns_that_say_the_same_are_named():
+    """A code and what it stands for: one is learned from the other, and nothing else."""
+    word = [*"bacabca"] * 3
+    code = [{"a": 3, "b": 1, "c": 2}[state] for state in word]
+    columns = {"word": word, "code": code, "x": [0, 1, 0, 0, 1, 1, 0] * 3}
+    said = "Columns 'word', 'code' say the same: each state of one goes with one state of the others; leave_out="
+    assert [note.startswith(said) for note in Table(columns).notes] == [True]
+    near = columns | {"code": [*code[:-1], 1]}
+    few = {name: column[:7] for name, column in columns.items()}
+    names = {name: [f"{name}{i}" for i in range(21)] for name in "yz"}
+    turned = {"x": columns["x"], "y": columns["x"][1:] + columns["x"][:1]}
+    for others in (near, few, names, turned, {"y": [1] * 21, "z": ["k"] * 21}):
+        assert not any("say the same" in note for note in Table(others).notes)

@@ -10,8 +10,8 @@ import pytest
 import reference
 
 import topdag as td
+from topdag._util.class_graph import interventional_graph
 from topdag.answers.averages import edge_matrix
-from topdag.networks.class_graph import interventional_graph
 
 
 def key_of(masks: tuple[int, ...], targets: list[int]) -> object:

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats, Masks
+from topdag._util.bitsets import bits, network_rows
+from topdag._util.class_graph import components
 from topdag._util.options import option
 from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
 from topdag.answers.lists import BestList, ClassList
 from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
-from topdag.networks.class_graph import components
 from topdag.networks.network import Network
 from topdag.scoring.scores import Scores
 
@@ -196,8 +197,8 @@ def _directed_matrix(parents: NDArray[Any], shares: Floats) -> Floats:
     for child, column in enumerate(parents.T):
         masks, which = np.unique(column, return_inverse=True)
         weights = np.bincount(which.ravel(), shares)
-        for parent in range(n):
-            found[parent, child] = weights[(masks >> parent & 1) == 1].sum()
+        for mask, weight in zip(masks.tolist(), weights.tolist(), strict=True):
+            found[bits(mask), child] += weight
     return found
 
 
@@ -217,8 +218,10 @@ def _undirected_matrix(undirected: Masks, shares: Floats) -> Floats:
     found, counts = np.zeros((n, n)), EdgeCounts()
     if not n:
         return found
-    patterns, which = np.unique(undirected, axis=0, return_inverse=True)
-    for neighbours, weight in zip(patterns.tolist(), np.bincount(which.ravel(), shares).tolist(), strict=True):
+    patterns: dict[tuple[int, ...], float] = {}
+    for own, share in zip(map(tuple, undirected.tolist()), shares.tolist(), strict=True):
+        patterns[own] = patterns.get(own, 0.0) + share
+    for neighbours, weight in patterns.items():
         for component in components(neighbours):
             for (a, b), share in counts.shares(neighbours, component.bit_length() - 1).items():
                 found[a, b] += weight * share
@@ -283,7 +286,7 @@ def _all_columns(averaged: HeldAsMasks, scored: Masks) -> list[NDArray[Any]]:
     names, places = averaged.names, averaged.source.columns
     if len(places) == len(names):
         return list(scored.T)
-    dtype: Any = np.uint64 if len(names) <= 64 else object
+    dtype: Any = network_rows([], len(names)).dtype
     everywhere = np.zeros((len(names), len(scored)), dtype=dtype)
     for x, place in enumerate(places):
         for i, bit in enumerate(places):
@@ -337,7 +340,7 @@ def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
     names = drawn[0].names
     if any(network.names != names for network in drawn):
         raise NetworkError("The networks to average over must have the same variables in the same order.")
-    return names, np.array([network.masks for network in drawn], dtype=np.uint64 if len(names) <= 64 else object)
+    return names, network_rows([network.masks for network in drawn], len(names))
 
 
 def _require_networks_alike(weights: str) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar, overload
 
 from topdag._util.arrays import Masks
 from topdag._util.bitsets import bits
-from topdag.networks.class_graph import ClassGraph, class_graph, interventional_graph
+from topdag._util.class_graph import ClassGraph, class_graph, interventional_graph
 from topdag.networks.network import Network
 
 if TYPE_CHECKING:

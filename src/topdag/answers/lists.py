@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
+from topdag._util.bitsets import network_rows
+from topdag._util.class_graph import class_members, class_size
 from topdag._util.html import html_table, more
 from topdag._util.options import question
 from topdag._util.to_frame import frame_of_rows
@@ -70,13 +71,18 @@ class BestList(HeldNetworks[Item]):
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
 
+    @property
+    def are_weighed(self) -> bool:
+        """Whether scores tell how probable one is beside another; else all count alike where they are counted."""
+        return self.source.kind is None or self.source.kind.is_likelihood
+
     def _weights(self) -> Floats:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     @property
     def shares_if_known(self) -> Floats:
         """As ``shares``; NaN where too much would have to be counted, or scores are no weights."""
-        if self.source.kind is not None and not self.source.kind.is_likelihood:
+        if not self.are_weighed:
             return np.full(len(self), np.nan)
         try:
             return self.shares
@@ -119,6 +125,21 @@ class BestList(HeldNetworks[Item]):
 
     def _repr_html_(self) -> str:
         """For notebooks: the first items, each with what differs from the best."""
+        head, *rows = self._shown()
+        return html_table(head, rows, repr(self).strip("<>"), self._said(len(rows)))
+
+    def __str__(self) -> str:
+        rows = self._shown()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
+        lines = ["  ".join([*(cell.rjust(w) for cell, w in zip(row, widths, strict=False)), row[-1]]) for row in rows]
+        best = [str(self[0]), ""] if len(self) else []
+        return "\n".join([*best, *lines, *self._said(len(rows) - 1)])
+
+    def _said(self, shown: int) -> list[str]:
+        return [*more(len(self) - shown), str(self.proof), *self.notes]
+
+    def _shown(self) -> list[list[str]]:
+        """The first items in columns, below the names of these."""
         shown = min(ITEMS_SHOWN, len(self))
         sizes = [f"{size:,}" for size in self.sizes[:shown]] if isinstance(self, ClassList) else []
         items: Sequence[Any] = self[:shown]
@@ -126,10 +147,10 @@ class BestList(HeldNetworks[Item]):
         for place in range(shown):
             score, factor, share = self.scores[place], self.factors[place], self.shares_if_known[place]
             changes = ", ".join(compare(items[0], items[place]).changes) if place else "the best"
-            row = [place + 1, f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}", *sizes[place : place + 1], changes]
-            rows.append(row)
+            numbers = [str(place + 1), f"{score:.6f}", f"{factor:,.2f}", f"{share:.2%}"]
+            rows.append([*numbers, *sizes[place : place + 1], changes])
         head = ["rank", "score", "factor", "share", *(["size"] if sizes else []), "+ added, - dropped, ~ turned"]
-        return html_table(head, rows, repr(self).strip("<>"), [*more(len(self) - shown), str(self.proof), *self.notes])
+        return [head, *rows]
 
     def __repr__(self) -> str:
         what = type(self).__name__
@@ -185,10 +206,9 @@ class ClassList(BestList[EquivalenceClass]):
         if self.source.compiled is not None:
             self._require_few(sum(self.sizes[place] for place in places))
         directed, undirected = self.edge_masks
-        of, rows = list[int](), list[list[int]]()
+        of, rows = list[int](), list[Sequence[int]]()
         for place in places:
-            walk = _core.Members(_core.MixedGraph(directed[place].tolist(), undirected[place].tolist()))
-            while (masks := walk.next()) is not None:
+            for masks in class_members((directed[place].tolist(), undirected[place].tolist())):
                 of.append(place)
                 rows.append(masks)
                 if len(rows) == MEMBERS_AT_ONCE:
@@ -197,13 +217,14 @@ class ClassList(BestList[EquivalenceClass]):
         if rows:
             yield self._satisfying_only(of, rows)
 
-    def _satisfying_only(self, places: list[int], rows: list[list[int]]) -> tuple[Integers, Masks]:
-        of, networks, known = np.array(places, dtype=np.int64), np.array(rows, dtype=np.uint64), self.source.compiled
+    def _satisfying_only(self, places: list[int], rows: list[Sequence[int]]) -> tuple[Integers, Masks]:
+        of, networks = np.array(places, dtype=np.int64), network_rows(rows, self.parents.shape[1])
+        known, most = self.source.compiled, self.source.max_parents
         if known is None:
             return of, networks
         satisfying = known.admit(networks)
-        if self.source.max_parents is not None:
-            satisfying &= (np.bitwise_count(networks) <= self.source.max_parents).all(axis=1)
+        if most is not None:
+            satisfying &= np.array([all(mask.bit_count() <= most for mask in row) for row in rows], dtype=np.bool_)
         return of[satisfying], networks[satisfying]
 
     def _require_few(self, members: int) -> None:
@@ -226,7 +247,7 @@ class ClassList(BestList[EquivalenceClass]):
         directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
         for place, masks in enumerate(self.parents.tolist()):
             directed[place], undirected[place] = graph = self.class_of(masks)
-            sizes.append(_core.class_size(_core.MixedGraph(*graph)))
+            sizes.append(class_size(graph[1]))
         return directed, undirected, tuple(sizes)
 
     @property

@@ -133,6 +133,9 @@ class Answer:
             raise NetworkError(f"There is no network: {self.proof}.")
         return self.network
 
+    def __repr__(self) -> str:
+        return f"<Answer: {self.network!r}, {self.kind}, {self.proof.status.name}>"
+
     def __str__(self) -> str:
         lines = [str(self.network) if self.network is not None else "no network"]
         if self.network is not None:

@@ -11,23 +11,11 @@ from topdag._util.run import Run, shown_bytes
 from topdag.answers.posteriors import Averaged, EdgePosteriors, PathPosteriors
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit
-from topdag.cli.constraint_options import add_constraints
-from topdag.cli.options import (
-    add_keep,
-    add_limits,
-    add_max_parents,
-    add_prior,
-    add_reading,
-    add_score,
-    prior_from,
-    request_from,
-    require_all_families,
-    run_from,
-)
-from topdag.cli.output import about_table, as_json, labelled, progress_line
+from topdag.cli.options import add_asked, prior_from, request_from, require_all_families, running
+from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
-from topdag.cli.values import number, seconds
+from topdag.cli.values import number
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
 from topdag.io.posteriors import write_posteriors
@@ -60,19 +48,11 @@ def threshold(text: str) -> float:
 
 
 def add_averaging(parser: ArgumentParser, *, pairs: bool) -> None:
-    parser.add_argument("file", metavar="FILE", help="a table or a file of scores")
-    add_prior(parser)
     if pairs:
         parser.add_argument(
             "--threshold", type=threshold, default=0.01, metavar="P", help="print those more probable; default 0.01"
         )
-    add_max_parents(parser)
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="give up after S seconds")
-    add_keep(parser)
-    add_constraints(parser)
-    add_score(parser)
-    add_reading(parser)
-    add_limits(parser, with_time=False)
+    add_asked(parser, in_time="give up after S seconds")
     group = parser.add_argument_group("output")
     if pairs:
         add_output(group, ".json or .npz (all probabilities)")
@@ -99,8 +79,7 @@ def print_pairs(args: Namespace, ask: Callable[..., EdgePosteriors | PathPosteri
 def ask_all(args: Namespace, ask: Callable[[Scores, Prior | None, Run], Any], wanted: Purpose) -> tuple[Any, Exit]:
     """The answer to a question about scores under the prior of the options, or None when the time was up."""
     try:
-        with progress_line(quiet=args.quiet) as on_progress:
-            run = run_from(args, on_progress)
+        with running(args) as run:
             return ask(_scores(args, wanted, run), prior_from(args), run), Exit.FINE
     except (OutOfTime, TimeIsUp):
         mention("topdag: the time limit came first, and exact sums have no partial answer")

@@ -14,14 +14,8 @@ from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Exit, UsageError
 from topdag.cli.list_text import ListRequest, count_text, list_text
-from topdag.cli.options import (
-    is_score_file,
-    kind_from,
-    prior_from,
-    request_from,
-    run_from,
-)
-from topdag.cli.output import about_table, progress_line
+from topdag.cli.options import is_score_file, kind_from, prior_from, request_from, running
+from topdag.cli.output import about_table
 from topdag.cli.streams import printing, say
 from topdag.cli.targets import target
 from topdag.errors import Interrupted, OutOfTime, ScoreError
@@ -38,8 +32,7 @@ FoundList = NetworkList | ClassList
 
 def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
     to = None if args.output is None else target(args.output, LIST_SUFFIXES, (args.file,))
-    with progress_line(quiet=args.quiet) as on_progress:
-        run = run_from(args, on_progress)
+    with running(args) as run:
         asked = _asked(args, wanted, run)
         found, code = _list_and_exit(asked, wanted, run)
     try:
@@ -55,8 +48,7 @@ def answer_list(args: Namespace, wanted: ListRequest) -> Exit:
 
 
 def answer_count(args: Namespace, wanted: ListRequest) -> Exit:
-    with progress_line(quiet=args.quiet) as on_progress:
-        run = run_from(args, on_progress)
+    with running(args) as run:
         trail = Trail(_asked(args, wanted, run))
         found, code = _count_and_exit(trail, wanted, run)
     at_least = "at least " * (code in (Exit.STOPPED, Exit.INTERRUPTED))

@@ -44,11 +44,13 @@ from topdag.data.discretize import (
     whole_as_integers,
 )
 from topdag.data.troubles import (
+    MANY_ROWS,
     advice_on_gaps,
     check_usable,
     counting_rows,
     note_on_dropped,
     note_on_kept,
+    note_on_states_lost,
     tells_rows_apart,
 )
 from topdag.errors import TableError
@@ -149,6 +151,9 @@ class Draft:
             return self
         notes = note_on_dropped(len(rows) - len(kept), len(rows), why, advice)
         columns = [observed(replace(column, codes=column.codes[kept])) for column in self.columns]
+        pairs = zip(self.columns, columns, strict=True)
+        always = {left.name: left.values[0] for had, left in pairs if len(left.values) == 1 < len(had.values)}
+        notes += note_on_states_lost(always, len(rows))
         was_set = None if self.was_set is None else replace(self.was_set, codes=self.was_set.codes[kept])
         place = lambda row: self.place(int(kept[row]))  # noqa: E731
         return Draft(columns, self.weights[kept], place, self.notes + notes, was_set)
@@ -323,10 +328,10 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
         if of:
             row[:] = column.codes[first]
     numbers = [column.values[column.codes[first]] for column in columns if column.name in continuous]
-    constant = [name for name, of in zip(names, states, strict=True) if len(of) == 1]
-    notes = (*draft.notes, *(f"Column {name!r} is constant: it has one state." for name in constant))
+    notes = (*draft.notes, *note_on_constant([name for name, of in zip(names, states, strict=True) if len(of) == 1]))
     notes += tuple(chain.from_iterable(map(note_on_capitals, names, states)))
     notes += notes_on_many_states(columns, states, int(draft.weights.sum()))
+    notes += notes_on_twins(names, codes, states, int(draft.weights.sum()))
     held = np.array(numbers, np.float64).reshape(len(numbers), len(first))
     targets: tuple[int, ...] = ()
     if was_set is not None:
@@ -365,12 +370,11 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     apart, numbers, words = list[str](), list[str](), list[str]()
     for column, of in zip(columns, states, strict=True):
         has_many = len(of) > MANY_VALUES and n_rows < FEWEST_ROWS * len(of)
-        if len(of) == n_rows and tells_rows_apart(column):
+        if len(column.codes) == n_rows and tells_rows_apart(column):
             apart.append(column.name)
         elif has_many:
             (numbers if holds_numbers(column) else words).append(f"{column.name!r} ({len(of):,} states)")
-    each = "has a state for each row: it only tells rows apart"
-    sentences = [f"Column {name!r} {each}; {option('leave_out', [name])} leaves it out." for name in apart]
+    sentences = [] if not apart else [apart_in_words(apart)]
     few = f"Fewer than {FEWEST_ROWS} rows a state tell little, and some scores make up edges of them"
     if numbers:
         sentences.append(
@@ -379,6 +383,43 @@ def notes_on_many_states(columns: Sequence[Column], states: States, n_rows: int)
     if words:
         sentences.append(f"{few}: {', '.join(words)}. Join states that are alike, or leave such columns out.")
     return tuple(sentences)
+
+
+def apart_in_words(names: Sequence[str]) -> str:
+    have, they, them = ("Column {} has", "it", "it") if len(names) == 1 else ("Columns {} have", "they", "them")
+    tell = "tells" if len(names) == 1 else "tell"
+    return (
+        f"{have.format(listing(names))} a state for each row or nearly so: {they} {tell} rows apart and little else; "
+        f"{option('leave_out', names)} leaves {them} out."
+    )
+
+
+def note_on_constant(names: Sequence[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    one = len(names) == 1
+    are = f"{listing(names)} {'is' if one else 'are'} constant: {'it has' if one else 'they have'} one state."
+    return (f"Column{'' if one else 's'} {are}",)
+
+
+def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: States, n_rows: int) -> tuple[str, ...]:
+    """Sentences on columns that say the same in other words: a code and what it stands for. With few rows, or a state
+    for each row, that is an accident."""
+    alike: dict[bytes, list[int]] = {}
+    for v, of in enumerate(states):
+        if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
+            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of))).tobytes(), []).append(v)
+    same: dict[bytes, list[str]] = {}
+    for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
+        first = np.full(len(states[v]), codes.shape[1])
+        first[codes[v, ::-1]] = np.arange(codes.shape[1])[::-1]  # of equal places the last one counts
+        same.setdefault(np.argsort(np.argsort(first))[codes[v]].tobytes(), []).append(names[v])
+    return tuple(
+        f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
+        f"{option('leave_out', found[1:])} keeps the first."
+        for found in same.values()
+        if len(found) > 1
+    )
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import place_in_frame
 from topdag.data.build import Options, weights_column, whole_weights
-from topdag.data.columns import MISSING, Codes, Column
+from topdag.data.columns import MISSING, Codes, Column, is_missing
 from topdag.data.discretize import Discretize
 from topdag.data.table import table_of_columns
 from topdag.data.troubles import note_on_dropped
@@ -161,6 +161,9 @@ def _checked_labels(labels: Any, columns: list[Column]) -> NDArray[Any]:
     if labels is None:
         raise TableError("TANClassifier requires y to be passed, but the target y is None: the class of each row")
     checked = column_or_1d(labels, warn=True)
+    if checked.dtype == object and (gaps := [row for row, label in enumerate(checked) if is_missing(label)]):
+        where = place_in_frame(gaps[0])
+        raise TableError(f"Input y contains NaN: the class is missing in {where}; leave such rows out")
     check_classification_targets(checked)
     if len(checked) != len(columns[0].codes):
         raise TableError(f"Found {len(columns[0].codes)} rows of features but {len(checked)} of classes")

@@ -209,10 +209,11 @@ def _without_holes(given: Rule, rule: Rule) -> Rule:
 
 def _pair(what: str, item: Any) -> Pair:
     if isinstance(item, str):
-        rule = parse_rule(item, what)
+        has_mark = any(mark in item for mark in ("->", "<-", "--"))  # a pair in the place of a list of pairs has none
+        rule = parse_rule(item, what) if has_mark else None
         if not isinstance(rule, (Edge, Adjacent)) or isinstance(rule, Adjacent) != what.endswith("adjacencies"):
             mark = "--" if what.endswith("adjacencies") else "->"
-            raise ConstraintError(f"{what}: {item!r} is no pair; write 'a{mark}b', or give two names.")
+            raise ConstraintError(f"{what}: {item!r} is no pair; write 'a{mark}b', or give two names: [('a', 'b')].")
         return rule.names[0], rule.names[1]
     pair = tuple(item) if isinstance(item, Iterable) else ()
     if len(pair) != 2 or not all(isinstance(name, str) and name for name in pair):

@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats, Integers
 from topdag._util.bitsets import bits
+from topdag._util.class_graph import connected
 from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import listing
 from topdag.errors import NetworkError, TooLarge
-from topdag.networks.class_graph import connected
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import Codes

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from topdag import _core
 from topdag._util.brief import brief
+from topdag._util.class_graph import class_graph, interventional_graph
 from topdag.errors import NetworkError, TooLarge
 from topdag.networks.checks import (
     checked_edge,
@@ -27,7 +28,6 @@ from topdag.networks.checks import (
     require_known,
     topological_order,
 )
-from topdag.networks.class_graph import class_graph, interventional_graph
 
 if TYPE_CHECKING:
     from topdag.data.convert import Reading

@@ -11,22 +11,14 @@ from typing import Any, Unpack
 
 from topdag._util.brief import brief
 from topdag._util.options import option
-from topdag._util.run import OnProgress, Run
+from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.results import Answer, Proof, Status, limit_text
 from topdag.errors import FileError, ScoreError
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
 from topdag.questions.decide import Decision, Question, decide, decide_again, plan_scores
-from topdag.questions.request import (
-    About,
-    Request,
-    Trail,
-    scores_of,
-    space_of,
-    stats_of,
-    upper_bound,
-)
+from topdag.questions.request import Options, Request, Trail, asked_about, scores_of, space_of, stats_of, upper_bound
 from topdag.scoring.kinds.discrete import KindLike
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import scored_columns
@@ -47,11 +39,7 @@ def best_network(
     engine: str | None = None,
     bound: str | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Options],
 ) -> Answer:
     """The network with the highest score, proved.
 
@@ -72,8 +60,7 @@ def best_network(
     ``checkpoint``: a file in which a search leaves how it stands every few seconds, and from which it goes on when
     asked the same again.
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    request = Request.about(source, kind, about, prior)
+    request, run = asked_about(source, kind, options, prior)
     named = None if engine is None else named_engine(engine)
     request = replace(
         request,

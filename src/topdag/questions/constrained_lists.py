@@ -10,11 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from topdag import _core
 from topdag._util.arrays import Floats, Masks
+from topdag._util.bitsets import network_rows
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
@@ -22,11 +24,16 @@ from topdag.answers.results import Proof, Stats, Status, limit_text
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
-from topdag.questions.decide import needs_splitting
+from topdag.errors import TooLarge
+from topdag.questions.decide import Question, decide, needs_splitting
 from topdag.questions.list_sources import Lattices, Wanted, within_memory
+from topdag.questions.partition_lists import PartitionLists
+from topdag.questions.request import Request
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine
+from topdag.search.partition.listed import Kind
+from topdag.search.reach import LARGEST_REACH
 
 FIRST_NETWORKS = 64
 MORE_NETWORKS = 4
@@ -39,7 +46,11 @@ def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats)
     """The best networks that satisfy the constraints; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
-        scores, lambda part, size, lowest: list_part(part, size, lowest, run), run, most=wanted.most, epsilon=epsilon
+        scores,
+        lambda part, size, lowest: list_part(part, size, lowest, run, wanted.less),
+        run,
+        most=wanted.most,
+        epsilon=epsilon,
     )
     return _network_list(found, scores, wanted.most, epsilon, run, stats)
 
@@ -48,9 +59,11 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
     return math.inf if wanted.factor == math.inf else grid_epsilon(wanted.factor, scores.grid)
 
 
-def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | None:
+def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
-    source = Lattices(part, Wanted("A list", most=size), run)
+    if decide(Request.from_scores(part), Question.LIST).engine is Engine.PARTITION:
+        return _partitioned(part, size, run)
+    source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
         prepared = source.next(n_found)
@@ -59,7 +72,7 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | No
         best = prepared.lattice.best_score
         if best < lowest or best == -math.inf:
             return PartList((), (), is_whole=True)
-        with within_memory():
+        with within_memory(less):
             found = _core.list_best(
                 prepared.lattice,
                 _core.Listed.NETWORKS,
@@ -73,6 +86,18 @@ def list_part(part: Scores, size: int, lowest: float, run: Run) -> PartList | No
         if n_found == size or best - prepared.reach <= lowest:
             masks = [tuple(own) for own in found.parents.tolist()]
             return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
+
+
+def _partitioned(part: Scores, size: int, run: Run) -> PartList | None:
+    found = PartitionLists(part, Wanted("A list", most=size), run, Kind.NETWORKS).go()
+    if found.limit is Stop.FAR_BEHIND_BEST:
+        raise TooLarge(
+            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for fewer."
+        )
+    if found.limit is not None:
+        return None
+    rows = list(islice(found.rows(), size))
+    return PartList([value for value, _ in rows], [masks for _, masks in rows], is_whole=found.count < size)
 
 
 def list_classes(
@@ -140,4 +165,4 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
 
 def _arrays(best: list[tuple[float, tuple[int, ...]]], n: int) -> tuple[Floats, Masks]:
     values = np.array([value for value, _ in best], dtype=np.float64)
-    return values, np.array([masks for _, masks in best], dtype=np.uint64).reshape(len(best), n)
+    return values, network_rows([masks for _, masks in best], n)

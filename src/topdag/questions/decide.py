@@ -19,7 +19,7 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import ON_LISTS, Choice, Engine, family_bytes, require_narrow, sizes
+from topdag.search.engines import ON_LISTS, SEARCH_LIMIT, Choice, Engine, family_bytes, require_narrow, sizes
 from topdag.search.lattice import block_lattice_bytes, engine_for_best, lattice_for
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class _Known:
     @property
     def is_partitioned(self) -> bool:
         """Whether lists are made by partition."""
-        is_crowded = self.n_listed > sizes().crowded * self.n
+        is_crowded = self.n_listed > sizes().crowded * self.n and self.n <= SEARCH_LIMIT
         return self.is_listed and self.n > sizes().partition and not is_crowded
 
     @property
@@ -199,8 +199,8 @@ def _kept_for(request: Request, question: Question) -> Keep | None:
 
 
 def _require_few(n: int, question: Question) -> None:
-    if question in (Question.LIST, Question.CLASSES, Question.PARTIAL):
-        require_narrow(n, "a list of networks")
+    if question is Question.PARTIAL:
+        require_narrow(n, "a search over partial networks")
     if question in (Question.SUM, Question.SAMPLE):
         require_narrow(n, "a sum over all networks")
 

@@ -119,7 +119,7 @@ def _of_nothing(scores: Scores, prior: OrderModular | NetworkPrior, run: Run) ->
 def require_prior(prior: object, published: bool) -> None:
     """That it is one, and can be searched with."""
     if published and not isinstance(prior, OrderModular):
-        raise ValueError("published=True is the algorithm for OrderModular(); it takes no other prior.")
+        raise ScoreError("published=True is the algorithm for OrderModular(); it takes no other prior.")
     if isinstance(prior, OrderModular) and not prior.is_uniform:
         raise ScoreError("search_networks takes OrderModular() without weights; k_best_networks takes both.")
     if not isinstance(prior, NetworkPrior | OrderModular):

@@ -32,8 +32,7 @@ from topdag.networks.missing_cells import IncompleteRows, MissingCells
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.questions.best import best_of
-from topdag.questions.request import About, Request, Trail, run_stats
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import MOST_SEEDS, About, Request, Trail, run_stats
 from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
 from topdag.scoring.kinds.node_average import NAL

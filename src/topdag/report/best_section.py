@@ -24,6 +24,7 @@ from topdag.report.markup import (
     section,
     tag,
 )
+from topdag.scoring.kinds.discrete import ScoreKind
 
 TITLE = "The best network"
 
@@ -43,7 +44,7 @@ def best_section(found: Gathered, drawing: Drawing | None) -> Html:
         rows(*_facts(answer, network, found)),
         details("Every edge", _edges(network, found)) if network.edges else Html(""),
         details("Every variable with its parents", _families(network)),
-        details("The proof in exact words", paragraph(_exact(answer.proof)), *_cautions()),
+        details("The proof in exact words", paragraph(_exact(answer.proof)), *_cautions(found.kind)),
     )
 
 
@@ -199,10 +200,12 @@ def _exact(proof: Proof) -> str:
     return f"No network scores above {proof.bound:.6f} among {proof.space}."
 
 
-def _cautions() -> list[Html]:
+def _cautions(kind: ScoreKind | None) -> list[Html]:
+    is_weight = kind is None or kind.is_likelihood
     return [
         paragraph(
-            "Scores are natural logarithms; larger is better. A difference of 3 means about twenty times as probable. "
-            "The best network is best by this score and these data. It is not a diagram of cause and effect."
+            "Scores are natural logarithms; larger is better. "
+            + "A difference of 3 means about twenty times as probable. " * is_weight
+            + "The best network is best by this score and these data. It is not a diagram of cause and effect."
         )
     ]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
 from topdag.search.family_lists import FamilyLists
-from topdag.search.stores import Candidates, ListStore, rows_of, sets_in
+from topdag.search.stores import ListStore, rows_of, sets_in
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Component:
         return self.before | self.columns_of(mask)
 
 
-def parts_of(candidates: Candidates) -> list[Component]:
+def parts_of(candidates: _core.Candidates) -> list[Component]:
     """The components, in an order in which they can be placed."""
     parts = []
     for variables, before in _core.components(candidates):

@@ -16,13 +16,13 @@ from stop_cases.counted import answer_at, readings_of
 from strategies import sampled_table, tables, tied_lists
 
 import topdag as td
+from topdag._util.class_graph import class_graph
 from topdag.answers.lists import BestList
 from topdag.cli.list_text import ListRequest, proof_in_words
 from topdag.questions.decide import Question, decide
 from topdag.questions.request import Request
 from topdag.search.engines import Engine, sizes_given
 from topdag.search.family_lists import FamilyLists
-from topdag.search.partition.listed import class_of
 
 PARTITION = {"partition": 0, "small": 0, **AS_LISTS}
 FACTORS = (1.0, 1.5, 20.0)
@@ -43,7 +43,9 @@ def as_lists(table: td.Table, kind: Any, **options: Any) -> td.types.Scores:
 
 def keys(found: BestList[Any]) -> set[object]:
     rows = found.parents.tolist()
-    return set(map(tuple, rows)) if isinstance(found, td.types.NetworkList) else {class_of(tuple(row)) for row in rows}
+    return (
+        set(map(tuple, rows)) if isinstance(found, td.types.NetworkList) else {class_graph(tuple(row)) for row in rows}
+    )
 
 
 def assert_same(found: BestList[Any], truth: BestList[Any], whole: BestList[Any]) -> None:

@@ -20,21 +20,6 @@ from topdag.networks.network import Network
 from topdag.questions.request import Request
 from topdag.scoring.kinds.discrete import BDeu
 
-PAGE = """\
-Samples a table from the chest clinic network, a classic of 8 variables also known as Asia, finds
-the best network for it, and compares that with the one the rows were drawn from."""
-
-ENDING = """\
-What is proved is that no network scores more on these rows. That need not be the network they were
-drawn from: few rows do not pay for every edge, and networks that state the same independences
-score the same, so that data cannot tell the direction of some edges.
-
-costs:
-  About a second.
-
-example:
-  topdag demo --rows 5000 -o asia.csv"""
-
 WHY_NOT_THE_SAME = """\
 The data need not recover that network. The best network is the one that scores most on these rows:
 rare states leave little trace in few rows, and where two networks state the same independences they
@@ -99,8 +84,19 @@ def csv_text(table: Table) -> str:
 COMMAND = Command(
     name="demo",
     usage="topdag demo [--rows N] [--seed N] [-o OUT]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Samples a table from the chest clinic network, a classic of 8 variables also known as Asia, finds
+the best network for it, and compares that with the one the rows were drawn from.""",
+    ending="""\
+What is proved is that no network scores more on these rows. That need not be the network they were
+drawn from: few rows do not pay for every edge, and networks that state the same independences
+score the same, so that data cannot tell the direction of some edges.
+
+costs:
+  About a second.
+
+example:
+  topdag demo --rows 5000 -o asia.csv""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=show_demo,

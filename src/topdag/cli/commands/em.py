@@ -16,42 +16,18 @@ from topdag.cli.options import (
     add_reading,
     add_score,
     kind_from,
-    run_from,
+    running,
     table_from,
 )
-from topdag.cli.output import about_table, as_json, labelled, network_text, progress_line, write_text
+from topdag.cli.output import about_table, as_json, labelled, network_text, write_text
 from topdag.cli.streams import mention, printing, say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, is_fitted, targets
-from topdag.cli.values import seconds, whole
+from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import Interrupted, OutOfTime
 from topdag.io.networks import read_network, write_network
-from topdag.questions.sampling import MOST_SEEDS
+from topdag.questions.request import MOST_SEEDS
 from topdag.questions.structural_em import MOST_STARTS, N_DRAWS, structural_em_of
-
-PAGE = """\
-Prints a network of high score for a table with missing cells, by structural EM. Missing cells are
-filled by what a network says of them, each state by its probability; the best network of the table
-so filled is found exactly; and so on, until no other network scores more. The score is that of the
-observed cells: the log likelihood, missing cells summed over, less the penalty of bic or aic.
-
-The end is a local optimum, not proved best, though every step is exact. So it is climbed from
-several starts: no edges, the best network by the node-average likelihood and that of the complete
-rows, those of --draws tables whose gaps are filled at random, and a network given with --start. For
-an answer with proof see topdag best with --missing keep --score nal."""
-
-ENDING = f"""\
-costs:
-  Each round scores and searches a table as topdag best does, with as many rows as completions of
-  rows matter; a climb has two to five rounds. Give --max-parents where topdag plan advises it.
-
-examples:
-  topdag em survey.csv -o survey.json -o survey.bif
-  topdag em survey.csv --max-parents 3 --draws 10 --time-limit 600
-
-A .bif, .xml, .net, .xdsl or .uai file has the probabilities that EM came to. Without --draws
-{N_DRAWS} tables are filled at random. When --time-limit or Ctrl-C comes first, the best so far is printed.
-The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
 
 
 def add_options(parser: ArgumentParser) -> None:
@@ -66,11 +42,10 @@ def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("--seed", type=whole(0, MOST_SEEDS - 1), default=0, metavar="S", help="default 0")
     parser.add_argument("--start", metavar="NET", help="a file with a network to start from too")
     add_max_parents(parser)
-    parser.add_argument("--time-limit", type=seconds, metavar="S", help="print the best so far after S seconds")
     add_constraints(parser)
     add_score(parser, default="bic")
     add_reading(parser)
-    add_limits(parser, with_time=False)
+    add_limits(parser, in_time="print the best so far after S seconds")
     group = parser.add_argument_group("output")
     add_output(group, f".json (the answer), {ABOUT_NETWORKS}", several=True)
     add_json(group)
@@ -83,8 +58,7 @@ def climb(args: Namespace) -> Exit:
     outputs = targets(args.output, NETWORKS, (args.file,))
     args.score = args.score or "bic"
     try:
-        with progress_line(quiet=args.quiet) as on_progress:
-            run = run_from(args, on_progress)
+        with running(args) as run:
             table = table_from(args, said={"missing": "keep"})
             found, code = _found(args, table, run)
     except OutOfTime as stopped:
@@ -141,8 +115,28 @@ def _text(found: LocalOptimum, table: Table, *, quiet: bool) -> str:
 COMMAND = Command(
     name="em",
     usage="topdag em FILE [--draws N] [options]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Prints a network of high score for a table with missing cells, by structural EM. Missing cells are
+filled by what a network says of them, each state by its probability; the best network of the table
+so filled is found exactly; and so on, until no other network scores more. The score is that of the
+observed cells: the log likelihood, missing cells summed over, less the penalty of bic or aic.
+
+The end is a local optimum, not proved best, though every step is exact. So it is climbed from
+several starts: no edges, the best network by the node-average likelihood and that of the complete
+rows, those of --draws tables whose gaps are filled at random, and a network given with --start. For
+an answer with proof see topdag best with --missing keep --score nal.""",
+    ending=f"""\
+costs:
+  Each round scores and searches a table as topdag best does, with as many rows as completions of
+  rows matter; a climb has two to five rounds. Give --max-parents where topdag plan advises it.
+
+examples:
+  topdag em survey.csv -o survey.json -o survey.bif
+  topdag em survey.csv --max-parents 3 --draws 10 --time-limit 600
+
+A .bif, .xml, .net, .xdsl or .uai file has the probabilities that EM came to. Without --draws
+{N_DRAWS} tables are filled at random. When --time-limit or Ctrl-C comes first, the best so far is printed.
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=add_options,
     run=climb,

@@ -2,46 +2,18 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
+from functools import partial
 from typing import Any
 
 from topdag._util.run import Run
-from topdag.cli.averaging import (
-    ABOUT_FILES,
-    ABOUT_PRIORS,
-    COSTS,
-    add_averaging,
-    ask_all,
-    limits,
-)
+from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, ask_all, limits
 from topdag.cli.command import Command, Exit
 from topdag.cli.output import about_table, as_json, labelled
 from topdag.cli.streams import say
 from topdag.knowledge.priors import Prior
 from topdag.questions.sums import TOTAL, UNIFORM, log_evidence, log_prior_total
 from topdag.scoring.scores import Scores
-
-PAGE = f"""\
-Prints the evidence: the natural log of the sum, over all networks, of exp(score), each network with
-weight one or that of --prior; and beside it the same under the prior that sums to one. The
-probability of a network given the data is exp(its score + log weight - evidence).
-
-{ABOUT_PRIORS}
-
-{ABOUT_FILES}"""
-
-ENDING = f"""\
-{COSTS}
-
-examples:
-  topdag evidence asia.csv
-  topdag evidence asia.csv --prior fair --json
-
-The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands."""
-
-
-def add_options(parser: ArgumentParser) -> None:
-    add_averaging(parser, pairs=False)
 
 
 def print_evidence(args: Namespace) -> Exit:
@@ -86,10 +58,24 @@ def _lines(found: dict[str, Any]) -> list[str]:
 COMMAND = Command(
     name="evidence",
     usage="topdag evidence FILE [--prior NAME] [options]",
-    page=PAGE,
-    ending=ENDING,
+    page=f"""\
+Prints the evidence: the natural log of the sum, over all networks, of exp(score), each network with
+weight one or that of --prior; and beside it the same under the prior that sums to one. The
+probability of a network given the data is exp(its score + log weight - evidence).
+
+{ABOUT_PRIORS}
+
+{ABOUT_FILES}""",
+    ending=f"""\
+{COSTS}
+
+examples:
+  topdag evidence asia.csv
+  topdag evidence asia.csv --prior fair --json
+
+The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
-    add_options=add_options,
+    add_options=partial(add_averaging, pairs=False),
     run=print_evidence,
     partial=False,
 )
