@@ -76,6 +76,25 @@ def test_rows_differ_by_what_is_missing_alone() -> None:
     assert kept({"a": [0, 0, None, 1], "b": [0, None, None, 1]}).n_distinct == 4
 
 
+@pytest.mark.parametrize("seed", range(20))
+def test_notes_on_columns_take_gaps_for_no_state(seed: int) -> None:
+    """Whatever is said of columns while a table is made, gaps are neither states nor a mistake."""
+    rng = np.random.default_rng(seed)
+    code = rng.integers(0, 3, 60)
+    gaps = [rng.random(60) < 0.2 for _ in range(2)]
+    words = np.array(["x", "y", "z"], dtype=object)[code]
+    cells = {
+        "code": [None if gap else int(c) for c, gap in zip(code, gaps[0], strict=True)],
+        "word": [None if gap else w for w, gap in zip(words, gaps[0], strict=True)],  # the same in other words
+        "other": [None if gap else w for w, gap in zip(words, gaps[1], strict=True)],  # other gaps
+        "gap": [None if c == 2 else int(c) for c in code],  # a gap for a state
+    }
+    table = kept(cells)
+    (said,) = (note for note in table.notes if "say the same" in note)
+    assert "Columns 'code', 'word' say the same" in said
+    assert table.missing == {name: sum(cell is None for cell in own) for name, own in cells.items()}
+
+
 def test_drawn_tables_keep_gaps_and_states() -> None:
     drawn = resampled(kept(), 3, 1)
     assert drawn.states == kept().states and drawn.n_rows == 5

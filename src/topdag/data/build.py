@@ -408,12 +408,14 @@ def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: Stat
     alike: dict[bytes, list[int]] = {}
     for v, of in enumerate(states):
         if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
-            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of))).tobytes(), []).append(v)
+            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of) + 1)).tobytes(), []).append(v)
     same: dict[bytes, list[str]] = {}
     for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
-        first = np.full(len(states[v]), codes.shape[1])
+        missing = len(states[v])
+        first = np.full(missing + 1, codes.shape[1])
         first[codes[v, ::-1]] = np.arange(codes.shape[1])[::-1]  # of equal places the last one counts
-        same.setdefault(np.argsort(np.argsort(first))[codes[v]].tobytes(), []).append(names[v])
+        order = np.argsort(np.argsort(first))[codes[v]]
+        same.setdefault(np.where(codes[v] == missing, -1, order).tobytes(), []).append(names[v])
     return tuple(
         f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
         f"{option('leave_out', found[1:])} keeps the first."

@@ -1,7 +1,7 @@
 """Families scored by the rows that are complete in them: all of a table, or those worth keeping, as lists.
 
 No average log likelihood exceeds 0, so no family with these parents or more scores more than minus its penalty: that is
-the bound by which parent sets are cut off (docs/guides/missing_values.md).
+the bound by which parent sets are cut off (docs/explanation/order_search_and_pruning.md).
 """
 
 from __future__ import annotations
