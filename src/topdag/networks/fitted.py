@@ -20,6 +20,7 @@ from topdag.networks.probability_tables import MOST_CELLS, Codes, drawn_states, 
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
+    from topdag.networks.missing_cells import ExpectedCounts
 
 FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
 MOST_STATES_FITTED = 2**16
@@ -119,7 +120,8 @@ class FittedNetwork:
         return math.fsum(_log(self._family_probability(name, codes)) for name in self.names)
 
     def log_likelihood(self, rows: Any) -> float:
-        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf.
+        """The natural log of the probability of all rows of a table, frame, array or list; may be -inf. Missing cells
+        are summed over: what counts is what was observed.
 
         >>> fitted = Network(["a", "b"], {}).fit({"a": [0, 1], "b": [0, 0]})
         >>> round(fitted.log_likelihood([{"a": 1, "b": 0}]), 6)
@@ -128,14 +130,35 @@ class FittedNetwork:
         from topdag.data.encode import coded_rows
         from topdag.data.table import Table
 
-        codes = dict(zip(self.names, coded_rows(self.names, tuple(self.states.values()), rows), strict=True))
-        weights = rows.weights if isinstance(rows, Table) else np.ones(len(codes[self.names[0]]))
-        return math.fsum(self._log_family(name, codes, weights) for name in self.names)
+        codes = coded_rows(self.names, tuple(self.states.values()), rows, with_gaps=True)
+        weights = rows.weights if isinstance(rows, Table) else np.ones(codes.shape[1])
+        return self._expected(codes, weights).log_likelihood
 
-    def _log_family(self, name: str, codes: Mapping[str, Any], weights: npt.NDArray[Any]) -> float:
-        found = self.tables[name][tuple(codes[member] for member in (*self.network.parents[name], name))]
-        with np.errstate(divide="ignore"):
-            return float((weights * np.log(found)).sum())
+    def probabilities_given(self, row: Mapping[str, Hashable]) -> dict[str, dict[Hashable, float]]:
+        """Of every variable that the row does not name, how probable each state is given those it names; exactly.
+
+        >>> network = Network(["rain", "wet"], {"wet": ["rain"]})
+        >>> states = {"rain": ("yes", "no"), "wet": ("yes", "no")}
+        >>> fitted = FittedNetwork(network, states, {"rain": [0.2, 0.8], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> round(fitted.probabilities_given({"wet": "yes"})["rain"]["yes"], 6)
+        0.692308
+        """
+        require_known(row, self.names)
+        codes = [_code_of(v, row[v], self.states[v]) if v in row else len(self.states[v]) for v in self.names]
+        expected = self._expected(np.array([codes]).T, np.ones(1))
+        if expected.log_likelihood == -math.inf:
+            raise NetworkError("This row has probability 0, so nothing follows from it.")
+        found = {}
+        for name in (name for name in self.names if name not in row):
+            own = expected.counts[name].reshape(-1, len(self.states[name])).sum(axis=0)
+            found[name] = dict(zip(self.states[name], own.tolist(), strict=True))
+        return found
+
+    def _expected(self, codes: npt.NDArray[Any], weights: npt.NDArray[Any]) -> ExpectedCounts:
+        from topdag.networks.missing_cells import IncompleteRows, MissingCells
+
+        rows = IncompleteRows(codes.astype(np.uint16), weights.astype(np.float64), self.arities)
+        return MissingCells(self.network, rows).expected_counts(self)
 
     def _family_probability(self, name: str, codes: Mapping[str, int]) -> float:
         cell = tuple(codes[member] for member in (*self.network.parents[name], name))
