@@ -113,6 +113,7 @@ class LocalOptimum:
                 }
                 for climb in self.climbs
             ],
+            "proof": f"none: {self.said}",
             "parts": self.parts,
             "limit": self.limit,
             "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
