@@ -96,6 +96,7 @@ class LocalOptimum(WithNetwork):
                 }
                 for climb in self.climbs
             ],
+            "proof": f"none: {self.said}",
             "parts": self.parts,
             "limit": self.limit,
             "stats": self.stats.to_dict(),

@@ -121,7 +121,20 @@ def _frequencies(
     limit = limit_text(run.limit) if len(done) < n else None
     stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
     name = getattr(getattr(question, "func", question), "__name__", "a question")  # that of a partial stands inside
-    return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, request.notes)
+    return BootstrapFrequencies(
+        request.known_names,
+        done,
+        n,
+        seed,
+        name,
+        first,
+        limit,
+        stats,
+        request.notes,
+        request.table,
+        request.kind,
+        task.by_class,
+    )
 
 
 def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Answer | None, _Task]:

@@ -222,14 +222,14 @@ def _starts(
     yield "no edges", empty
     for number, network in enumerate(given):
         yield f"network {number} given", task.fitted(Network(names, network.parents))  # in the order of the table
-    for start, filled, kind in _tables_to_start_from(task, empty, draws, seed):
+    for start, filled, kind in _tables_to_start_from(task, empty, draws, seed, run.memory_limit):
         answer = None if run.is_over else task.best(filled, kind, run)
         if answer is not None and answer.network is not None:
             yield start, task.fitted(answer.network)
 
 
 def _tables_to_start_from(
-    task: _Task, empty: FittedNetwork, draws: int, seed: int
+    task: _Task, empty: FittedNetwork, draws: int, seed: int, memory: int | None
 ) -> Iterator[tuple[str, Table, ScoreKind]]:
     """Those whose best network, by some score, is a start; none where no cell is missing."""
     complete = np.asarray(~task.table.is_missing.any(axis=0))
@@ -239,7 +239,7 @@ def _tables_to_start_from(
     if complete.any():
         yield "the complete rows", with_rows(task.table, complete, task.table.weights[complete]), task.kind
     for draw in range(draws):
-        yield f"gaps filled at random, draw {draw}", _filled(task, empty, 1, seed + 1 + draw), task.kind
+        yield f"gaps filled at random, draw {draw}", _filled(task, empty, 1, seed + 1 + draw, memory), task.kind
 
 
 def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbing | None:
@@ -247,7 +247,7 @@ def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbin
     network is found."""
     found: _Climbing | None = None
     while not run.is_over:
-        table = _filled(task, filling, task.parts, seed)
+        table = _filled(task, filling, task.parts, seed, run.memory_limit)
         answer = task.best(table, InParts(task.kind, task.parts), run)
         if answer is None or answer.network is None:
             return found
@@ -268,9 +268,9 @@ def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbin
     return found
 
 
-def _filled(task: _Task, fitted: FittedNetwork, parts: int, seed: int) -> Table:
+def _filled(task: _Task, fitted: FittedNetwork, parts: int, seed: int, memory: int | None) -> Table:
     """The table without gaps in which ``parts`` rows stand for one."""
-    codes, counts = MissingCells(fitted.network, task.rows).completed(fitted, parts, seed)
+    codes, counts = MissingCells(fitted.network, task.rows, memory).completed(fitted, parts, seed)
     table = task.table
     return Table.from_codes(table.names, codes, weights=counts, states=table.states, keep_constant=table.keep_constant)
 
@@ -285,7 +285,7 @@ def _fitted_to(network: Network, table: Table, parts: int) -> FittedNetwork:
 
 def _with_probabilities(task: _Task, fitted: FittedNetwork, run: Run) -> tuple[FittedNetwork, float]:
     """The same network with the probabilities of the greatest likelihood that EM finds from these, and its score."""
-    cells = MissingCells(fitted.network, task.rows)
+    cells = MissingCells(fitted.network, task.rows, run.memory_limit)
     expected, before = cells.expected_counts(fitted), -math.inf
     for step in range(MOST_STEPS):
         if run.is_over or run.tick("expectation", step, 0) or expected.log_likelihood - before < SMALLEST_GAIN:
