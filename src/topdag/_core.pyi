@@ -1226,7 +1226,7 @@ def score_minors(scatter: Scatter, formula: MinorFormula, most: int, limits: Lim
     Scores of all sets, by their bits, None when stopped; the first set with a dependent variable, or 0.
     """
 
-def cut_into_cells(text: bytes, separator: str, wanted: Sequence[bool], first_line: int, threads: int) -> tuple[list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
+def cut_into_cells(text: bytes, begin: int, separator: str, wanted: Sequence[bool], threads: int) -> tuple[list[tuple[Annotated[NDArray[numpy.int32], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]], Annotated[NDArray[numpy.int64], dict(shape=(None,))]] | None:
     """
     For each column the code of every row, and where each distinct text begins and ends; the lines of the rows.
     """
