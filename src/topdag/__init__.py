@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from topdag.questions.network_search import search_networks
     from topdag.questions.plan import plan
     from topdag.questions.sampling import sample_networks
+    from topdag.questions.structural_em import structural_em
     from topdag.questions.sums import (
         edge_posteriors,
         log_evidence,
@@ -69,7 +70,7 @@ if TYPE_CHECKING:
     )
     from topdag.report.write import write_report
     from topdag.scoring.keep import KBest, Within
-    from topdag.scoring.kinds.discrete import AIC, BIC, K2, BDe, BDeu, BDs, CustomScore, fNML, qNML
+    from topdag.scoring.kinds.discrete import AIC, BIC, K2, NAL, BDe, BDeu, BDs, CustomScore, fNML, qNML
     from topdag.scoring.kinds.gaussian import BGe, GaussianAIC, GaussianBIC, MixedBIC
     from topdag.scoring.parent_bounds import parent_bounds
     from topdag.scoring.score import score
@@ -104,11 +105,12 @@ _PLACES = {
     "questions.network_search": "search_networks",
     "questions.plan": "plan",
     "questions.sampling": "sample_networks",
+    "questions.structural_em": "structural_em",
     "questions.sums": "edge_posteriors log_evidence log_prior_total network_posteriors parent_set_posteriors "
     "path_posteriors",
     "report.write": "write_report",
     "scoring.keep": "KBest Within",
-    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 fNML qNML",
+    "scoring.kinds.discrete": "AIC BDe BDeu BDs BIC CustomScore K2 NAL fNML qNML",
     "scoring.kinds.gaussian": "BGe GaussianAIC GaussianBIC MixedBIC",
     "scoring.parent_bounds": "parent_bounds",
     "scoring.score": "score",
@@ -124,6 +126,7 @@ __all__ = [
     "AIC",
     "BIC",
     "K2",
+    "NAL",
     "BDe",
     "BDeu",
     "BDs",
@@ -194,6 +197,7 @@ __all__ = [
     "sample_networks",
     "score",
     "search_networks",
+    "structural_em",
     "summary",
     "types",
     "write_network",

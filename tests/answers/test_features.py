@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import topdag as td
+from topdag._util.class_graph import components
 from topdag.answers import class_edges
 from topdag.answers.class_edges import EdgeCounts
-from topdag.networks.class_graph import components
 
 
 def columns_of(masks: np.ndarray) -> list[np.ndarray]:

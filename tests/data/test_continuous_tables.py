@@ -85,7 +85,7 @@ def test_columns_without_numbers_are_named_at_once() -> None:
     ("value", "options", "message"),
     [
         (math.nan, {}, r"missing values in 1 column: 'height' \(1 row, the first is row 3"),
-        (math.nan, {"missing": "state"}, "column 'height' is missing in row 3.*missing cannot be a state"),
+        (math.nan, {"missing": "state"}, "column 'height' is missing in row 3.*missing cell can neither be a state"),
         (math.inf, {}, "column 'height' is infinite in row 3"),
         (1e101, {}, r"column 'height' has numbers beyond 1e\+100: scale it"),
     ],

@@ -132,7 +132,7 @@ def test_from_codes():
     ("codes", "states", "part"),
     [
         ([[0, 2], [0, 0]], [("n", "y"), ("u",)], "'a' has 2 in row 1"),
-        ([[0, -1], [0, 0]], [("n", "y"), ("u",)], "'a' has -1 in row 1"),
+        ([[0, -2], [0, 0]], [("n", "y"), ("u",)], "'a' has -2 in row 1"),
         ([[0, 1], [0, 0]], [("n", "n"), ("u",)], "'a' must be different"),
         ([[0, 1], [0, 0]], [("n", "y")], "1 lists of states for 2 variables"),
         ([[0.5, 1], [0, 0]], None, "must be integers"),
@@ -223,7 +223,7 @@ def test_options_refused():
     refused(array, "a name for each of 2 columns", names="xy")
     refused(array, "both called 'x'", names=["x", "x"])
     refused({"x": [0], "y": [1]}, "names of its own", names=["a", "b"])
-    refused(array, '"error", "drop" or "state", not \'skip\'', missing="skip")
+    refused(array, '"error", "drop", "state" or "keep", not \'skip\'', missing="skip")
 
 
 def test_most_states_and_variables_are_allowed():

@@ -145,11 +145,11 @@ def test_mistakes_are_refused() -> None:
         td.causal_effects(table, "smoke", "lungs")
     with pytest.raises(td.ScoreError, match="share= is a share"):
         td.causal_effects(table, share=0)
-    with pytest.raises(td.ScoreError, match="draws= is a whole number"):
+    with pytest.raises(td.ScoreError, match="draws must be a whole number"):
         td.causal_effects(table, draws=-1)
     with pytest.raises(td.ScoreError, match="level= is a share"):
         td.causal_effects(table, level=2)
-    with pytest.raises(td.ScoreError, match="seed= is a whole number"):
+    with pytest.raises(td.ScoreError, match="seed must be a whole number"):
         td.causal_effects(table, seed=0.5)  # type: ignore[arg-type]
     found = td.causal_effects(table, "smoke", ["lung", "bronc"], draws=0)
     assert set(found) == {("smoke", "lung"), ("smoke", "bronc")}

@@ -19,11 +19,18 @@ NARROW = 64
 """So many variables fit a machine word."""
 MOST_VARIABLES = 2048
 """So many a set holds at most."""
+SETS_AT_ONCE = 1 << 14
+"""Whose members are looked at together, so that few bytes are taken."""
 
 
 def bits(mask: int) -> list[int]:
     """The members of one set, in order."""
-    return [v for v in range(mask.bit_length()) if mask >> v & 1]
+    found = []
+    while mask:
+        first = mask & -mask
+        found.append(first.bit_length() - 1)
+        mask ^= first
+    return found
 
 
 def words_for(n: int) -> int:
@@ -84,11 +91,31 @@ def sizes_of(sets: Sets) -> Integers:
     return counts if sets.ndim == 1 else np.asarray(counts.sum(axis=1))
 
 
+def has_member(sets: Sets, v: int) -> Marks:
+    """Which of the sets have this variable."""
+    words = sets if sets.ndim == 1 else sets[:, v // NARROW]
+    return (words >> np.uint64(v % NARROW) & np.uint64(1)).astype(np.bool_)
+
+
 def members_of(sets: Sets, n: int) -> Marks:
     """By set and variable: whether it is a member."""
-    words, places = sets.reshape(len(sets), words_for(n)), np.arange(n)
-    shifted = words[:, places // NARROW] >> (places % NARROW).astype(np.uint64)
-    return (shifted & np.uint64(1)).astype(np.bool_)
+    as_bytes = np.ascontiguousarray(sets, dtype="<u8").reshape(len(sets), words_for(n)).view(np.uint8)
+    return np.unpackbits(as_bytes, axis=1, count=n, bitorder="little").view(np.bool_)
+
+
+def member_pairs(sets: Sets, n: int) -> tuple[Integers, Integers]:
+    """Every member of every set: the set's place and the variable, by growing place and variable."""
+    blocks = range(0, len(sets), SETS_AT_ONCE)
+    found = [np.nonzero(members_of(sets[begin : begin + SETS_AT_ONCE], n)) for begin in blocks]
+    if not found:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    places = [begin + own for begin, (own, _) in zip(blocks, found, strict=True)]
+    return np.concatenate(places), np.concatenate([members for _, members in found])
+
+
+def network_rows(networks: Sequence[Sequence[int]], n: int) -> Masks:
+    """Networks of n variables, a row of parent sets each: numbers of 64 bits, of more variables Python's own."""
+    return np.array(networks, dtype=np.uint64 if n <= NARROW else object).reshape(len(networks), n)
 
 
 def sort_keys(sets: Sets) -> tuple[Sets, ...]:
@@ -120,12 +147,13 @@ def distinct(sets: Sets) -> Sets:
 
 def is_acyclic(masks: Iterable[int]) -> bool:
     """Whether a network with these parents has no circle."""
-    left = dict(enumerate(masks))
-    while left:
-        waiting = sum(1 << x for x in left)
-        ready = [x for x, mask in left.items() if not mask & waiting]
-        if not ready:
-            return False
-        for x in ready:
-            del left[x]
-    return True
+    left, placed, before = list(enumerate(masks)), 0, -1
+    while left and placed != before:
+        before, waiting = placed, []
+        for x, mask in left:
+            if mask & ~placed:
+                waiting.append((x, mask))
+            else:
+                placed |= 1 << x
+        left = waiting[::-1]  # those that stand before their parents come after them this time
+    return not left

@@ -39,12 +39,14 @@ def brief(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
     """The same, but a mistake is raised as if the function itself had found it; all of the way with TOPDAG_TRACEBACK
     set, as for the command line."""
 
+    takes = _spread(function)
+
     @wraps(function)
     def called(*args: Given.args, **kwargs: Given.kwargs) -> Returned:
         try:
             return function(*args, **kwargs)
         except UnknownArgument as mistake:
-            own = inspect.signature(function).parameters.values()
+            own = takes.parameters.values()
             known = {*mistake.known, *(each.name for each in own if each.kind is not each.VAR_KEYWORD)}
             raise UnknownArgument(mistake.name, known, f"{function.__name__}(): ") from None
         except MISTAKES as mistake:
@@ -52,4 +54,17 @@ def brief(function: Callable[Given, Returned]) -> Callable[Given, Returned]:
                 raise
             raise mistake.with_traceback(None) from mistake.__cause__
 
+    called.__signature__ = takes  # type: ignore[attr-defined]
     return called
+
+
+def _spread(function: Callable[..., object]) -> inspect.Signature:
+    """Its arguments as help() shows them: those that a TypedDict stands for one by one."""
+    whole = inspect.signature(function)
+    *named, last = whole.parameters.values()
+    options = function.__globals__.get(str(last.annotation).removeprefix("Unpack[").removesuffix("]"))
+    if last.kind is not inspect.Parameter.VAR_KEYWORD or options is None:
+        return whole
+    one = last.replace(kind=inspect.Parameter.KEYWORD_ONLY, default=...)
+    of_each = {name: getattr(kind, "__forward_arg__", kind) for name, kind in options.__annotations__.items()}
+    return whole.replace(parameters=[*named, *(one.replace(name=name, annotation=of) for name, of in of_each.items())])

@@ -19,7 +19,7 @@ from uuid import uuid4
 
 from topdag._util.options import option
 from topdag._util.run import MOST_THREADS, Run, is_whole, usable_cores
-from topdag.errors import LostWorker
+from topdag.errors import LostWorker, ScoreError
 
 Work = Callable[[Any, Any, Run], Any]
 """From what all tasks need, a task and its run to a result. Other processes find it by its name."""
@@ -186,12 +186,12 @@ def _stops_when_told(_: object) -> None:
 
 
 def require_executor(executor: object) -> None:
-    """Raises ValueError where nobody could work."""
+    """Raises ScoreError where nobody could work."""
     is_name = executor == PROCESSES or (isinstance(executor, str) and "://" in executor)
     is_client = hasattr(executor, "scatter") and hasattr(executor, "get_executor")
     is_known = is_name or is_client or isinstance(executor, Executor) or is_whole(executor, 1, MOST_THREADS)
     if executor is not None and not is_known:
-        raise ValueError(
+        raise ScoreError(
             'executor must be a number of processes, "processes", the address of a Dask scheduler such as '
             f'"tcp://10.0.0.1:8786", a Dask client or a concurrent.futures.Executor, not {executor!r}.'
         )

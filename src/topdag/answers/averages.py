@@ -8,34 +8,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.arrays import Floats, Masks
+from topdag._util.bitsets import bits, network_rows
+from topdag._util.class_graph import components
 from topdag._util.options import option
 from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
+from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
 from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
-from topdag.networks.class_graph import components
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
-
-
-@runtime_checkable
-class HeldAsMasks(Protocol):
-    """Many networks as an array: a row of parent masks over the scored variables for each."""
-
-    @property
-    def source(self) -> Scores: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def parents(self) -> Masks: ...
-
 
 ToAverage = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
@@ -135,7 +123,7 @@ def edge_matrix(averaged: ToAverage, *, weights: str = "networks") -> Floats:
     return np.minimum(everywhere, 1.0)
 
 
-def path_matrix(averaged: BestList[Any] | HeldAsMasks) -> Floats:
+def path_matrix(averaged: HeldNetworks[Any]) -> Floats:
     """How probable each path is, by a list or by networks drawn: at [i, j] that ``names[i]`` is an ancestor of
     ``names[j]``."""
     found = np.zeros((len(averaged.names),) * 2)
@@ -147,7 +135,7 @@ def path_matrix(averaged: BestList[Any] | HeldAsMasks) -> Floats:
     return np.minimum(found, 1.0)
 
 
-def parent_set_shares(averaged: BestList[Any] | HeldAsMasks) -> list[dict[int, float]]:
+def parent_set_shares(averaged: HeldNetworks[Any]) -> list[dict[int, float]]:
     """Of each variable the parent sets that occur, as bits over all variables, with their share of the weight."""
     found: list[dict[int, float]] = [{} for _ in averaged.names]
     for weights, columns in _weighted_columns(averaged):
@@ -158,7 +146,7 @@ def parent_set_shares(averaged: BestList[Any] | HeldAsMasks) -> list[dict[int, f
     return found
 
 
-def _weighted_columns(averaged: BestList[Any] | HeldAsMasks) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
+def _weighted_columns(averaged: HeldNetworks[Any]) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
     """Networks, many at a time: the share of each, and per variable its parents in each, as bits over all variables.
     Those drawn count alike."""
     if isinstance(averaged, BestList):
@@ -196,8 +184,8 @@ def _directed_matrix(parents: NDArray[Any], shares: Floats) -> Floats:
     for child, column in enumerate(parents.T):
         masks, which = np.unique(column, return_inverse=True)
         weights = np.bincount(which.ravel(), shares)
-        for parent in range(n):
-            found[parent, child] = weights[(masks >> parent & 1) == 1].sum()
+        for mask, weight in zip(masks.tolist(), weights.tolist(), strict=True):
+            found[bits(mask), child] += weight
     return found
 
 
@@ -217,8 +205,10 @@ def _undirected_matrix(undirected: Masks, shares: Floats) -> Floats:
     found, counts = np.zeros((n, n)), EdgeCounts()
     if not n:
         return found
-    patterns, which = np.unique(undirected, axis=0, return_inverse=True)
-    for neighbours, weight in zip(patterns.tolist(), np.bincount(which.ravel(), shares).tolist(), strict=True):
+    patterns: dict[tuple[int, ...], float] = {}
+    for own, share in zip(map(tuple, undirected.tolist()), shares.tolist(), strict=True):
+        patterns[own] = patterns.get(own, 0.0) + share
+    for neighbours, weight in patterns.items():
         for component in components(neighbours):
             for (a, b), share in counts.shares(neighbours, component.bit_length() - 1).items():
                 found[a, b] += weight * share
@@ -254,6 +244,8 @@ def _log_weights(averaged: BestList[Any], weights: str) -> Floats:
         raise ScoreError(f'{option("weights")} is "networks" or "classes", not {weights!r}.')
     if not len(averaged):
         raise ScoreError("The list is empty: there is nothing to average over.")
+    if averaged.source.kind is not None:
+        averaged.source.kind.require_likelihood("An average over a list")
     if not isinstance(averaged, ClassList):
         if weights == "classes":
             raise ScoreError(f"{option('weights', 'classes')} is for lists of classes; this is a list of networks.")
@@ -276,12 +268,12 @@ def _column_values(feature: Feature, names: Sequence[str], columns: list[NDArray
     return np.broadcast_to(values, columns[0].shape)
 
 
-def _all_columns(averaged: HeldAsMasks, scored: Masks) -> list[NDArray[Any]]:
+def _all_columns(averaged: HeldNetworks[Any], scored: Masks) -> list[NDArray[Any]]:
     """Per variable its parents in each network, as bits over all variables; the constant ones have none."""
     names, places = averaged.names, averaged.source.columns
     if len(places) == len(names):
         return list(scored.T)
-    dtype: Any = np.uint64 if len(names) <= 64 else object
+    dtype: Any = network_rows([], len(names)).dtype
     everywhere = np.zeros((len(names), len(scored)), dtype=dtype)
     for x, place in enumerate(places):
         for i, bit in enumerate(places):
@@ -328,14 +320,14 @@ def _of_sample(drawn: Sequence[Network], feature: Feature) -> ListPosterior:
 
 def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The names of networks drawn, and a row of parent masks for each."""
-    if isinstance(drawn, HeldAsMasks) and len(drawn):
+    if isinstance(drawn, HeldNetworks) and len(drawn):
         return drawn.names, np.array(_all_columns(drawn, drawn.parents)).T
     if not isinstance(drawn, Sequence) or not len(drawn) or not all(isinstance(network, Network) for network in drawn):
         raise NetworkError("Averages are over a list of networks or classes, or over one or more networks drawn.")
     names = drawn[0].names
     if any(network.names != names for network in drawn):
         raise NetworkError("The networks to average over must have the same variables in the same order.")
-    return names, np.array([network.masks for network in drawn], dtype=np.uint64 if len(names) <= 64 else object)
+    return names, network_rows([network.masks for network in drawn], len(names))
 
 
 def _require_networks_alike(weights: str) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 
 from topdag._util.arrays import Floats
 from topdag._util.bitsets import bits
+from topdag._util.class_graph import class_graph, components
 from topdag._util.messages import plural
 from topdag._util.to_frame import frame_of_rows
 from topdag.answers.averages import edge_matrix
@@ -23,7 +24,6 @@ from topdag.answers.results import Answer, Stats, Status
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
 from topdag.networks.checks import require_known
-from topdag.networks.class_graph import class_graph, components
 from topdag.networks.network import Network
 
 LEVEL = 0.95

@@ -1,5 +1,5 @@
 """How the members of a class direct its undirected edges, counted without listing them: part by part, and for each by
-its source (see ``networks/class_graph.py``)."""
+its source (see ``_util/class_graph.py``)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.bitsets import bits
-from topdag.errors import TooLarge
-from topdag.networks.class_graph import (
+from topdag._util.class_graph import (
     ChordalPart,
     components,
     connected,
@@ -20,6 +19,7 @@ from topdag.networks.class_graph import (
     is_complete,
     part_among,
 )
+from topdag.errors import TooLarge
 
 Counts = NDArray[Any]
 """At [u, v]: how many ways of directing a part have u -> v; whole numbers of any size."""

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from topdag import _core
+from topdag._util.class_graph import class_graph
 from topdag.answers.class_edges import EdgeCounts
 from topdag.errors import NetworkError, ScoreError
 from topdag.networks import separation
@@ -70,9 +70,9 @@ def compelled_edge(parent: str, child: str) -> Feature:
     def values(names: Names, parents: Parents) -> Any:
         a, b = _places(names, parent, child)
         if isinstance(parents[b], int):
-            return _core.class_of(list(parents)).parents[b] >> a & 1
+            return class_graph(parents)[0][b] >> a & 1
         rows = zip(*(its.tolist() for its in parents), strict=True)
-        return np.array([_core.class_of(row).parents[b] >> a & 1 for row in rows])
+        return np.array([class_graph(row)[0][b] >> a & 1 for row in rows])
 
     return Feature(f"compelled edge {parent} -> {child}", values, class_invariant=True)
 

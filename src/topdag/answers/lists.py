@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from topdag import _core
 from topdag._util.arrays import Floats, Integers, Masks
+from topdag._util.bitsets import network_rows
+from topdag._util.class_graph import class_members, class_size
 from topdag._util.html import html_table, more
 from topdag._util.options import question
 from topdag._util.to_frame import frame_of_rows
@@ -20,7 +21,6 @@ from topdag.answers.held import HeldNetworks, Item
 from topdag.answers.results import Proof, Stats
 from topdag.errors import TooLarge
 from topdag.knowledge.priors import Prior
-from topdag.networks.class_graph import class_graph
 from topdag.networks.equivalence import EquivalenceClass
 from topdag.networks.network import Network
 
@@ -66,15 +66,24 @@ class BestList(HeldNetworks[Item]):
     def shares(self) -> Floats:
         """The posterior probability of each, given that it is one of the list: without a prior all structures are
         equally likely before."""
+        if self.source.kind is not None:
+            self.source.kind.require_likelihood("The share of a network")
         weights = self._weights()
         return np.asarray(weights / weights.sum()) if len(self) else weights
+
+    @property
+    def are_weighed(self) -> bool:
+        """Whether scores tell how probable one is beside another; else all count alike where they are counted."""
+        return self.source.kind is None or self.source.kind.is_likelihood
 
     def _weights(self) -> Floats:
         return np.exp(self.scores - self.scores[0]) if len(self) else np.empty(0)
 
     @property
     def shares_if_known(self) -> Floats:
-        """As ``shares``; NaN where too much would have to be counted."""
+        """As ``shares``; NaN where too much would have to be counted, or scores are no weights."""
+        if not self.are_weighed:
+            return np.full(len(self), np.nan)
         try:
             return self.shares
         except TooLarge:
@@ -164,14 +173,14 @@ class NetworkList(BestList[Network]):
 
     def n_classes(self, most: int) -> int:
         """To how many equivalence classes the first so many networks belong."""
-        return len({class_graph(masks) for masks in self.parents[:most].tolist()})
+        return len({self.class_of(masks) for masks in self.parents[:most].tolist()})
 
 
 class ClassList(BestList[EquivalenceClass]):
-    """Equivalence classes, best first."""
+    """Equivalence classes, best first; of a table with experiments those that these do not tell apart either."""
 
     def _item(self, place: int) -> EquivalenceClass:
-        return EquivalenceClass(self.network(place))
+        return EquivalenceClass(self.network(place), self.interventions)
 
     @property
     def sizes(self) -> tuple[int, ...]:
@@ -197,10 +206,9 @@ class ClassList(BestList[EquivalenceClass]):
         if self.source.compiled is not None:
             self._require_few(sum(self.sizes[place] for place in places))
         directed, undirected = self.edge_masks
-        of, rows = list[int](), list[list[int]]()
+        of, rows = list[int](), list[Sequence[int]]()
         for place in places:
-            walk = _core.Members(_core.MixedGraph(directed[place].tolist(), undirected[place].tolist()))
-            while (masks := walk.next()) is not None:
+            for masks in class_members((directed[place].tolist(), undirected[place].tolist())):
                 of.append(place)
                 rows.append(masks)
                 if len(rows) == MEMBERS_AT_ONCE:
@@ -209,13 +217,14 @@ class ClassList(BestList[EquivalenceClass]):
         if rows:
             yield self._satisfying_only(of, rows)
 
-    def _satisfying_only(self, places: list[int], rows: list[list[int]]) -> tuple[Integers, Masks]:
-        of, networks, known = np.array(places, dtype=np.int64), np.array(rows, dtype=np.uint64), self.source.compiled
+    def _satisfying_only(self, places: list[int], rows: list[Sequence[int]]) -> tuple[Integers, Masks]:
+        of, networks = np.array(places, dtype=np.int64), network_rows(rows, self.parents.shape[1])
+        known, most = self.source.compiled, self.source.max_parents
         if known is None:
             return of, networks
         satisfying = known.admit(networks)
-        if self.source.max_parents is not None:
-            satisfying &= (np.bitwise_count(networks) <= self.source.max_parents).all(axis=1)
+        if most is not None:
+            satisfying &= np.array([all(mask.bit_count() <= most for mask in row) for row in rows], dtype=np.bool_)
         return of[satisfying], networks[satisfying]
 
     def _require_few(self, members: int) -> None:
@@ -237,9 +246,8 @@ class ClassList(BestList[EquivalenceClass]):
             return self.parents, self.parents, (1,) * len(self)
         directed, undirected, sizes = np.empty_like(self.parents), np.empty_like(self.parents), []
         for place, masks in enumerate(self.parents.tolist()):
-            graph = _core.class_of(masks)
-            directed[place], undirected[place] = graph.parents, graph.neighbours
-            sizes.append(_core.class_size(graph))
+            directed[place], undirected[place] = graph = self.class_of(masks)
+            sizes.append(class_size(graph[1]))
         return directed, undirected, tuple(sizes)
 
     @property

@@ -42,6 +42,7 @@ def predictive_log_density(
         raise TableError(f"the table that was seen must be a Table, not {type(table).__name__}")
     table.require_states("predictive_log_density")
     table.require_no_experiments("predictive_log_density")
+    table.require_complete("predictive_log_density")
     BDeu(ess)  # refuses what is not an equivalent sample size
     names, masks, shares = weighted_networks([averaged] if isinstance(averaged, Network) else averaged, weights)
     order = _same_variables(names, table)

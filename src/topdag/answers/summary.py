@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 
-from topdag._util.arrays import Floats, Integers, Marks, Masks
+from topdag._util.arrays import Floats, Integers, Masks
+from topdag._util.bitsets import bits
 from topdag._util.html import html_table, more
 from topdag._util.messages import plural
 from topdag.answers.compare import NamedEdge, edge_text, shown_name, wrapped
@@ -19,8 +19,8 @@ from topdag.answers.lists import BestList, ClassList
 WIDEST_PAIR = 50
 MOST_LINKS_SHOWN = 20
 ALMOST_ALL = math.nextafter(1.0, 0.0)
-ITEMS_AT_ONCE = 2048
-"""Items of a list whose edges are unpacked at the same time."""
+ITEMS_AT_ONCE = 1 << 16
+"""Items of a list that are compared with the first at the same time."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,8 @@ class Link:
 
 @dataclass(frozen=True)
 class ListSummary:
-    """How different the networks or classes of a list are. Shares are of the list's posterior weight (``shares``).
+    """How different the networks or classes of a list are. Shares are of the list's posterior weight (``shares``), or
+    all items count alike where their score is no likelihood: then they are not ``are_weighed``.
 
     ``common``: edges (parent, child) that all items have; ``common_undirected``: of classes, undirected edges that
     all have. ``turning``: variables that an edge joins in all items, but not always the same way. ``varying``:
@@ -64,6 +65,7 @@ class ListSummary:
     half: int
     mean_distance: float
     largest_distance: int
+    are_weighed: bool = True
 
     def __str__(self) -> str:
         if self.n_items == 0:
@@ -76,7 +78,11 @@ class ListSummary:
                 *self._head(),
                 *_group("in all, the same way", len(common), wrapped(common)),
                 *_group("in all, but not the same way", len(self.turning), _link_lines(self.turning)),
-                *_group("in some, by share of the weight", len(self.varying), _link_lines(self.varying)),
+                *_group(
+                    f"in some, by share of the {'weight' if self.are_weighed else 'list'}",
+                    len(self.varying),
+                    _link_lines(self.varying),
+                ),
                 f"in none: {left:,} of {plural(self.n_pairs, 'pair')} of variables",
             ]
         )
@@ -99,8 +105,9 @@ class ListSummary:
         stand_for = "" if self.what == "networks" else f", of {self.n_networks:,} networks"
         best = "network" if self.what == "networks" else "class"
         half = "one of them holds" if self.half == 1 else f"{self.half:,} of them hold"
+        weight = f"{half} half of the posterior weight" if self.are_weighed else "here all count alike"
         return [
-            f"{self.n_items:,} {self.what}{stand_for}; {half} half of the posterior weight.",
+            f"{self.n_items:,} {self.what}{stand_for}; {weight}.",
             f"From the best {best} they differ in {self.mean_distance:.1f} edges on average, "
             f"{self.largest_distance} at most.",
         ]
@@ -109,20 +116,19 @@ class ListSummary:
 def summary(found: BestList[Any]) -> ListSummary:
     """How different are they? What all items of a list share, and what varies with which share of the weight.
 
-    Weights are ``found.shares``: posterior probabilities relative to the list, all networks equally likely before.
+    Weights are ``found.shares``: posterior probabilities relative to the list, all networks equally likely before;
+    where scores are no likelihoods, all count alike.
     """
     if not isinstance(found, BestList):
         raise TypeError(f"summary takes a list of networks or classes, not {type(found).__name__}.")
     of_classes = isinstance(found, ClassList)
     masks = found.edge_masks if isinstance(found, ClassList) else (found.parents,)
-    shares = found.shares
+    shares = found.shares if found.are_weighed else np.full(len(found), 1 / max(1, len(found)))
     tally = _Tally.of(masks, shares)
     common, common_undirected, turning, varying = [], [], [], []
-    for i, j in combinations(range(len(found.scored_names)), 2):
+    for i, j in tally.pairs:
         pair = found.scored_names[i], found.scored_names[j]
         counts, parts = tally.counts(i, j), tally.shares(i, j)
-        if sum(counts) == 0:
-            continue
         if sum(counts) < len(found):
             varying.append(Link(pair, min(ALMOST_ALL, sum(parts)), *parts))
         elif max(counts) < len(found):
@@ -143,6 +149,7 @@ def summary(found: BestList[Any]) -> ListSummary:
         half=_how_few(shares, 0.5),
         mean_distance=float(shares @ tally.distances),
         largest_distance=int(tally.distances.max(initial=0)),
+        are_weighed=found.are_weighed,
     )
 
 
@@ -161,20 +168,23 @@ class _Tally:
     @classmethod
     def of(cls, masks: Sequence[Masks], shares: Floats) -> _Tally:
         n = masks[0].shape[1]
-        occurs = np.zeros((2, n, n), dtype=np.int64)
-        weight = np.zeros((2, n, n))
-        distances = np.zeros(len(shares), dtype=np.int64)
-        first = [unpacked(own[:1]) for own in masks]
-        for begin in range(0, len(shares), ITEMS_AT_ONCE):
-            rows = slice(begin, begin + ITEMS_AT_ONCE)
-            differs = np.zeros((len(shares[rows]), n, n), dtype=np.bool_)
-            for kind, own in enumerate(masks):
-                bits = unpacked(own[rows])
-                occurs[kind] += bits.sum(axis=0)
-                weight[kind] += np.tensordot(shares[rows], bits, axes=1)
-                differs |= bits != first[kind]
-            distances[rows] = (differs | differs.swapaxes(1, 2)).sum(axis=(1, 2)) // 2
-        return cls(occurs, weight, distances)
+        occurs, weight = np.zeros((2, n, n), dtype=np.int64), np.zeros((2, n, n))
+        for kind, own in enumerate(masks):
+            for v, column in enumerate(own.T):
+                for mask, items in _grouped(column):
+                    occurs[kind, v, bits(mask)] += len(items)
+                    weight[kind, v, bits(mask)] += shares[items].sum()
+        starts = range(0, len(shares), ITEMS_AT_ONCE)
+        distances = [
+            _distances([own[:1] for own in masks], [own[at : at + ITEMS_AT_ONCE] for own in masks]) for at in starts
+        ]
+        return cls(occurs, weight, np.concatenate(distances) if distances else np.zeros(0, dtype=np.int64))
+
+    @property
+    def pairs(self) -> list[tuple[int, int]]:
+        """Those with an edge in some item."""
+        there = self.occurs.any(axis=0)
+        return [(i, j) for i, j in np.argwhere(there | there.T).tolist() if i < j]
 
     def counts(self, i: int, j: int) -> tuple[int, int, int]:
         """Items with i -> j, with j -> i, and with i - j."""
@@ -187,10 +197,24 @@ class _Tally:
         return forward, backward, undirected
 
 
-def unpacked(masks: Masks) -> Marks:
-    """Masks of items by variable as truth values by item, variable and bit."""
-    bits = np.arange(masks.shape[1], dtype=np.uint64)
-    return (masks[:, :, np.newaxis] >> bits & np.uint64(1)).astype(np.bool_)
+def _grouped(column: Masks) -> Iterator[tuple[int, Integers]]:
+    """The masks that occur, each with its places."""
+    masks, which, counts = np.unique(column, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    order = np.argsort(which.ravel(), kind="stable")
+    for mask, begin, end in zip(masks.tolist(), (ends - counts).tolist(), ends.tolist(), strict=True):
+        yield mask, order[begin:end]
+
+
+def _distances(first: Sequence[Masks], masks: Sequence[Masks]) -> Integers:
+    """In how many pairs of variables each item differs from the first."""
+    n, found = masks[0].shape[1], [np.zeros(0, dtype=np.int64)]
+    for begin, own in zip(first, masks, strict=True):
+        for v, column in enumerate((own ^ begin).T):
+            for mask, items in _grouped(column):
+                found += [items * n * n + min(v, w) * n + max(v, w) for w in bits(mask)]
+    differing = np.unique(np.concatenate(found))
+    return np.bincount(differing // (n * n), minlength=len(masks[0])) if n else np.zeros(len(masks[0]), dtype=np.int64)
 
 
 def percent(share: float) -> str:

@@ -7,14 +7,15 @@ import importlib.util
 import os
 import sys
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from topdag._util.atomic_write import READ, SCORES
-from topdag._util.run import MOST_THREADS, OnProgress, Run
+from topdag._util.run import MOST_THREADS, Run
 from topdag.cli.command import UsageError
-from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, known_from
+from topdag.cli.constraint_options import ABOUT_CONSTRAINTS, add_constraints, known_from
+from topdag.cli.output import progress_line
 from topdag.cli.values import (
     PRIORS,
     address,
@@ -67,10 +68,10 @@ def add_reading(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("reading the table")
     group.add_argument(
         "--missing",
-        choices=("error", "drop", "state"),
+        choices=("error", "drop", "state", "keep"),
         metavar="WHAT",
-        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows) "
-        "or state (one of its own)",
+        help="what to do with missing cells (empty, NA, NaN, null or ?): error (default), drop (their rows), "
+        "state (one of its own) or keep (for --score nal)",
     )
     group.add_argument(
         "--discretize",
@@ -167,15 +168,27 @@ def add_max_parents(parser: ArgumentParser) -> None:
     )
 
 
-def add_limits(parser: ArgumentParser, *, with_time: bool) -> None:
+def add_asked(
+    parser: ArgumentParser, *, in_time: str, file: str = "a table or a file of scores", keep: bool = True
+) -> None:
+    """FILE, what a question can say about it, and limits; ``in_time``: what happens when S seconds are over."""
+    parser.add_argument("file", metavar="FILE", help=file)
+    add_max_parents(parser)
+    add_prior(parser)
+    if keep:
+        add_keep(parser)
+    else:
+        parser.set_defaults(keep=None)
+    add_constraints(parser)
+    add_score(parser)
+    add_reading(parser)
+    add_limits(parser, in_time=in_time)
+
+
+def add_limits(parser: ArgumentParser, *, in_time: str | None = None) -> None:
     group = parser.add_argument_group("limits")
-    if with_time:
-        group.add_argument(
-            "--time-limit",
-            type=seconds,
-            metavar="S",
-            help="after S seconds, reading and scoring included, print a network and a bound",
-        )
+    if in_time is not None:
+        group.add_argument("--time-limit", type=seconds, metavar="S", help=in_time)
     group.add_argument(
         "--memory-limit",
         type=size_in_bytes,
@@ -302,14 +315,12 @@ def request_from(args: Namespace) -> Request:
     return Request(table, kind_for(table, kind), args.max_parents, prior=prior_from(args), constraints=known)
 
 
-def run_from(args: Namespace, on_progress: OnProgress | None) -> Run:
-    """Starts the clock."""
-    return Run(
-        time_limit=args.time_limit,
-        memory_limit=args.memory_limit,
-        threads=args.threads,
-        on_progress=on_progress,
-    )
+@contextlib.contextmanager
+def running(args: Namespace) -> Iterator[Run]:
+    """A run within the limits of the options, its clock started; on a terminal a line shows how it stands."""
+    with progress_line(quiet=args.quiet) as shown:
+        limits = {name: getattr(args, name) for name in ("time_limit", "memory_limit", "threads")}
+        yield Run(**limits, on_progress=shown)
 
 
 def is_score_file(path: str) -> bool:

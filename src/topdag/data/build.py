@@ -51,6 +51,7 @@ from topdag.data.troubles import (
     check_usable,
     counting_rows,
     note_on_dropped,
+    note_on_kept,
     note_on_states_lost,
     tells_rows_apart,
 )
@@ -101,8 +102,8 @@ class Options:
         for name, given in (("leave_out", self.leave_out), ("columns", self.columns)):
             if isinstance(given, str) or not isinstance(given, Collection | None):
                 raise TableError(f"{option(name)} lists names of columns, such as ['id'], not {given!r}")
-        if self.missing not in ("error", "drop", "state"):
-            raise TableError(f'{option("missing")} is "error", "drop" or "state", not {self.missing!r}')
+        if self.missing not in ("error", "drop", "state", "keep"):
+            raise TableError(f'{option("missing")} is "error", "drop", "state" or "keep", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
             raise TableError("states= is a dict from column names to lists of states")
         for name, states in (self.states or {}).items():
@@ -279,13 +280,16 @@ def gaps_of(draft: Draft) -> dict[str, NDArray[np.bool_]]:
 
 
 def without_gaps(draft: Draft, missing: str) -> Draft:
-    """Without the rows in which a cell is missing, unless missing is to be a state."""
+    """Without the rows in which a cell is missing, unless missing is to be a state or such cells are kept."""
     gaps = gaps_of(draft)
     if not gaps:
         return draft
     if missing == "state":
         note = f"Missing values are a state of their own in {listing(list(gaps))}."
         return replace(draft, notes=(*draft.notes, note))
+    if missing == "keep":
+        counts = {name: int(draft.weights[rows].sum()) for name, rows in gaps.items()}
+        return replace(draft, notes=(*draft.notes, note_on_kept(counts, len(draft.columns), int(draft.weights.sum()))))
     counts = {name: int(rows.sum()) for name, rows in gaps.items()}
     advice = advice_on_gaps(counts, len(draft.columns), len(draft.weights), counting_rows(gaps))
     return draft.keep(~np.any(list(gaps.values()), axis=0), "missing values", advice)
@@ -313,12 +317,24 @@ def with_missing_state(column: Column) -> Column:
     return Column(column.name, (*column.values, label), codes, column.declared)
 
 
+def with_code_for_missing(column: Column) -> Column:
+    """A missing cell has the code after the last state."""
+    if not len(column.values):
+        raise TableError(
+            f"column {column.name!r} has no value in any row; leave it out with {option('leave_out', [column.name])}, "
+            "or declare its states"
+        )
+    return replace(column, codes=np.where(column.codes < 0, len(column.values), column.codes))
+
+
 def finished(draft: Draft, continuous: Collection[str], options: Options) -> Parts:
-    columns = [column if column.name in continuous else limited(with_missing_state(column)) for column in draft.columns]
+    coded = with_code_for_missing if options.missing == "keep" else with_missing_state
+    columns = [column if column.name in continuous else limited(coded(column)) for column in draft.columns]
     names = tuple(column.name for column in columns)
     was_set = draft.was_set
     apart = [] if was_set is None else [(was_set.codes + 1, len(was_set.values) + 1)]
-    first, weights = distinct_rows([*((column.codes, len(column.values)) for column in columns), *apart], draft.weights)
+    with_gaps = [(column.codes, len(column.values) + 1) for column in columns]
+    first, weights = distinct_rows([*with_gaps, *apart], draft.weights)
     states = tuple(() if column.name in continuous else tuple(column.values) for column in columns)
     codes = np.zeros((len(columns), len(first)), np.uint16)
     for row, column, of in zip(codes, columns, states, strict=True):
@@ -418,10 +434,12 @@ def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: Stat
 
 
 def by_appearance(codes: NDArray[np.uint16], n_states: int) -> bytes:
-    """The codes, states numbered in the order in which rows have them: the same for columns that say the same."""
-    first = np.full(n_states, len(codes))
+    """The codes, states numbered in the order in which rows have them: the same for columns that say the same, missing
+    cells in the same rows."""
+    first = np.full(n_states + 1, len(codes))
     first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal places the last one counts
-    return np.argsort(np.argsort(first, kind="stable"))[codes].tobytes()
+    numbered = np.argsort(np.argsort(first, kind="stable"))[codes]
+    return np.where(codes == n_states, -1, numbered).tobytes()
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

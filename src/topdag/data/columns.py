@@ -19,7 +19,7 @@ from topdag._util.messages import Place, check_known, listing, place_in_frame, p
 from topdag._util.options import option, worded
 from topdag.errors import TableError
 
-MISSING = -1  # the code of a missing cell until the table is finished
+MISSING = -1  # the code of a missing cell until the table is finished; there it is the one after the last state
 MOST_STATES = 65_535
 SMALL_RANGE = 1 << 16  # integers within such a range are counted rather than sorted
 CONVERT = "convert it to strings, integers, booleans or categories, or leave it out"
@@ -325,8 +325,10 @@ def codes_of_states(name: str, states: Collection[Any]) -> dict[Any, int]:
 
 
 def with_states(column: Column, states: tuple[Any, ...]) -> Column:
-    """The column with its integers taken as places in the states."""
+    """The column with its integers taken as places in the states, -1 for a missing cell."""
     codes_of_states(column.name, states)
+    if tuple(column.values[:1]) == (MISSING,):  # values increase
+        column = replace(column, values=column.values[1:], codes=column.codes - 1)
     return replace(declare(column, range(len(states)), place_in_frame), values=states)
 
 

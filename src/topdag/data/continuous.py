@@ -75,8 +75,9 @@ def numbers_of(column: Column, place: Place) -> Column:
     if (column.codes < 0).any():
         row = int((column.codes < 0).argmax())
         raise TableError(
-            f"column {column.name!r} is missing in {place(row)}; in a continuous column missing cannot be a state: "
-            f"use {option('missing', 'drop')}, or cut the column with {option('discretize', {column.name: 'median'})}"
+            f"column {column.name!r} is missing in {place(row)}; in a continuous column a missing cell can neither be "
+            f"a state nor be kept: use {option('missing', 'drop')}, or cut the column with "
+            f"{option('discretize', {column.name: 'median'})}"
         )
     if any(LARGEST < abs(value) < np.inf for value in column.values):
         raise TableError(f"column {column.name!r} has numbers beyond {LARGEST:g}: scale it")

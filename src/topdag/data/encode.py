@@ -25,8 +25,8 @@ def coded_rows(names: Sequence[str], states: Sequence[Collection[Any]], rows: An
 def columns_of_rows(rows: Any, names: Sequence[str]) -> list[Column]:
     """The columns of any source, row by row; of a Table, its distinct rows. Names are for sources without."""
     if isinstance(rows, Table):
-        parts = zip(rows.names, rows.states, rows.codes.astype(np.int64), strict=True)
-        return [Column(name, states, codes) for name, states, codes in parts]
+        parts = zip(rows.names, rows.states, rows.codes.astype(np.int64), rows.is_missing, strict=True)
+        return [Column(name, states, np.where(gaps, MISSING, codes)) for name, states, codes, gaps in parts]
     if is_frame(rows):
         from topdag.data.frames import columns_of_frame
 

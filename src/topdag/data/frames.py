@@ -264,7 +264,7 @@ def rows_without_gaps(
     any_gap = either(list(gaps.values()))
     asked = [nw.len(), any_gap.sum(), *(is_gap.sum() for is_gap in gaps.values())]
     n_rows, n_with_gaps, *counts = map(int, answers(frame, asked))
-    if not n_with_gaps or missing == "state":
+    if not n_with_gaps or missing in ("state", "keep"):
         return frame, (), ()
     n_gaps = {name: n for name, n in zip(gaps, counts, strict=True) if n}
     if missing == "error":

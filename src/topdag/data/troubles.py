@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from topdag._util.messages import Place, listing, plural
-from topdag._util.options import all_of, option
+from topdag._util.options import all_of, option, worded
 from topdag.data.columns import Column
 from topdag.data.discretize import counts_rows, floats_refused, holds_numbers
 from topdag.errors import TableError
@@ -64,8 +64,32 @@ def gaps_refused(found: Sequence[str]) -> str:
 
 
 def what_to_do_with_gaps() -> str:
-    drop, state = option("missing", "drop"), option("missing", "state")
-    return f"{drop} leaves such rows out, {state} makes missing a state of its own"
+    drop, state, keep = (option("missing", what) for what in ("drop", "state", "keep"))
+    nal = worded("NAL()", "--score nal")
+    return f"{drop} leaves such rows out, {state} makes missing a state of its own, {keep} keeps the cells for {nal}"
+
+
+def incomplete_refused(asked_by: str, missing: Mapping[str, int]) -> str:
+    """For what needs every cell of a table in which some are missing, by column."""
+    drop, state, nal = option("missing", "drop"), option("missing", "state"), worded("NAL()", "--score nal")
+    return (
+        f"{asked_by} needs every cell, but cells are missing in {columns_with_gaps(missing)}. Score with {nal}, which "
+        f"takes the rows that are complete in each family; or make the table again: {drop} leaves rows with missing "
+        f"cells out, {state} makes missing a state of its own."
+    )
+
+
+def note_on_kept(missing: Mapping[str, int], n_columns: int, n_rows: int) -> str:
+    n_cells = sum(missing.values())
+    share = f"{n_cells / (n_columns * n_rows):.1%} of all"
+    return f"{plural(n_cells, 'missing cell')} ({share}) kept, in {columns_with_gaps(missing)}."
+
+
+def columns_with_gaps(missing: Mapping[str, int]) -> str:
+    """The columns, those with most gaps first, and in how many rows each has one."""
+    most = sorted(missing, key=lambda name: -missing[name])
+    more = f" and {plural(len(most) - MOST_NAMED, 'more column')}" if len(most) > MOST_NAMED else ""
+    return ", ".join(f"{name!r} ({plural(missing[name], 'row')})" for name in most[:MOST_NAMED]) + more
 
 
 def tells_rows_apart(column: Column) -> bool:

@@ -64,6 +64,7 @@ class FoundEffect:
 
 def adjustment_of(table: Table, kind: ScoreKind) -> tuple[Adjustment, str]:
     """How effects are estimated from a table, with the prior of the score where it has one; and that in words."""
+    table.require_complete("causal_effects")
     if not table.continuous:
         imaginary, said = _imaginary_rows(table, kind.unconstrained)
         free = ", without the constraints on probabilities" if kind.unconstrained is not kind else ""

@@ -64,6 +64,7 @@ Estimator, Classifier = _bases()
 class Learner(Estimator):  # type: ignore[misc]
     """What looks for the best network of a table, within its limits."""
 
+    missing: str
     time_limit: float | None
     memory_limit: int | str | None
     threads: int | None
@@ -95,6 +96,7 @@ class Learner(Estimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
 

@@ -88,6 +88,7 @@ class StructureLearner(Learner):
         kind = as_kind(self.scoring_method, "scoring_method")
         options = Options(self.discretize, self.missing, continuous=kind.numbers)
         self.table_ = table_of_columns(columns, options, place_in_frame)
+        kind.require_columns(self.table_)
         self.scores_ = self._learn(self.table_, kind, self.constraints, max_parents=self.max_parents, prior=self.prior)
         self.codings_ = self._codings(columns) if kind.numbers is None else None
         asked: dict[str, Any] = dict(self._limits, prior=self.prior, time_limit=self.time_limit)
@@ -118,8 +119,3 @@ class StructureLearner(Learner):
             columns = only_rows(columns, ~has_gap(columns))
         codes = {own.name: own.codes(column) for own, column in zip(self.codings_, columns, strict=True)}
         return float(log_likelihoods(self.network_, self.table_, ESS, codes).mean())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags

@@ -81,7 +81,8 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         """Learns the network of the features and the class ``y``; ``sample_weight``: how often each row counts, in
         whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
-        Options(missing=self.missing)
+        if Options(missing=self.missing).missing == "keep":
+            raise TableError('TANClassifier takes missing="error", "drop" or "state".')
         columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
         labels = _checked_labels(y, columns)
@@ -103,11 +104,6 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         counts = (family_counts(table, x, [class_at]) for x in range(class_at))
         self.by_class_alone_ = [expected_probabilities(own, self.ess) for own in counts]
         return self
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
 
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The probability of every class, in the order of ``classes_``, for each row."""

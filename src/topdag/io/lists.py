@@ -69,6 +69,11 @@ def list_lines(found: NetworkList | ClassList) -> Iterator[str]:
 
 def _header(found: BestList[Any], what: str) -> dict[str, Any]:
     source, proof = found.source, found.proof
+    if isinstance(found, ClassList) and found.interventions:
+        raise ScoreError(
+            "A list of classes that experiments tell apart is not written: the file would not tell which. Write the "
+            "list of networks."
+        )
     if isinstance(source.prior, OrderModular) and source.orders_are_limited:
         raise ScoreError(
             "A list under an order-modular prior whose orders agree with a precedence is not written: the file would "

@@ -15,6 +15,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from topdag._util.arrays import Floats, Marks, Masks
+from topdag._util.bitsets import MOST_VARIABLES, masks_in, network_rows
 from topdag.answers.lists import ClassList, NetworkList
 from topdag.answers.results import Proof, Stats, Status
 from topdag.errors import FileError, NetworkError, ScoreError, why_not_opened
@@ -33,8 +34,6 @@ HEADER = (
     *("format", "version", "what", "items", "names", "columns", "kind", "max_parents", "prior", "grid", "floor"),
     *("proof", "stats", "notes", "families"),
 )
-MOST_COLUMNS = 64
-MOST_IN_A_CLASS = math.factorial(64)
 LIMITS_OF_GRID = range(-1000, 65)
 
 Content = dict[str, Any]
@@ -150,8 +149,8 @@ def _source(header: Content) -> Scores:
 def _checked_columns(header: Content, n_names: int) -> tuple[int, ...]:
     columns = header["columns"]
     fits = isinstance(columns, list) and all(type(c) is int and 0 <= c < n_names for c in columns)
-    if not fits or sorted(set(columns)) != columns or len(columns) > MOST_COLUMNS:
-        raise _Wrong(f"'columns' should be up to {MOST_COLUMNS} places of names, in order, not {_shown(columns)}")
+    if not fits or sorted(set(columns)) != columns or len(columns) > MOST_VARIABLES:
+        raise _Wrong(f"'columns' should be up to {MOST_VARIABLES:,} places of names, in order, not {_shown(columns)}")
     return tuple(columns)
 
 
@@ -191,7 +190,7 @@ class _Items:
         self.sizes: list[int] = []
         self._names = list(source.scored_names)
         self._keys = ("score", "parents", "size") if with_size else ("score", "parents")
-        self._scores, self._masks = array("d"), array("Q")
+        self._scores, self._masks = array("d"), list[list[int]]()
         self._local = _local_scores(source)
         self._known: dict[str, dict[tuple[str, ...], int]] = {name: {} for name in self._names}
 
@@ -204,7 +203,7 @@ class _Items:
 
     @property
     def parents(self) -> Masks:
-        return np.array(self._masks, dtype=np.uint64).reshape(len(self), len(self._names))
+        return network_rows(self._masks, len(self._names))
 
     def sums(self) -> Floats:
         """Of each item the sum of its local scores."""
@@ -222,10 +221,10 @@ class _Items:
         parents = content["parents"]
         if not isinstance(parents, dict) or not parents.keys() <= self._known.keys():
             raise _Wrong(f"'parents' should give the parents of scored variables, not {_shown(parents)}")
-        self._masks.extend([self._mask(name, known, parents) for name, known in self._known.items()])
+        self._masks.append([self._mask(name, known, parents) for name, known in self._known.items()])
         self._scores.append(score)
         if "size" in content:
-            self.sizes.append(_count(content, "size", MOST_IN_A_CLASS))
+            self.sizes.append(_count(content, "size", math.factorial(len(self._names))))
 
     def _mask(self, name: str, known: dict[tuple[str, ...], int], parents: Content) -> int:
         """Families come again and again, so each is checked once."""
@@ -253,7 +252,7 @@ def _local_scores(source: Scores) -> list[dict[int, float]]:
     lists = source.store.listed.lists
     bounds = zip(lists.offsets[:-1], lists.offsets[1:], strict=True)
     return [
-        dict(zip(lists.masks[begin:end, 0].tolist(), lists.scores[begin:end].tolist(), strict=True))
+        dict(zip(masks_in(lists.masks[begin:end]), lists.scores[begin:end].tolist(), strict=True))
         for begin, end in bounds
     ]
 
@@ -285,18 +284,21 @@ def _log_weights(found: NetworkList | ClassList) -> Floats:
 def is_acyclic(parents: Masks) -> Marks:
     """Of each item: take away variables without parents left, again and again; what remains lies on cycles."""
     n = parents.shape[1]
-    left = np.full(len(parents), (1 << n) - 1, dtype=np.uint64)
+    everyone = (1 << n) - 1
+    left = np.full(len(parents), everyone, dtype=parents.dtype)
     for _ in range(n):
         for x in range(n):
-            left[parents[:, x] & left == 0] &= ~np.uint64(1 << x)
+            left[parents[:, x] & left == 0] &= everyone ^ 1 << x
         if not left.any():
             break
-    return np.equal(left, 0)
+    return np.asarray(left == 0)
 
 
 def _stands_above(rows: Masks) -> Marks:
     if not rows.shape[1]:
         return np.arange(len(rows)) > 0
+    if rows.dtype == object:  # numbers of any size: by which of those in its column each is
+        rows = np.column_stack([np.unique(column, return_inverse=True)[1] for column in rows.T])
     whole = np.ascontiguousarray(rows).view(f"V{rows.itemsize * rows.shape[1]}")[:, 0]
     again = np.ones(len(rows), dtype=np.bool_)
     again[np.unique(whole, return_index=True)[1]] = False

@@ -13,7 +13,7 @@ from functools import cached_property, reduce
 import numpy as np
 
 from topdag._util.arrays import Marks, Masks
-from topdag._util.bitsets import as_set, bits, is_empty, is_in, set_array, sizes_of
+from topdag._util.bitsets import NARROW, as_set, bits, is_empty, is_in, set_array, sizes_of
 from topdag.knowledge.closure import Closure
 from topdag.knowledge.facts import Satisfies, transitive
 from topdag.knowledge.normal_form import (
@@ -216,6 +216,8 @@ class CompiledConstraints:
 
     def admit(self, networks: Masks) -> Marks:
         """Which of these networks, a row of masks each, are allowed."""
+        if len(self.names) > NARROW:
+            return np.array([self.allows(masks) for masks in networks.tolist()], bool)
         found = np.ones(len(networks), bool)
         for x, own in enumerate(self.families):
             found &= own.admit(networks[:, x])
@@ -337,17 +339,10 @@ def _placed(rule: Satisfies, place: Mapping[int, int]) -> Satisfies:
             return And(()) if literal.holds(0, 0) else Or(())
         return replace(literal, child=place[literal.child])
 
-    return replace(rule, formula=folded(rule.formula, of_literal, _and, _or))
+    placed = folded(rule.formula, of_literal, lambda parts: And(tuple(parts)), lambda parts: Or(tuple(parts)))
+    return replace(rule, formula=placed)
 
 
 def _at(place: Mapping[int, int], mask: int) -> int:
     """Of these columns, those that have a place, by it."""
     return sum(1 << place[v] for v in bits(mask) if v in place)
-
-
-def _and(parts: Iterable[Formula]) -> Formula:
-    return And(tuple(parts))
-
-
-def _or(parts: Iterable[Formula]) -> Formula:
-    return Or(tuple(parts))

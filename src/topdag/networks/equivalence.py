@@ -8,9 +8,9 @@ from functools import cached_property
 from operator import or_
 from typing import TYPE_CHECKING, Any
 
+from topdag._util.class_graph import ClassGraph, class_graph, class_size, directions, interventional_graph
 from topdag.errors import NetworkError
 from topdag.networks.checks import require_known
-from topdag.networks.class_graph import ClassGraph, class_graph, class_size, directions, interventional_graph
 from topdag.networks.network import Network, dot_quoted, named_in
 
 if TYPE_CHECKING:

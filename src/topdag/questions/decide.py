@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
+from topdag.questions.request import Request, Trail, scores_of
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
@@ -19,13 +20,12 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.probability_losses import together
 from topdag.scoring.scores import Scores, require_local
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.search.engines import ON_LISTS, Choice, Engine, family_bytes, require_narrow, sizes
+from topdag.search.engines import ON_LISTS, SEARCH_LIMIT, Choice, Engine, family_bytes, require_narrow, sizes
 from topdag.search.lattice import block_lattice_bytes, engine_for_best, lattice_for
 
 if TYPE_CHECKING:
     from topdag._util.run import Run
     from topdag.knowledge.compiled import CompiledConstraints
-    from topdag.questions.request import Request
 
 
 class Question(enum.Enum):
@@ -100,7 +100,7 @@ class _Known:
     @property
     def is_partitioned(self) -> bool:
         """Whether lists are made by partition."""
-        is_crowded = self.n_listed > sizes().crowded * self.n
+        is_crowded = self.n_listed > sizes().crowded * self.n and self.n <= SEARCH_LIMIT
         return self.is_listed and self.n > sizes().partition and not is_crowded
 
     @property
@@ -109,7 +109,9 @@ class _Known:
 
 
 def decide(request: Request, question: Question) -> Decision:
-    """Raises TooLarge where no engine takes so many variables."""
+    """Raises TooLarge where no engine takes so many variables, ScoreError where scores are no weights."""
+    if question in SUM_ENGINES and request.kind is not None:
+        request.kind.require_likelihood(ASKED_BY[question])
     if request.scores is not None:
         known = _Known.of(request.scores)
         is_weighted = request.prior is not None and not isinstance(request.prior, OrderModular)
@@ -165,6 +167,15 @@ def decide_again(decision: Decision, request: Request, question: Question, score
     return decision if chosen.engine is decision.engine else replace(chosen, form=decision.form, keep=decision.keep)
 
 
+def scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
+    """Scored as was decided; None when the time is up. Meanwhile a network is looked for, if that was decided too."""
+    if not decision.climbs:
+        return scores_of(trail.request, run, decision.keep, decision.form)
+    from topdag.questions.first_network import scores_meanwhile
+
+    return scores_meanwhile(trail, decision, run)
+
+
 def _is_table_sooner(scores: Scores, run: Run) -> bool:
     """Whether the block lattice of these lists ends before search does, and within the limits."""
     n, n_families = len(scores.columns), scores.n_families
@@ -197,8 +208,8 @@ def _kept_for(request: Request, question: Question) -> Keep | None:
 
 
 def _require_few(n: int, question: Question) -> None:
-    if question in (Question.LIST, Question.CLASSES, Question.PARTIAL):
-        require_narrow(n, "a list of networks")
+    if question is Question.PARTIAL:
+        require_narrow(n, "a search over partial networks")
     if question in (Question.SUM, Question.SAMPLE):
         require_narrow(n, "a sum over all networks")
 
@@ -217,6 +228,10 @@ def _engine(request: Request, question: Question, known: _Known) -> Choice:
         return Choice(Engine.ORDERS_WEIGHED, "the prior counts a network once for each of its orders")
     if question is Question.BEST:
         return _best(known, request.engine)
+    if question is Question.CLASSES and request.table is not None and request.table.targets:
+        return Choice(
+            Engine.CONSTRAINED, "experiments tell networks of a class apart, so classes are read off networks"
+        )
     return _list(known, question)
 
 

@@ -13,7 +13,8 @@ from topdag._util.arrays import Floats
 from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
-from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.run import Run
+from topdag._util.stop import TimeIsUp
 from topdag.answers.averages import parent_set_shares, path_matrix
 from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
@@ -26,9 +27,8 @@ from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, Weighed
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
-from topdag.questions.request import About, Request, run_stats
-from topdag.questions.sampling import MOST_SEEDS
-from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
+from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, parted, run_stats
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
@@ -53,11 +53,7 @@ def causal_effects(
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Options],
 ) -> CausalEffects:
     """What setting a cause would change in an outcome, averaged over all networks: ``effects["smoke", "lung"]``.
 
@@ -76,15 +72,11 @@ def causal_effects(
     'probability of bronc = yes, if smoke = yes and not no'
     """
     wanted = WantedEffects(_names("cause", cause), _names("outcome", outcome), share, draws, level, seed)
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-
-    def find() -> CausalEffects:
-        if isinstance(source, HeldNetworks):
-            _require_alone(kind, prior, about)
-            return effects_of_list(source, wanted, run)
-        return effects_of(Request.about(source, kind, about, prior), wanted, run)
-
-    return asked("causal_effects", run, find)
+    if isinstance(source, HeldNetworks):
+        run = _run_alone(kind, prior, options)
+        return asked("causal_effects", run, lambda: effects_of_list(source, wanted, run))
+    request, run = asked_about(source, kind, options, prior)
+    return asked("causal_effects", run, lambda: effects_of(request, wanted, run))
 
 
 def _names(argument: str, given: Names) -> tuple[str, ...] | None:
@@ -110,10 +102,8 @@ class WantedEffects:
         for name, value in (("share", self.share), ("level", self.level)):
             if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:
                 raise ScoreError(f"{option(name)} is a share above 0 and at most 1, not {value!r}.")
-        if not is_whole(self.draws, 0, MOST_DRAWS):
-            raise ScoreError(f"{option('draws')} is a whole number from 0 to {MOST_DRAWS:,}, not {self.draws!r}.")
-        if not is_whole(self.seed, 0, MOST_SEEDS - 1):
-            raise ScoreError(f"{option('seed')} is a whole number from 0 on, below 2**64, not {self.seed!r}.")
+        checked_count("draws", self.draws, 0, MOST_DRAWS)
+        checked_seed(self.seed)
         for name, names in (("cause", self.causes), ("outcome", self.outcomes)):
             if names is not None and not names:
                 raise ScoreError(f"{option(name)} names no variable. Leave it away for all of them.")
@@ -121,10 +111,13 @@ class WantedEffects:
             raise ScoreError(f"{self.causes[0]!r} is both cause and outcome; ask for its effect on another variable.")
 
 
-def _require_alone(kind: KindLike, prior: Prior | None, about: About) -> None:
+def _run_alone(kind: KindLike, prior: Prior | None, options: Options) -> Run:
+    """Of a list only limits are said."""
+    limits, about = parted(options)
     given = [*(["kind"] if kind is not None else []), *(["prior"] if prior is not None else []), *about]
     if given:
         raise ScoreError(f"{given[0]}= goes with a table or scores; a list has its networks and weights already.")
+    return Run(**limits)
 
 
 @dataclass(frozen=True)
@@ -204,6 +197,7 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
         raise ScoreError(
             "Effects are estimated from the table, and these scores came from a file without one. Ask with the table."
         )
+    kind.require_likelihood("causal_effects")
     return adjustment_of(table, without_interventions(kind) or kind)
 
 

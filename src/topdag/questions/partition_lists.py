@@ -14,7 +14,8 @@ from itertools import islice
 
 import numpy as np
 
-from topdag import _core
+from topdag._util.bitsets import network_rows
+from topdag._util.class_graph import class_members
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import grid_epsilon
@@ -24,7 +25,7 @@ from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.scores import Scores
 from topdag.search.best import begin, listed_network, search_best
 from topdag.search.costs import Families
-from topdag.search.partition.listed import Key, Kind, Listed, Network, graph_of, size_of
+from topdag.search.partition.listed import Key, Kind, Listed, Network, size_of
 from topdag.search.partition.listing import list_by_partition
 from topdag.search.partition.nearby import offer_nearby
 from topdag.search.reach import LARGEST_REACH, first_slack, further_slack
@@ -65,9 +66,8 @@ class Partitioned:
             if place and value < self.floor:
                 return
             if self.kind is Kind.MEMBERS and value >= self.floor:
-                walk = _core.Members(graph_of(key))
-                while (masks := walk.next()) is not None:
-                    yield value, tuple(masks)
+                for masks in class_members(key):  # type: ignore[arg-type]
+                    yield value, masks
             else:
                 yield value, self._network_of(key)
 
@@ -75,10 +75,12 @@ class Partitioned:
         """Of a class the first that is allowed, as far as it is looked for, so that it is always the same."""
         if self.kind is Kind.NETWORKS:
             return self.networks[key]
-        walk, known = _core.Members(graph_of(key)), self.scores.compiled
-        members = list(islice(iter(walk.next, None), 1 if known is None else MOST_MEMBERS_TRIED))
-        allowed = np.flatnonzero(True if known is None else known.admit(np.array(members, dtype=np.uint64)))
-        return tuple(members[allowed[0]]) if len(allowed) else self.networks[key]
+        walk, known = class_members(key), self.scores.compiled  # type: ignore[arg-type]
+        if known is None:
+            return next(walk)
+        members = list(islice(walk, MOST_MEMBERS_TRIED))
+        allowed = np.flatnonzero(known.admit(network_rows(members, len(members[0]))))
+        return members[allowed[0]] if len(allowed) else self.networks[key]
 
 
 def kind_for(scores: Scores, *, of_classes: bool) -> Kind:
@@ -170,6 +172,7 @@ class PartitionLists:
 
     def _listed(self, wide: Scores, store: ListStore, best: Incumbent, epsilon: float) -> Partitioned:
         listed = Listed(store, self.run, self.kind, self.wanted.most, best.cost + epsilon)
+        listed.clusters = self.standing.clusters
         began = self.run.seconds
         listed.offer(best.cost, best.masks)
         offer_nearby(listed, Families.of_store(store), best.masks, self.wanted.most)

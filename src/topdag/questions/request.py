@@ -9,16 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from topdag import _core
-from topdag._util.run import Run, peak_memory
+from topdag._util.run import Limits, Run, is_whole, peak_memory
 from topdag._util.stop import Stop
-from topdag.answers.results import Stats
+from topdag.answers.results import Answer, Proof, Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import EdgePrior, OrderModular, Prior, check_prior, log_weight_of
 from topdag.networks.network import Network
 from topdag.scoring.keep import Keep
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind, coded
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind, coded
 from topdag.scoring.kinds.gaussian import GaussianScore
 from topdag.scoring.kinds.interventions import kind_for
 from topdag.scoring.probability_losses import together
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from topdag.search.precedence_lists import PlacedLists
     from topdag.search.relaxation import Cluster, Known
 
+MOST_SEEDS = 2**64
 SECONDS_FOR_A_LAST_LOOK = 0.25
 """How long a stopped search may still take to find a network to show, and again for a bound."""
 
@@ -43,6 +44,29 @@ class About(Reading, total=False):
 
     constraints: Constraints | None
     max_parents: int | None
+
+
+class Options(Limits, About, total=False):
+    """What every question takes, beside what it is about."""
+
+
+def checked_count(name: str, value: object, least: int, most: int) -> int:
+    """An argument that says how many."""
+    if not is_whole(value, least, most):
+        raise ScoreError(f"{name} must be a whole number from {least} to {most:,}, not {value!r}.")
+    return int(cast(int, value))
+
+
+def checked_seed(seed: object) -> int:
+    if not is_whole(seed, 0, MOST_SEEDS - 1):
+        raise ScoreError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
+    return int(cast(int, seed))
+
+
+def parted(options: Options) -> tuple[Limits, About]:
+    said: dict[str, Any] = dict(options)
+    limits = {name: said.pop(name) for name in Limits.__annotations__ if name in said}
+    return cast(Limits, limits), cast(About, said)
 
 
 @dataclass(frozen=True)
@@ -122,6 +146,13 @@ class Request:
             return self.scores.scored_names
         assert self.table is not None
         return tuple(self.table.names[v] for v in scored_columns(self.table))
+
+
+def asked_about(source: Any, kind: KindLike, options: Options, prior: Prior | None = None) -> tuple[Request, Run]:
+    """What is asked, and the run in which it is answered: its clock starts before anything is read."""
+    limits, about = parted(options)
+    run = Run(**limits)
+    return Request.about(source, kind, about, prior), run
 
 
 def lists_classes(kind: ScoreKind | None, prior: Prior | None, constraints: Constraints | None) -> bool:
@@ -219,6 +250,11 @@ def space_of(trail: Trail) -> str:
     return f"all networks on {asked.table.n_variables} variables with {limit}{known}"
 
 
+def answer_of(trail: Trail, run: Run, network: Network | None, value: float, proof: Proof) -> Answer:
+    request, stats = trail.request, stats_of(trail, run)
+    return Answer(network, value, proof, stats, request.kind, trail.notes, request.prior, trail.reading)
+
+
 def stats_of(trail: Trail, run: Run) -> Stats:
     """What a question about the best network cost so far."""
     work = trail.counted if trail.standing is None else trail.standing.work
@@ -282,11 +318,14 @@ def _likelihood_bounds(table: Table, kind: ScoreKind) -> list[float]:
     """Per variable: its log likelihood given all others, which no parents can exceed, less the least penalty.
 
     Every discrete score here is at most the log likelihood of its family: Dirichlet scores are averages of
-    likelihoods, the others likelihoods less a penalty. Of mixed tables nothing is known before scoring.
+    likelihoods, the others likelihoods less a penalty. No average exceeds 0. Of mixed tables nothing is known before
+    scoring.
     """
     if isinstance(kind, GaussianScore):
         return kind.bounds_alone(table)
-    if table.continuous:
+    if isinstance(kind, NAL):
+        return [-kind.least_penalty(table.n_rows, int(arity)) for arity in table.arities]
+    if table.continuous or table.incomplete:
         return [math.inf]
     last_look = Run(time_limit=SECONDS_FOR_A_LAST_LOOK)
     view = coded(table)

@@ -20,8 +20,9 @@ from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
-from topdag.scoring.kinds.discrete import KindLike, ScoreKind, as_kind
+from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.interventions import kind_for
+from topdag.scoring.node_averages import score_node_averages
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
@@ -166,15 +167,20 @@ class _ScoredStore:
 
 def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     task = replace(task, keep=pruning_for(keep))
-    if known is None and not task.losses:
+    if known is None and not task.losses and not isinstance(task.kind, NAL):
         pruned = score_worth_keeping(task, run)
-    elif known is None:
-        from topdag.knowledge.compiled import free_rules
-
-        pruned = score_allowed(replace(task, rules=free_rules(task.names)), run)
     else:
-        pruned = score_allowed(task.under(known), run)
+        score_them = score_node_averages if isinstance(task.kind, NAL) else score_allowed
+        pruned = score_them(_with_rules(task, known), run)
     return None if pruned is None else _ScoredStore(pruned.store, pruned.grid, pruned)
+
+
+def _with_rules(task: ScoringTask, known: CompiledConstraints | None) -> ScoringTask:
+    if known is not None:
+        return task.under(known)
+    from topdag.knowledge.compiled import free_rules
+
+    return replace(task, rules=free_rules(task.names))
 
 
 def _score_all_sets(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:

@@ -76,7 +76,7 @@ def search_best(
     """
     if checkpoint is not None:
         return _search_from(known, run, Checkpoint(checkpoint, known.store))
-    parts = parts_of(known.store.any_candidates)
+    parts = parts_of(known.store.candidates)
     if len(parts) == 1:
         return _search_whole(known, run, engine, bound)
     return _search_parts(known, parts, run, engine, bound)
@@ -139,6 +139,9 @@ def _offer_parts(known: Known, parts: Sequence[Component], allowed: Sequence[int
 
 
 def _search_whole(known: Known, run: Run, engine: Engine, bound: OrderBound) -> bool:
+    if known.is_proved:  # by the best family of each variable, as where there is one
+        known.method = "relaxation"
+        return True
     if engine is Engine.CYCLES:
         return _by_cycles(known, run)
     if engine is Engine.ORDERS and bound is not OrderBound.CLUSTER:

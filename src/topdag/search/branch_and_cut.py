@@ -14,10 +14,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
-from topdag._util.bitsets import masks_in, members_of
+from topdag._util.bitsets import has_member, masks_in
 from topdag._util.run import Run, available_memory
+from topdag._util.stop import TimeIsUp
 from topdag.search.costs import Families
+from topdag.search.edges import Edges
 from topdag.search.engines import Outcome
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Program, Rows, Solution
 from topdag.search.open_nodes import Node, OpenParts
@@ -83,10 +86,6 @@ def prove_best(
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
 
 
-class TimeIsUp(Exception):
-    """The clock ran out."""
-
-
 @dataclass(frozen=True)
 class Relaxed:
     """A part once its relaxation is cut: no network of its ``allowed`` families costs less than ``bound``, and none
@@ -128,8 +127,8 @@ class PartSearch:
         self._newest: list[Node] = []  # a stack, used when the heap is full
         self.dives = False
         self._most_open = most_held(run, self.families.size)
-        self._has_parent = members_of(self.families.parents, self.families.n)
-        self._no_cuts = self.families.no_cuts()
+        self.edges = Edges(self.families)
+        self._no_cuts = _core.Cuts(self.families.core)
 
     def run(self, on_split: Callable[[Callable[[], OpenParts]], None] | None = None) -> bool:
         """Whether the best network is proved."""
@@ -178,11 +177,8 @@ class PartSearch:
         if part.question is not None:
             self._decide(part, allowed, part.question)
             return
-        parent, child = part.edge
-        is_child = self.families.owners == child
-        with_edge = is_child & self._has_parent[:, parent]
-        self._open_part(allowed & (with_edge | ~is_child), part.bound, part.decisions)
-        self._open_part(allowed & ~with_edge, part.bound, part.decisions)
+        for half in self.halves(allowed, part.edge):
+            self._open_part(half, part.bound, part.decisions)
 
     def _decide(self, part: Node, allowed: Marks, question: tuple[int, int]) -> None:
         for answer in (True, False):
@@ -330,19 +326,26 @@ class PartSearch:
         What matters is how far apart the cheapest families with and without the edge are; against the edge with
         a weight nearest a half, it took a seventieth of the parts on hailfinder500 (bench/RESULTS.md).
         """
-        costs = np.where(allowed, self.families.costs, np.inf)
-        with_edge, without = self._cheapest(costs, self._has_parent), self._cheapest(costs, ~self._has_parent)
+        costs, edges = np.where(allowed, self.families.costs, np.inf), self.edges
+        with_edge, without = edges.cheapest_with(costs), edges.cheapest_without(costs)
         is_open = np.isfinite(with_edge) & np.isfinite(without)
+        if not is_open.any():
+            return None
         difference = np.abs(np.subtract(with_edge, without, where=is_open, out=np.zeros_like(with_edge)))
-        weight = np.add.reduceat(self._has_parent * weights[:, np.newaxis], self.families.offsets[:-1])
+        weight = edges.weights(weights)
         merit = np.where(is_open, np.minimum(weight, 1.0 - weight) * (difference + LEAST_DIFFERENCE), -np.inf)
-        child, parent = divmod(int(np.argmax(merit)), self.families.n)
-        return (parent, child) if is_open.any() else None
+        best = int(np.argmax(merit))
+        return int(edges.parents[best]), int(edges.children[best])
 
-    def _cheapest(self, costs: Floats, marks: Marks) -> Floats:
-        """By child and parent: the least cost of the families marked."""
-        least: Floats = np.minimum.reduceat(np.where(marks, costs[:, np.newaxis], np.inf), self.families.offsets[:-1])
-        return least
+    def halves(self, allowed: Marks, edge: tuple[int, int]) -> tuple[Marks, Marks]:
+        """The families of networks that have the edge, and of those that do not."""
+        parent, child = edge
+        own = slice(*self.families.offsets[child : child + 2])
+        has_edge = has_member(self.families.parents[own], parent)
+        there, absent = allowed.copy(), allowed.copy()
+        there[own] &= has_edge
+        absent[own] &= ~has_edge
+        return there, absent
 
 
 def most_held(run: Run, n_families: int, besides: int = PART_BYTES) -> int:

@@ -22,8 +22,6 @@ SHARE_OF_MEMORY = 0.6
 """Of what may be used, for what a search keeps."""
 WIDE_LIMIT = MOST_VARIABLES
 """The best network of listed families is searched for among up to so many."""
-WIDTHS = (64, 128, 512, WIDE_LIMIT)
-"""The core has sets of so many variables."""
 
 
 @dataclass(frozen=True)
@@ -57,14 +55,13 @@ class Sizes:
     over all sets; with more they take longer than some seconds each. ``partition``: beyond so many variables lists of
     listed families are made by partition, whose work does not grow with the sets that orders pass; up to so many the
     sparse lattice lists tens of thousands in the time that partition takes for a hundred. ``crowded``: so does it where
-    the lists have more families than this for each variable: then orders of the best networks pass few sets, and the
-    linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets). ``width``: sets that are held
-    in words hold at least so many variables. ``held``: up to so many variables, where all sets are needed, a machine
-    whose memory does not hold them says what is lacking; beyond, families are searched as lists there. ``long_list``:
-    lists of fewer families are searched in a fraction of a second. ``sets_for_a_family``: with at most so many sets for
-    each family of longer ones, the block lattice finds the best network sooner than search: 22 variables and 7,658
-    families took 0.1 against 4.6 processor seconds, 25 and 264,192 took 1.7 and were not proved in 13; 25 and 2,390
-    took 1.5 against 1.1.
+    the lists have more families than this for each variable: then orders of the best networks pass few sets, and
+    the linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets). ``held``: up to so
+    many variables, where all sets are needed, a machine whose memory does not hold them says what is lacking;
+    beyond, families are searched as lists there. ``long_list``: lists of fewer families are searched in a fraction
+    of a second. ``sets_for_a_family``: with at most so many sets for each family of longer ones, the block lattice
+    finds the best network sooner than search: 22 variables and 7,658 families took 0.1 against 4.6 processor
+    seconds, 25 and 264,192 took 1.7 and were not proved in 13; 25 and 2,390 took 1.5 against 1.1.
     """
 
     small: int = 20
@@ -76,7 +73,6 @@ class Sizes:
     split: int = 23
     partition: int = 30
     crowded: int = 200
-    width: int = 1
     held: int = 30
     long_list: int = 2_000
     sets_for_a_family: int = 4096
@@ -98,11 +94,6 @@ def sizes_given(**changed: int) -> Iterator[None]:
         yield
     finally:
         _sizes = before
-
-
-def width_for(n: int) -> int:
-    """The narrowest sets of the core that hold n variables."""
-    return next(width for width in WIDTHS if width >= max(n, sizes().width))
 
 
 Named = TypeVar("Named", bound=enum.Enum)
@@ -197,8 +188,8 @@ def require_narrow(n: int, what: str) -> None:
     """Raises TooLarge where sets of variables have to fit a machine word; ``what`` asks for it."""
     if n > SEARCH_LIMIT:
         raise TooLarge(
-            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT:,}, the best network "
-            "can be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
+            f"{n} variables: {what} takes at most {SEARCH_LIMIT}. With more, up to {WIDE_LIMIT:,}, the best networks "
+            "and classes can be found, under constraints too, without a prior, with BIC or AIC or a limit on parents."
         )
 
 

@@ -18,24 +18,6 @@ from topdag.io.networks import Source, read_json
 from topdag.networks.network import Network
 from topdag.scoring.kinds.discrete import KINDS_BY_NAME, ScoreKind, kind_from_dict, kind_to_dict
 
-PAGE = """\
-Checks an answer that topdag best wrote with -o, or a network in JSON, against its table: that
-the network has no cycle, that each local score and the total agree with the data, and that bound
-and gap fit the score. Scores are added up anew, by formulas written straight from their
-definitions that share no arithmetic with the search. Prints "fine" or every disagreement.
-
-The table is read as it was for the answer, which says how, unless reading options say otherwise.
-The score is the one the file says; --score is needed only when it does not say.
-
-What this does not do: prove again that no other network scores more. Run topdag best for that."""
-
-ENDING = """\
-costs:
-  A pass over the rows for each variable; any number of variables that a table can have.
-
-example:
-  topdag best asia.csv -o best.json && topdag check best.json asia.csv"""
-
 CHECKED_FORMATS = ("topdag-answer", "topdag-network")
 
 
@@ -115,8 +97,22 @@ def _report(args: Namespace, found: Check | None, problems: list[str], kind: Sco
 COMMAND = Command(
     name="check",
     usage="topdag check ANSWER TABLE [options]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Checks an answer that topdag best wrote with -o, or a network in JSON, against its table: that
+the network has no cycle, that each local score and the total agree with the data, and that bound
+and gap fit the score. Scores are added up anew, by formulas written straight from their
+definitions that share no arithmetic with the search. Prints "fine" or every disagreement.
+
+The table is read as it was for the answer, which says how, unless reading options say otherwise.
+The score is the one the file says; --score is needed only when it does not say.
+
+What this does not do: prove again that no other network scores more. Run topdag best for that.""",
+    ending="""\
+costs:
+  A pass over the rows for each variable; any number of variables that a table can have.
+
+example:
+  topdag best asia.csv -o best.json && topdag check best.json asia.csv""",
     exits=(Exit.FINE, Exit.FAILED, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=check_answer,

@@ -18,24 +18,6 @@ Endings say what is written: .bif; .xml, .xmlbif or .bifxml
 without probabilities); .svg, .png and .pdf (pictures, the last two by matplotlib). All may be
 followed by .gz."""
 
-PAGE = f"""\
-Reads a network in one format and writes it in another. {FORMATS}
-
-Names with blanks, quotes, commas and the like stand in .json, .xml and .bif, there in quotes, which
-pyAgrum does not read and pgmpy reads in part. .net takes such states but no such names, .xdsl
-neither. What a format cannot hold is refused; --plain-names makes names that all of them hold."""
-
-ENDING = """\
-costs:
-  Time and memory like the number of probabilities: about a second for 500,000.
-
-examples:
-  topdag convert alarm.bif -o alarm.xml
-  topdag convert survey.json -o survey.net --plain-names
-
-What is proved: nothing. Numbers are written so that the same doubles are read back. Rows that sum
-to 1 but for the rounding of their decimals are divided by their sum."""
-
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="NET", help="a network: .json, .bif, .xml, .xmlbif, .bifxml, .net, .xdsl, .uai")
@@ -70,8 +52,22 @@ def plain_if_asked(fitted: FittedNetwork, args: Namespace) -> FittedNetwork:
 COMMAND = Command(
     name="convert",
     usage="topdag convert NET -o OUT [--plain-names]",
-    page=PAGE,
-    ending=ENDING,
+    page=f"""\
+Reads a network in one format and writes it in another. {FORMATS}
+
+Names with blanks, quotes, commas and the like stand in .json, .xml and .bif, there in quotes, which
+pyAgrum does not read and pgmpy reads in part. .net takes such states but no such names, .xdsl
+neither. What a format cannot hold is refused; --plain-names makes names that all of them hold.""",
+    ending="""\
+costs:
+  Time and memory like the number of probabilities: about a second for 500,000.
+
+examples:
+  topdag convert alarm.bif -o alarm.xml
+  topdag convert survey.json -o survey.net --plain-names
+
+What is proved: nothing. Numbers are written so that the same doubles are read back. Rows that sum
+to 1 but for the rounding of their decimals are divided by their sum.""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=convert,

@@ -16,28 +16,6 @@ from topdag.io.formats.bif import bif_text
 from topdag.io.networks import read_network, write_network
 from topdag.networks.fit import NUMBERS_INSTEAD, fit_network
 
-PAGE = f"""\
-Gives a network probabilities from a table and writes it for programs that reason with networks:
-pgmpy, pyAgrum, bnlearn, HUGIN, GeNIe and others. The probabilities are those expected after the
-table when --ess imaginary rows are spread evenly over the cells of each family, the prior of BDeu;
-with --ess 0 they are frequencies. Parent states that do not occur get equal probabilities, which a
-note mentions.
-
-NET is the answer of topdag best -o, which says how its table is read, or a network in any format
-that can be read; its own probabilities, if any, are not used. {FORMATS}
-
-Without -o, BIF is printed."""
-
-ENDING = """\
-costs:
-  A pass over the rows for each variable, and a number for each cell: a variable of 3 states with
-  parents of 4 and 5 has 60. At most 67 million cells for a variable.
-
-example:
-  topdag best asia.csv -o best.json && topdag fit asia.csv best.json -o asia.bif
-
-What is proved: nothing is searched here. That the network is the best is what topdag best proves."""
-
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="TABLE", help="a table, as for topdag best")
@@ -73,8 +51,26 @@ def fit(args: Namespace) -> Exit:
 COMMAND = Command(
     name="fit",
     usage="topdag fit TABLE NET [-o OUT] [options]",
-    page=PAGE,
-    ending=ENDING,
+    page=f"""\
+Gives a network probabilities from a table and writes it for programs that reason with networks:
+pgmpy, pyAgrum, bnlearn, HUGIN, GeNIe and others. The probabilities are those expected after the
+table when --ess imaginary rows are spread evenly over the cells of each family, the prior of BDeu;
+with --ess 0 they are frequencies. Parent states that do not occur get equal probabilities, which a
+note mentions.
+
+NET is the answer of topdag best -o, which says how its table is read, or a network in any format
+that can be read; its own probabilities, if any, are not used. {FORMATS}
+
+Without -o, BIF is printed.""",
+    ending="""\
+costs:
+  A pass over the rows for each variable, and a number for each cell: a variable of 3 states with
+  parents of 4 and 5 has 60. At most 67 million cells for a variable.
+
+example:
+  topdag best asia.csv -o best.json && topdag fit asia.csv best.json -o asia.bif
+
+What is proved: nothing is searched here. That the network is the best is what topdag best proves.""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=fit,

@@ -16,20 +16,6 @@ from topdag.io.networks import Source, is_json, read_either, read_json, write_ne
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 
-PAGE = """\
-Prints a network: each variable with its parents, and local scores where the file has them. Of an
-answer of topdag best it says score, proof and notes too."""
-
-ENDING = """\
-costs:
-  Reading the file.
-
-examples:
-  topdag show best.json
-  topdag show alarm.bif -o alarm.svg
-
-What is proved: nothing is searched here; the proof is the one that the file holds."""
-
 
 def add_options(parser: ArgumentParser) -> None:
     parser.add_argument("file", metavar="NET", help="an answer, or the network: .json, .bif, .xml, .net, .xdsl, .uai")
@@ -74,8 +60,18 @@ def _about_answer(content: Mapping[str, Any]) -> list[str]:
 COMMAND = Command(
     name="show",
     usage="topdag show NET [-o OUT] [--json]",
-    page=PAGE,
-    ending=ENDING,
+    page="""\
+Prints a network: each variable with its parents, and local scores where the file has them. Of an
+answer of topdag best it says score, proof and notes too.""",
+    ending="""\
+costs:
+  Reading the file.
+
+examples:
+  topdag show best.json
+  topdag show alarm.bif -o alarm.svg
+
+What is proved: nothing is searched here; the proof is the one that the file holds.""",
     exits=(Exit.FINE, Exit.WRONG_USE, Exit.BAD_INPUT, Exit.TOO_LARGE, Exit.INTERRUPTED, Exit.NO_READER),
     add_options=add_options,
     run=show,

@@ -266,7 +266,11 @@ class MixedBIC(ScoreKind):
         return math.log(n_rows) / 2
 
     def require_columns(self, table: Table) -> None:
-        """Any column will do."""
+        """Any column will do, if it is complete."""
+        table.require_complete(repr(self))
+
+    def tells_apart(self, table: Table) -> tuple[tuple[str, ...], ...]:
+        return (table.continuous,) if 0 < len(table.continuous) < table.n_variables else ()
 
     def local(self, table: Table, x: int, parents: Sequence[int]) -> float:
         discrete = [v for v in sorted(parents) if table.states[v]]

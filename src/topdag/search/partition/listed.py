@@ -8,17 +8,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeAlias
 
-from topdag import _core
 from topdag._util.arrays import Floats
+from topdag._util.class_graph import ClassGraph, class_graph, class_size
 from topdag._util.run import Run
 from topdag.search.costs import Families
 from topdag.search.relaxation import Known
 from topdag.search.stores import ListStore
 
 Network: TypeAlias = tuple[int, ...]
-Class: TypeAlias = tuple[Network, Network]
-"""Parents by directed edges, and neighbours by reversible ones."""
-Key: TypeAlias = Network | Class
+Key: TypeAlias = Network | ClassGraph
 
 MOST_TIED = 100
 """All that tie with the last one are found, so that the choice among them does not depend on the search; unless more
@@ -67,7 +65,7 @@ class Listed(Known):
         network = tuple(masks)
         if cost > self.most or not self.allows(network):
             return False
-        key = network if self.kind is Kind.NETWORKS else class_of(network)
+        key = network if self.kind is Kind.NETWORKS else class_graph(network)
         if key in self.costs:
             return False
         self.costs[key], self.networks[key] = cost, network
@@ -100,16 +98,7 @@ class Listed(Known):
         return False
 
 
-def class_of(masks: Network) -> Class:
-    graph = _core.class_of(list(masks))
-    return tuple(graph.parents), tuple(graph.neighbours)
-
-
 def size_of(key: Key) -> int:
     """How many networks a class has."""
-    return int(_core.class_size(graph_of(key)))
-
-
-def graph_of(key: Key) -> _core.MixedGraph:
-    directed, neighbours = key
-    return _core.MixedGraph(list(directed), list(neighbours))  # type: ignore[arg-type]
+    _, undirected = key
+    return class_size(undirected)  # type: ignore[arg-type]

@@ -16,16 +16,17 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from topdag._util.arrays import Floats, Marks
-from topdag._util.bitsets import is_acyclic, masks_in, members_of, set_array
+from topdag import _core
+from topdag._util.arrays import Floats, Integers, Marks
+from topdag._util.bitsets import bits, has_member, is_acyclic, masks_in
 from topdag._util.run import Run
-from topdag._util.stop import Stop
-from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp, most_held
+from topdag._util.stop import Stop, TimeIsUp
+from topdag.search.branch_and_cut import PartSearch, Relaxed, most_held
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
 from topdag.search.relaxation import CLOSE, CLOSE_SHARE, Incumbent, Relaxation, solve_root
-from topdag.search.stores import ListStore, candidates_from
+from topdag.search.stores import ListStore
 
 REWARD_OF_AN_EDGE = 100.0
 """For each edge that must be there, networks that have it are taken for so much cheaper while one is looked for."""
@@ -34,6 +35,7 @@ PATIENCE = 8
 network was halved instead, and what was halved held classes twice."""
 BYTES_HELD = 2_000
 """For each part that waits besides its families, and each network found."""
+NOWHERE: Integers = np.zeros(0, dtype=np.int64)
 
 
 def list_by_partition(
@@ -68,12 +70,12 @@ class Part:
 
 @dataclass(frozen=True)
 class _Difference:
-    """Networks that differ so have none of the families ``lacks`` and have the edge ``here``; others have none of those
-    of ``has`` and have the edge ``elsewhere``. ``bound``: what they cost at least."""
+    """Networks that differ so have none of the families at the places ``lacks`` and have the edge ``here``; others have
+    none of those of ``has`` and have the edge ``elsewhere``. ``bound``: what they cost at least."""
 
     bound: float
-    lacks: Marks
-    has: Marks
+    lacks: Integers
+    has: Integers
     here: tuple[Joined, ...] = ()
     elsewhere: tuple[Joined, ...] = ()
 
@@ -86,7 +88,7 @@ class PartitionSearch(PartSearch):
         self.listed = listed
         self.limit: Stop | None = None
         self._edges: tuple[Joined, ...] = ()  # that must be there in the part that is looked at
-        self._joining_families: dict[Joined, Marks] = {}
+        self._joining_families: dict[Joined, Integers] = {}
         self._has_solution = True
         self._waiting: list[Part] = []
         self._n_parts = 0
@@ -147,11 +149,8 @@ class PartitionSearch(PartSearch):
         edge = self.edge_to_split(relaxed.allowed, weights)
         if edge is None:
             return
-        parent, child = edge
-        is_child = self.families.owners == child
-        with_edge = is_child & self._has_parent[:, parent]
-        for half in (relaxed.allowed & (with_edge | ~is_child), relaxed.allowed & ~with_edge):
-            self._wait(self._bound_of(relaxed, half, child), half, decisions)
+        for half in self.halves(relaxed.allowed, edge):
+            self._wait(self._bound_of(relaxed, half, edge[1]), half, decisions)
 
     def _has_families(self, allowed: Marks) -> bool:
         """Whether every variable has one."""
@@ -175,7 +174,7 @@ class PartitionSearch(PartSearch):
         prices = self.families.costs.copy()
         for edge in _edges(decisions):
             prices[self._joining(edge)] -= REWARD_OF_AN_EDGE
-        candidates = candidates_from(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
+        candidates = _core.Candidates(own.n, own.offsets, own.parents, -prices[relaxed.allowed])
         cost, masks = network_near(candidates, self.families, relaxed.solution.weights)
         return () if cost == math.inf else tuple(masks)
 
@@ -189,12 +188,12 @@ class PartitionSearch(PartSearch):
     def _leave_out(self, masks: Network, relaxed: Relaxed, decisions: Decisions) -> None:
         """Parts by the first difference; those that cost most first, so that little is left of the others. What costs
         too much is settled for all of them, and for all parts of them."""
-        left = relaxed.allowed.copy()
+        left = relaxed.allowed
         found = self._differences(masks, relaxed, decisions)
-        probed = [(self._probed(left & ~own.lacks, own.bound, decisions, own.here), own) for own in found]
+        probed = [(self._probed(_without(left, own.lacks), own.bound, decisions, own.here), own) for own in found]
         for bound, own in sorted(probed, key=lambda entry: -entry[0]):
-            self._wait(bound, left & ~own.lacks, (*decisions, *own.here))
-            left &= ~own.has
+            self._wait(bound, _without(left, own.lacks), (*decisions, *own.here))
+            left = _without(left, own.has)
             decisions = (*decisions, *own.elsewhere)
 
     def _probed(self, allowed: Marks, bound: float, decisions: Decisions, edges: tuple[Joined, ...]) -> float:
@@ -211,59 +210,64 @@ class PartitionSearch(PartSearch):
         bounds = np.where(relaxed.allowed, relaxed.family_bounds, np.inf)
         if self.listed.kind is Kind.NETWORKS:
             return list(self._other_families(bounds, self.families.places(masks)))
-        has_parent = members_of(set_array(masks, self.families.n), self.families.n)
-        joined = has_parent | has_parent.T
+        joined = _joined(masks)
         return [
             *self._edges_less(bounds, joined, _edges(decisions)),
             *self._edges_more(bounds, joined),
-            *self._other_parents(bounds, joined, has_parent),
+            *self._other_parents(bounds, joined, masks),
         ]
 
     def _other_families(self, bounds: Floats, chosen: Marks) -> Iterator[_Difference]:
         least = np.minimum.reduceat(np.where(chosen, np.inf, bounds), self.families.offsets[:-1])
         for v in np.flatnonzero(least <= self.known.cutoff).tolist():
-            own = self.families.owners == v
-            yield _Difference(float(least[v]), own & chosen, own & ~chosen)
+            begin, end = self.families.offsets[v : v + 2]
+            is_chosen = chosen[begin:end]
+            yield _Difference(float(least[v]), begin + np.flatnonzero(is_chosen), begin + np.flatnonzero(~is_chosen))
 
-    def _edges_less(self, bounds: Floats, joined: Marks, decided: tuple[Joined, ...]) -> Iterator[_Difference]:
-        without = self._cheapest(bounds, ~self._has_parent)
-        least = np.where(joined, np.maximum(without, without.T), np.inf)
-        for edge in decided:
-            least[edge] = np.inf
-        none = np.zeros(self.families.size, dtype=np.bool_)
-        for a, b in np.argwhere(np.triu(least <= self.known.cutoff, 1)).tolist():
-            edge = Joined(a, b)
-            yield _Difference(float(least[a, b]), self._joining(edge), none, elsewhere=(edge,))
+    def _edges_less(self, bounds: Floats, joined: Network, decided: tuple[Joined, ...]) -> Iterator[_Difference]:
+        """Neither variable has the other as a parent."""
+        pairs = [(a, b) for a, its in enumerate(joined) for b in bits(its) if a < b and (a, b) not in decided]
+        if not pairs:
+            return
+        ways = np.array([pairs, [(b, a) for a, b in pairs]])
+        places, known = self.edges.places(ways[..., 0] * self.families.n + ways[..., 1])
+        cheapest = np.minimum.reduceat(bounds, self.families.offsets[:-1])[ways[..., 0]]
+        without = np.where(known, self.edges.cheapest_without(bounds)[places], cheapest)
+        for edge, least in zip(pairs, without.max(axis=0).tolist(), strict=True):
+            if least <= self.known.cutoff:
+                yield _Difference(least, self._joining(Joined(*edge)), NOWHERE, elsewhere=(Joined(*edge),))
 
-    def _edges_more(self, bounds: Floats, joined: Marks) -> Iterator[_Difference]:
+    def _edges_more(self, bounds: Floats, joined: Network) -> Iterator[_Difference]:
         """Either way in one part, so that classes stay whole."""
-        with_edge = self._cheapest(bounds, self._has_parent)
-        least = np.where(joined, np.inf, np.minimum(with_edge, with_edge.T))
-        none = np.zeros(self.families.size, dtype=np.bool_)
-        for a, b in np.argwhere(np.triu(least <= self.known.cutoff, 1)).tolist():
-            edge = Joined(a, b)
-            yield _Difference(float(least[a, b]), none, self._joining(edge), here=(edge,))
+        with_edge = self.edges.cheapest_with(bounds)
+        least: dict[Joined, float] = {}
+        for place in np.flatnonzero(with_edge <= self.known.cutoff).tolist():
+            child, parent = int(self.edges.children[place]), int(self.edges.parents[place])
+            if not joined[child] >> parent & 1:
+                edge = Joined(min(child, parent), max(child, parent))
+                least[edge] = min(float(with_edge[place]), least.get(edge, math.inf))
+        for edge in sorted(least):
+            yield _Difference(least[edge], NOWHERE, self._joining(edge), here=(edge,))
 
-    def _other_parents(self, bounds: Floats, joined: Marks, has_parent: Marks) -> Iterator[_Difference]:
+    def _other_parents(self, bounds: Floats, joined: Network, masks: Network) -> Iterator[_Difference]:
         """Of two neighbours that are not joined, both are parents where they are not, or the other way round."""
-        for c in range(self.families.n):
-            own = slice(*self.families.offsets[c : c + 2])
-            near = np.flatnonzero(joined[c]).tolist()
-            for a, b in combinations(near, 2):
-                if joined[a, b]:
+        for c, near in enumerate(joined):
+            begin, end = self.families.offsets[c : c + 2]
+            own = self.families.parents[begin:end]
+            has = {a: has_member(own, a) for a in bits(near)}
+            for a, b in combinations(has, 2):
+                if joined[a] >> b & 1:
                     continue
-                are_parents = bool(has_parent[c, a] and has_parent[c, b])
-                others = (self._has_parent[own, a] & self._has_parent[own, b]) != are_parents
-                bound = float(bounds[own][others].min(initial=math.inf))
+                are_parents = bool(masks[c] >> a & masks[c] >> b & 1)
+                others = (has[a] & has[b]) != are_parents
+                bound = float(bounds[begin:end][others].min(initial=math.inf))
                 if bound <= self.known.cutoff:
-                    has = np.zeros(self.families.size, dtype=np.bool_)
-                    has[own] = others
-                    yield _Difference(bound, (self.families.owners == c) & ~has, has)
+                    yield _Difference(bound, begin + np.flatnonzero(~others), begin + np.flatnonzero(others))
 
-    def _joining(self, edge: Joined) -> Marks:
-        """The families that have it."""
+    def _joining(self, edge: Joined) -> Integers:
+        """Where the families stand that have it."""
         if edge not in self._joining_families:
-            self._joining_families[edge] = edge.marks(self.families)
+            self._joining_families[edge] = edge.places(self.families)
         return self._joining_families[edge]
 
     def _still_gains(self, bounds: list[float], patience: int) -> bool:
@@ -275,6 +279,21 @@ class PartitionSearch(PartSearch):
         n_added = sum(map(self.program.add_decided, missing))
         self.cuts += n_added
         return super()._cut(solution, own, is_narrower=is_narrower) or n_added > 0
+
+
+def _without(allowed: Marks, places: Integers) -> Marks:
+    left = allowed.copy()
+    left[places] = False
+    return left
+
+
+def _joined(masks: Network) -> Network:
+    """Of each variable those that an edge joins it with."""
+    found = list(masks)
+    for child, its in enumerate(masks):
+        for parent in bits(its):
+            found[parent] |= 1 << child
+    return tuple(found)
 
 
 def _edges(decisions: Decisions) -> tuple[Joined, ...]:

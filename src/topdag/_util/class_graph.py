@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations
+from operator import or_
 
 from topdag import _core
 from topdag._util.bitsets import NARROW, bits
@@ -76,10 +77,14 @@ def _direct_what_follows(parents: list[int], neighbours: list[int]) -> bool:
 def _parents_first(masks: Sequence[int]) -> Iterator[int]:
     waiting, placed = list(range(len(masks))), 0
     while waiting:
-        for x in [v for v in waiting if not masks[v] & ~placed]:
-            yield x
-            waiting.remove(x)
-            placed |= 1 << x
+        left = []
+        for x in waiting:
+            if masks[x] & ~placed:
+                left.append(x)
+            else:
+                yield x
+                placed |= 1 << x
+        waiting = left[::-1]
 
 
 def _compelled(parents: int, directed: list[int], undirected: list[int], adjacent: list[int]) -> int:
@@ -113,18 +118,49 @@ def _ways(part: ChordalPart) -> int:
     return sum(class_size(directed_from(part, source)[1]) for source in range(len(part)))
 
 
+def class_members(graph: ClassGraph) -> Iterator[tuple[int, ...]]:
+    """The parents of each variable in the networks of a class, one by one, each once, always in the same order."""
+    directed, undirected = graph
+    if 0 < len(directed) <= NARROW:
+        walk = _core.Members(_core.MixedGraph(directed, undirected))
+        while (masks := walk.next()) is not None:
+            yield tuple(masks)
+        return
+    for parents in directions(undirected):
+        yield tuple(map(or_, directed, parents))
+
+
 def directions(undirected: Sequence[int]) -> Iterator[list[int]]:
     """The parents by these edges in each member of their class, one by one: each part has its source."""
-    component = next(components(undirected), 0)
-    if not component:
-        yield [0] * len(undirected)
-        return
-    rest = [0 if component >> v & 1 else its for v, its in enumerate(undirected)]
-    own = [its if component >> v & 1 else 0 for v, its in enumerate(undirected)]
-    for source in bits(component):
-        parents, left = directed_from(own, source)
-        for others in directions([a | b for a, b in zip(left, rest, strict=True)]):
-            yield [a | b for a, b in zip(parents, others, strict=True)]
+    parts = list(components(undirected))
+    walks = [_parts_directions(undirected, part) for part in parts]
+    chosen = [next(walk) for walk in walks]
+    while True:
+        parents = [0] * len(undirected)
+        for own in chosen:
+            for v, mask in own.items():
+                parents[v] = mask
+        yield parents
+        for place in reversed(range(len(parts))):  # the last part turns first, as the last digit of a number does
+            turned = next(walks[place], None)
+            if turned is not None:
+                chosen[place] = turned
+                break
+            walks[place] = _parts_directions(undirected, parts[place])
+            chosen[place] = next(walks[place])
+        else:
+            return
+
+
+def _parts_directions(undirected: Sequence[int], component: int) -> Iterator[dict[int, int]]:
+    """The parents of its variables, by the edges of one connected part."""
+    vertices = bits(component)
+    part = part_among(undirected, vertices)
+    for source in range(len(part)):
+        parents, left = directed_from(part, source)
+        for others in directions(left):
+            both = map(or_, parents, others)
+            yield {v: sum(1 << vertices[p] for p in bits(mask)) for v, mask in zip(vertices, both, strict=True)}
 
 
 def directed_from(part: Sequence[int], source: int) -> tuple[list[int], list[int]]:

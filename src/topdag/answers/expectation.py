@@ -1,0 +1,121 @@
+"""What structural EM gives back: a network, how it was climbed to, and what is not proved about it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from topdag._util.messages import plural
+from topdag.answers.results import Stats
+from topdag.networks.fitted import FittedNetwork
+from topdag.networks.network import Network
+from topdag.scoring.kinds.discrete import ScoreKind, kind_to_dict
+
+
+@dataclass(frozen=True)
+class Climb:
+    """From one start: ``scores``, rising, of the network of each round; ``network``: the last one. ``is_whole``: it
+    ended by itself; ``are_proved``: each network is the best for the expected counts of its round."""
+
+    start: str
+    network: Network
+    scores: tuple[float, ...]
+    is_whole: bool
+    are_proved: bool
+
+
+@dataclass(frozen=True)
+class LocalOptimum:
+    """The network with the highest score that structural EM came to, with its probabilities.
+
+    ``score``: of the observed cells, the log likelihood at its greatest less the penalty of ``kind``. ``climbs``: one
+    for each start, in order. ``parts``: expected counts are whole numbers of 1/parts of a row. ``limit``: what stopped
+    it, None when all climbs ended by themselves. Nothing is proved: in each round no network is better for the expected
+    counts, but another start may lead to a higher score.
+    """
+
+    fitted: FittedNetwork
+    score: float
+    climbs: tuple[Climb, ...]
+    parts: int
+    limit: str | None
+    kind: ScoreKind
+    stats: Stats
+    notes: tuple[str, ...]
+    reading: Mapping[str, Any]
+
+    @property
+    def network(self) -> Network:
+        return self.fitted.network
+
+    @property
+    def proved(self) -> bool:
+        """Never: it is the best of what was climbed to."""
+        return False
+
+    @property
+    def edges(self) -> tuple[tuple[str, str], ...]:
+        """All pairs (parent, child) of the network."""
+        return self.network.edges
+
+    def plot(self, axes: Any = None) -> Any:
+        """Draws the network with matplotlib, on ``axes`` or a new figure, and returns the axes."""
+        return self.network.plot(axes)
+
+    def to_networkx(self) -> Any:
+        """The network as a ``networkx.DiGraph``."""
+        return self.network.to_networkx()
+
+    @property
+    def said(self) -> str:
+        """What is known of it, in a sentence or two."""
+        n_best = sum(climb.scores[-1] > self.score - 1e-3 for climb in self.climbs)
+        steps = "each step exact" if all(climb.are_proved for climb in self.climbs) else "some steps stopped early"
+        stopped = "" if self.limit is None else f"; stopped by {self.limit.replace('_', ' ')}"
+        return (
+            f"a local optimum, not proved best: the highest of {plural(len(self.climbs), 'climb')}, {steps}, "
+            f"reached by {n_best}{stopped}"
+        )
+
+    @property
+    def climbs_in_words(self) -> tuple[str, ...]:
+        return tuple(
+            f"from {climb.start}: {climb.scores[-1]:.6f} after {plural(len(climb.scores), 'round')}"
+            for climb in self.climbs
+        )
+
+    def __str__(self) -> str:
+        score = f"score {self.score:.6f} of what was observed"
+        return "\n".join([str(self.network), score, self.said, *self.climbs_in_words, *self.notes])
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the network drawn, and below it what is said of it."""
+        from topdag.networks.drawing.svg import escaped
+
+        said = str(self).removeprefix(str(self.network)).strip()
+        return f'{self.network.to_svg()}<pre style="white-space:pre-wrap">{escaped(said)}</pre>'
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "format": "topdag-structural-em",
+            "version": 1,
+            "network": self.network.to_dict(),
+            "score": self.score if math.isfinite(self.score) else None,
+            "kind": kind_to_dict(self.kind),
+            "climbs": [
+                {
+                    "start": climb.start,
+                    "scores": list(climb.scores),
+                    "edges": [list(edge) for edge in climb.network.edges],
+                }
+                for climb in self.climbs
+            ],
+            "parts": self.parts,
+            "limit": self.limit,
+            "stats": {**vars(self.stats), "phases": dict(self.stats.phases), "work": dict(self.stats.work)},
+            "notes": list(self.notes),
+            "reading": dict(self.reading),
+        }
