@@ -138,6 +138,14 @@ def test_answers_say_how_their_table_is_read(topdag: Topdag, tmp_path: Path) -> 
     assert (ran.code, "'reading' does not say how a table is read" in ran.err) == (Exit.BAD_INPUT, True)
 
 
+def test_columns_are_chosen_by_name(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
+    answer = tmp_path / "best.json"
+    assert topdag("best", asia, "--columns", "smoke, lung", "--columns", "dysp", "-o", answer).code == 0
+    assert td.read_network(answer).names == ("smoke", "lung", "dysp")
+    assert topdag("check", answer, asia).code == 0
+    assert "close to it are 'lung'" in topdag("best", asia, "--columns", "smoke,lunk").err
+
+
 def test_show_says_what_a_file_holds(topdag: Topdag, asia: Path, tmp_path: Path) -> None:
     topdag("best", asia, "-o", tmp_path / "best.json")
     ran = topdag("show", tmp_path / "best.json")

@@ -63,17 +63,20 @@ def test_a_bootstrap_counts_a_member_of_the_best_class_of_each_draw() -> None:
     for draw, network in zip(drawn.draws, networks, strict=True):
         assert draw.network is not None
         assert td.EquivalenceClass(draw.network) == td.EquivalenceClass(network)
-    alone = [td.causal_effects(td.score(table, constraints=only(network)), share=1, draws=0) for network in networks]
-    expected = np.mean([distributions(own) for own in alone], axis=0)
-    np.testing.assert_allclose(distributions(found), expected, atol=1e-9)
     assert "no probabilities of networks given the data" in found.over
-    for pair in found:
-        without = np.mean([own[pair].no_effect for own in alone])
-        assert found[pair].no_effect == pytest.approx(without, abs=1e-9)
+    for (cause, outcome), effect in found.items():
+        n_paths = sum(network.is_ancestor(cause, outcome) for network in networks)
+        assert effect.no_effect == pytest.approx(1 - n_paths / 20, abs=1e-9)
+        if n_paths:
+            alone = [adjusted(table, cause, outcome, network.parents[cause]) for network in networks]
+            assert effect.distributions[1][1] == pytest.approx(np.mean(alone), abs=1e-9)
 
 
-def only(network: td.Network) -> td.Constraints:
-    return td.Constraints(fixed_parents=dict(network.parents))
+def adjusted(table: td.Table, cause: str, outcome: str, parents: tuple[str, ...]) -> float:
+    """The probability of state 1 if the cause is 1, where it has these parents in all networks."""
+    known = td.Constraints(fixed_parents={cause: parents})
+    found = td.causal_effects(table, cause, outcome, constraints=known, share=1, draws=0)
+    return found[cause, outcome].distributions[1][1]
 
 
 def test_a_bootstrap_of_another_question_has_no_networks() -> None:
@@ -292,3 +295,31 @@ def test_wherever_it_is_stopped_there_is_the_whole_answer_or_none() -> None:
 def test_memory_is_asked_for_before_it_is_taken() -> None:
     with pytest.raises(td.TooLarge, match="memory_limit"):
         td.causal_effects(td.example_table(), memory_limit="1 kB")
+
+
+@pytest.mark.parametrize("numbers", [False, True])
+def test_what_nothing_may_follow_from_has_no_effect(numbers: bool) -> None:
+    """Whatever the rows show: here both are the same."""
+    draw = np.random.default_rng(3).normal(size=300)
+    columns = {"x": draw, "y": draw + np.random.default_rng(4).normal(size=300) / 9, "z": draw[::-1]}
+    table = td.Table(columns, **({"continuous": "all"} if numbers else {"discretize": "median"}))
+    known = td.Constraints(forbidden_edges=["x->*"])
+    found = td.causal_effects(table, kind="bge" if numbers else "bdeu", constraints=known)
+    for outcome in "yz":
+        effect = found["x", outcome]
+        assert (effect.value, effect.lower, effect.upper, effect.no_effect) == pytest.approx((0, 0, 0, 1), abs=1e-12)
+    assert found["y", "x"].size > 0.5
+
+
+def test_where_rows_and_networks_disagree_a_note_says_which_counts() -> None:
+    """The outcome has one parent at most, which is the better cause: the other differs by rows alone."""
+    rng = np.random.default_rng(2)
+    x, z = rng.integers(0, 2, (2, 2000))
+    y = (rng.random(2000) < 0.2 + 0.4 * z + 0.2 * x).astype(int)
+    found = td.causal_effects(
+        {"x": x, "z": z, "y": y}, "x", "y", max_parents=1, constraints=td.Constraints(leaves=["y"])
+    )
+    assert found["x", "y"].no_effect > 0.9 and found["x", "y"].lower > 0.1
+    assert any("x -> y." in note and '"no effect" counts more' in note for note in found.notes)
+    told = td.causal_effects({"x": x, "z": z, "y": y}, "x", "y", constraints=td.Constraints(leaves=["y"]))
+    assert told["x", "y"].no_effect < 0.01 and not any("counts more" in note for note in told.notes)

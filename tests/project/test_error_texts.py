@@ -266,7 +266,7 @@ CALLS = [
     ("td.best_network(table, dropna=True)", "there is no argument 'dropna'; it is called 'missing' here"),
     (
         "td.best_network(table, zzz=1)",
-        "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'constraints', 'continuous',",
+        "best_network(): there is no argument 'zzz'; the names are 'bound', 'checkpoint', 'columns', 'constraints',",
     ),
     (
         "td.Constraints(required_edges=('asia', 'tub'))",

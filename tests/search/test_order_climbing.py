@@ -74,7 +74,7 @@ def test_threads_find_the_same_network(seed: int) -> None:
     families = [(x, (), 0.0) for x in range(n)]
     for x in range(n):
         others = [v for v in range(n) if v != x]
-        drawn = {tuple(sorted(rng.choice(others, rng.integers(1, 4), replace=False).tolist())) for _ in range(60)}
+        drawn = {tuple(sorted(rng.choice(others, rng.integers(1, 4), replace=False).tolist())) for _ in range(90)}
         families += [(x, parents, float(rng.integers(1, 9))) for parents in sorted(drawn)]
     candidates = candidates_of(store_of(FamilyLists.build([f"V{v}" for v in range(n)], families)))
     assert candidates.size >= 1000

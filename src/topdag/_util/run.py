@@ -94,6 +94,12 @@ class Run:
         return left if self.stopped_by is None else 0.0
 
     @property
+    def left(self) -> Limits:
+        """What a question within it may take."""
+        time, memory = self.seconds_left, self.memory_limit
+        return Limits(time_limit=time, memory_limit=memory, threads=self.threads, on_progress=self.on_progress)
+
+    @property
     def limits(self) -> _core.Limits:
         """What the core may take of it, from now on."""
         return _core.Limits(self.threads, self.seconds_left, self.tick)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,23 +20,10 @@ from topdag._util.options import option
 from topdag.answers.class_edges import EdgeCounts
 from topdag.answers.features import Feature
 from topdag.answers.features import feature as as_feature
+from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
 from topdag.errors import NetworkError, ScoreError, TooLarge, is_finite
 from topdag.networks.network import Network
-from topdag.scoring.scores import Scores
-
-
-@runtime_checkable
-class HeldAsMasks(Protocol):
-    """Many networks as an array: a row of parent masks over the scored variables for each."""
-
-    @property
-    def source(self) -> Scores: ...
-    @property
-    def names(self) -> tuple[str, ...]: ...
-    @property
-    def parents(self) -> Masks: ...
-
 
 ToAverage = BestList[Any] | Sequence[Network]
 """A list of networks or classes, or networks drawn from the posterior, which count alike."""
@@ -160,7 +147,7 @@ def parent_set_shares(averaged: ToAverage) -> list[dict[int, float]]:
 
 
 def names_of(averaged: ToAverage) -> tuple[str, ...]:
-    return averaged.names if isinstance(averaged, HeldAsMasks) else _sampled(averaged)[0]
+    return averaged.names if isinstance(averaged, HeldNetworks) else _sampled(averaged)[0]
 
 
 def _weighted_columns(averaged: ToAverage) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
@@ -285,7 +272,7 @@ def _column_values(feature: Feature, names: Sequence[str], columns: list[NDArray
     return np.broadcast_to(values, columns[0].shape)
 
 
-def _all_columns(averaged: HeldAsMasks, scored: Masks) -> list[NDArray[Any]]:
+def _all_columns(averaged: HeldNetworks[Any], scored: Masks) -> list[NDArray[Any]]:
     """Per variable its parents in each network, as bits over all variables; the constant ones have none."""
     names, places = averaged.names, averaged.source.columns
     if len(places) == len(names):
@@ -337,7 +324,7 @@ def _of_sample(drawn: Sequence[Network], feature: Feature) -> ListPosterior:
 
 def _sampled(drawn: Sequence[Network]) -> tuple[tuple[str, ...], NDArray[Any]]:
     """The names of networks drawn, and a row of parent masks for each."""
-    if isinstance(drawn, HeldAsMasks) and len(drawn):
+    if isinstance(drawn, HeldNetworks) and len(drawn):
         return drawn.names, np.array(_all_columns(drawn, drawn.parents)).T
     if not isinstance(drawn, Sequence) or not len(drawn) or not all(isinstance(network, Network) for network in drawn):
         raise NetworkError("Averages are over a list of networks or classes, or over one or more networks drawn.")

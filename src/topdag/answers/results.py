@@ -74,6 +74,15 @@ class Proof:
         )
 
 
+def proof_of(limit: Stop | None, best: float, most: float, space: str) -> Proof:
+    """Of the best that was found, minus infinity where there is none, when nothing scores above ``most``; ``limit``:
+    what came before that was certain, None when it is."""
+    if limit is None:
+        return Proof(Status.PROVED if best > -math.inf else Status.INFEASIBLE, best, 0.0, None, space)
+    bound = max(best, most)
+    return Proof(Status.STOPPED, bound, bound - best, limit_text(limit), space)
+
+
 @dataclass(frozen=True)
 class Stats:
     """What it cost. ``phases``: seconds by phase; ``memory``: bytes planned for; ``peak_memory``: the most this
@@ -161,13 +170,13 @@ class Answer:
             "format": "topdag-answer",
             "version": 1,
             "network": None if self.network is None else self.network.to_dict(),
-            "score": _finite(self.score),
+            "score": finite_or_none(self.score),
             "kind": kind_to_dict(without_interventions(self.kind)),  # reading says the rest
             "prior": None if self.prior is None else str(self.prior),
             "proof": {
                 "status": proof.status.name,
-                "bound": _finite(proof.bound),
-                "gap": _finite(proof.gap),
+                "bound": finite_or_none(proof.bound),
+                "gap": finite_or_none(proof.gap),
                 "limit": proof.limit,
                 "space": proof.space,
             },
@@ -177,5 +186,5 @@ class Answer:
         }
 
 
-def _finite(value: float) -> float | None:
+def finite_or_none(value: float) -> float | None:
     return value if math.isfinite(value) else None

@@ -20,6 +20,7 @@ from topdag.cli.values import (
     PRIORS,
     address,
     keep,
+    names,
     number,
     prior_name,
     rule,
@@ -56,6 +57,7 @@ ABOUT_READING = (
     "no_header",
     "encoding",
     "decimal",
+    "columns",
     "leave_out",
     "keep_constant",
 )
@@ -99,6 +101,13 @@ def add_reading(parser: ArgumentParser) -> None:
         help="what separates cells: one character, tab or space; default: seen from the first line",
     )
     group.add_argument("--no-header", action="store_true", help="the first line is a row; names are V0, V1, ...")
+    group.add_argument(
+        "--columns",
+        type=names,
+        action="extend",
+        metavar="NAMES",
+        help="the columns that are variables, with commas between them; default: all; may be given again",
+    )
     group.add_argument(
         "--leave-out", action="append", metavar="COLUMN", help="a column that is no variable; may be given again"
     )

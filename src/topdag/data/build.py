@@ -19,9 +19,11 @@ from topdag.data.columns import (
     Codes,
     Column,
     Interventions,
+    Used,
     as_array,
     column_of_array,
     declare,
+    observed_codes,
 )
 from topdag.data.continuous import (
     Continuous,
@@ -58,6 +60,8 @@ from topdag.errors import TableError
 MOST_ROWS = 2**32 - 1
 FEWEST_ROWS = 10
 """A column with many states and fewer rows for each than this is remarked on."""
+ROWS_LOOKED_AT = 1000
+"""In so many rows columns are compared first."""
 
 # The fields of a table, in their order.
 States: TypeAlias = tuple[tuple[Any, ...], ...]
@@ -87,6 +91,7 @@ class Options:
     continuous: Continuous = None
     leave_out: Collection[str] = ()
     interventions: Interventions = None
+    columns: Collection[str] | None = None
     or_else: str = field(default_factory=stay_numbers)
     """What can be done with floats instead of cutting them."""
     text: TextFormat | None = None
@@ -94,8 +99,9 @@ class Options:
 
     def __post_init__(self) -> None:
         check_continuous(self.continuous)
-        if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
-            raise TableError(f"{option('leave_out')} lists names of columns, such as ['id'], not {self.leave_out!r}")
+        for name, given in (("leave_out", self.leave_out), ("columns", self.columns)):
+            if isinstance(given, str) or not isinstance(given, Collection | None):
+                raise TableError(f"{option(name)} lists names of columns, such as ['id'], not {given!r}")
         if self.missing not in ("error", "drop", "state", "keep"):
             raise TableError(f'{option("missing")} is "error", "drop", "state" or "keep", not {self.missing!r}')
         if not isinstance(self.states, Mapping | None):
@@ -103,6 +109,12 @@ class Options:
         for name, states in (self.states or {}).items():
             if isinstance(states, str) or not isinstance(states, Collection):
                 raise TableError(f"states= for column {name!r} is not a list: {states!r}")
+
+    @property
+    def used(self) -> Used:
+        """Which columns are looked at; some say how often a row counts, or what was set in it."""
+        about_rows = [given for given in (self.weights, self.interventions) if isinstance(given, str)]
+        return Used(self.leave_out, self.columns, about_rows)
 
     @property
     def needs_every_row(self) -> bool:
@@ -127,6 +139,7 @@ class Options:
             "keep_constant": self.keep_constant,
             "continuous": self.continuous if isinstance(self.continuous, str | None) else list(self.continuous),
             "leave_out": list(self.leave_out),
+            "columns": None if self.columns is None else list(self.columns),
             "interventions": self.interventions if isinstance(self.interventions, str) else None,
             **of_text,
             **({"missing_values": sorted(of_text["missing_values"])} if of_text else {}),
@@ -286,7 +299,7 @@ def observed(column: Column) -> Column:
     """The column without values that no row has, unless they are declared."""
     if column.declared:
         return column
-    occurs = np.bincount(column.codes + 1, minlength=len(column.values) + 1)[1:] > 0
+    occurs = observed_codes(column.codes, len(column.values))
     if occurs.all():
         return column
     values = column.values
@@ -337,7 +350,7 @@ def finished(draft: Draft, continuous: Collection[str], options: Options) -> Par
     if was_set is not None:
         from topdag.data.interventions import masks_set
 
-        masks = masks_set(was_set, names, options.leave_out, draft.place)
+        masks = masks_set(was_set, names, options.used, draft.place)
         targets = tuple(masks[code] for code in was_set.codes[first])
         notes += notes_on_interventions(names, targets, weights)
     if not any(targets):
@@ -408,20 +421,25 @@ def notes_on_twins(names: Sequence[str], codes: NDArray[np.uint16], states: Stat
     alike: dict[bytes, list[int]] = {}
     for v, of in enumerate(states):
         if 1 < len(of) <= n_rows // 2 and n_rows >= MANY_ROWS:
-            alike.setdefault(np.sort(np.bincount(codes[v], minlength=len(of) + 1)).tobytes(), []).append(v)
+            alike.setdefault(by_appearance(codes[v, :: 1 + codes.shape[1] // ROWS_LOOKED_AT], len(of)), []).append(v)
     same: dict[bytes, list[str]] = {}
     for v in chain.from_iterable(found for found in alike.values() if len(found) > 1):
-        missing = len(states[v])
-        first = np.full(missing + 1, codes.shape[1])
-        first[codes[v, ::-1]] = np.arange(codes.shape[1])[::-1]  # of equal places the last one counts
-        order = np.argsort(np.argsort(first))[codes[v]]
-        same.setdefault(np.where(codes[v] == missing, -1, order).tobytes(), []).append(names[v])
+        same.setdefault(by_appearance(codes[v], len(states[v])), []).append(names[v])
     return tuple(
         f"Columns {listing(found)} say the same: each state of one goes with one state of the others; "
         f"{option('leave_out', found[1:])} keeps the first."
         for found in same.values()
         if len(found) > 1
     )
+
+
+def by_appearance(codes: NDArray[np.uint16], n_states: int) -> bytes:
+    """The codes, states numbered in the order in which rows have them: the same for columns that say the same, missing
+    cells in the same rows."""
+    first = np.full(n_states + 1, len(codes))
+    first[codes[::-1]] = np.arange(len(codes))[::-1]  # of equal places the last one counts
+    numbered = np.argsort(np.argsort(first, kind="stable"))[codes]
+    return np.where(codes == n_states, -1, numbered).tobytes()
 
 
 def note_on_capitals(name: str, states: Sequence[Any]) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from topdag._util.messages import Place, check_known, listing, plural
 from topdag._util.options import option, worded
-from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, continuous_scores
+from topdag.data.columns import MISSING, MOST_STATES, Codes, Column, continuous_scores, observed_codes
 from topdag.errors import TableError
 
 LARGEST_NUMBER = 1e290  # sums of up to 2**32 such numbers stay finite
@@ -246,8 +246,8 @@ def learned_points(column: Column, weights: Codes, rule: Rule) -> tuple[float, .
 
 def points_by_rule(column: Column, weights: Codes, rule: Rule) -> tuple[float, ...]:
     values = numbers_of(column)
-    present = column.codes >= 0
-    counts = np.bincount(column.codes[present], weights[present], len(values)).astype(np.float64)
+    each = weights if weights.max(initial=0) > 1 else None  # counting ones is faster
+    counts = np.bincount(column.codes + 1, each, len(values) + 1)[1:].astype(np.float64)
     return cut_points(rule, [statistic(asked, values, counts) for asked in statistics_needed(rule)])
 
 
@@ -319,7 +319,9 @@ def with_cuts(column: Column, rule: Rule, points: Sequence[float], codes: Codes)
 
 def joined(points: Sequence[float], codes: Codes) -> tuple[tuple[float, ...], Codes]:
     """The cut points and codes when each interval without rows joins the next one."""
-    occupied = np.bincount(codes + 1, minlength=len(points) + 2)[1:] > 0
+    occupied = observed_codes(codes, len(points) + 1)
+    if occupied.all():
+        return tuple(points), codes
     kept = tuple(point for point, has_rows in zip(points, occupied, strict=False) if has_rows)
     codes = np.append(np.cumsum(occupied) - 1, MISSING)[codes]
     return kept if occupied[-1] else kept[:-1], codes

@@ -50,8 +50,8 @@ def parts_of_frame(source: Any, options: Options) -> Parts:
 
     try:
         frame = nw.from_native(source)
-        if options.leave_out:
-            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.leave_out))
+        if not options.used.are_all:
+            frame = frame.select(name for _, name in left_in(frame.collect_schema().names(), options.used))
         if isinstance(frame, nw.LazyFrame) and not options.needs_every_row:
             return parts_of_lazy_frame(frame, options)
         frame = frame.collect() if isinstance(frame, nw.LazyFrame) else frame

@@ -39,6 +39,7 @@ def read_table(
     header: bool = True,
     encoding: str | None = None,
     decimal: str = ".",
+    columns: Collection[str] | None = None,
     leave_out: Collection[str] = (),
     missing_values: Collection[str] = MISSING_VALUES,
     discretize: Discretize = None,
@@ -57,10 +58,13 @@ def read_table(
     stands for any white space. Without a ``header`` the variables are V0, V1, ... The text is UTF-8, or UTF-16 with
     its mark, unless ``encoding`` names another, such as "latin-1". Blanks around cells do not count. A column of
     integers has them as states; with other numbers among them it is of floats, written with the ``decimal`` point or
-    comma; any other column is of strings. Columns that ``leave_out`` names are not looked at. The other arguments
+    comma; any other column is of strings. Columns that ``columns`` does not name, or
+    ``leave_out`` names, are not looked at. The other arguments
     are those of `Table`.
     """
-    options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
+    options = Options(
+        discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
+    )
     return table_at(path, text_format(separator, header, encoding, decimal, missing_values), options)
 
 
@@ -106,7 +110,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     if isinstance(path, str | PathLike) and Path(path).suffix.lower() in PARQUET_ENDINGS:
         raise TableError("this is no Parquet file, though its name says so; if it holds text, name it .csv")
     try:
-        first, columns, lines = cells_of(content, how, options.leave_out)
+        first, columns, lines = cells_of(content, how, options.used)
     except TableError:
         if (instead := no_table(content)) is None:
             raise
@@ -119,7 +123,7 @@ def table_of_file(path: Source, how: TextFormat, options: Options) -> Table:
     as_text = {name for name, of in (options.states or {}).items() if all(isinstance(s, str) for s in of)}
     made = [
         column_of_texts(name, *columns[j](), how.missing_values, name in as_text, how.decimal)
-        for j, name in left_in(names, options.leave_out)
+        for j, name in left_in(names, options.used)
     ]
     notes = [
         *(notes_on_names(names) if how.header else ()),

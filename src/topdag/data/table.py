@@ -45,7 +45,8 @@ class Table:
     ``weights`` are whole numbers, one for each row, or the name of the column that holds them.
     ``states`` declares the states of columns, those without rows too. ``continuous`` says which columns stay
     numbers, for scores of such: "auto" (columns of floats), "all" (integers too) or a list of names besides
-    columns of floats; they have no states. Columns that ``leave_out`` names are not looked at. ``interventions``: the
+    columns of floats; they have no states. Columns that ``columns`` does not name, where it
+    names any, or that ``leave_out`` names are not looked at. ``interventions``: the
     column that says which variables were set by experiment in each row (names with ; between them, empty for none), or
     these names by row; such rows tell nothing of the causes of what was set.
 
@@ -80,8 +81,11 @@ class Table:
         continuous: Continuous = None,
         leave_out: Collection[str] = (),
         interventions: Interventions = None,
+        columns: Collection[str] | None = None,
     ) -> None:
-        options = Options(discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions)
+        options = Options(
+            discretize, missing, weights, states, keep_constant, continuous, leave_out, interventions, columns
+        )
         self._set(*table_from(source, names, options)._parts())
 
     @classmethod
@@ -316,7 +320,7 @@ def table_from(source: Any, names: Sequence[str] | None, options: Options) -> Ta
     if names is not None and (is_frame(source) or isinstance(source, Mapping)):
         raise TableError("names= is for arrays and lists of rows; this source has names of its own")
     if not is_frame(source):
-        return table_of_columns(columns_of(source, names, options.leave_out), options, place_in_frame)
+        return table_of_columns(columns_of(source, names, options.used), options, place_in_frame)
     return table_of_frame(source, options)
 
 
@@ -333,7 +337,7 @@ def is_frame(source: Any) -> bool:
 
 def same_table(table: Table, names: Sequence[str] | None, options: Options) -> Table:
     given = (names, options.discretize, options.weights, options.states, options.continuous, options.interventions)
-    if any(option is not None for option in given) or options.missing != "error" or options.leave_out:
+    if any(option is not None for option in given) or options.missing != "error" or not options.used.are_all:
         raise TableError(f"a Table is coded already: of the options only {option('keep_constant')} can be given again")
     *parts, keep_constant, reading = table._parts()
     is_kept = keep_constant or options.keep_constant

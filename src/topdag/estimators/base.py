@@ -16,7 +16,7 @@ from topdag._util.messages import listing, place_in_frame
 from topdag._util.options import option
 from topdag.answers.results import Status
 from topdag.data.build import observed, with_missing_state
-from topdag.data.columns import MISSING, Codes, Column, array_columns, left_in
+from topdag.data.columns import MISSING, Codes, Column, Used, array_columns, left_in
 from topdag.data.discretize import (
     Discretize,
     check_finite,
@@ -64,6 +64,7 @@ Estimator, Classifier = _bases()
 class Learner(Estimator):  # type: ignore[misc]
     """What looks for the best network of a table, within its limits."""
 
+    missing: str
     time_limit: float | None
     memory_limit: int | str | None
     threads: int | None
@@ -95,6 +96,7 @@ class Learner(Estimator):  # type: ignore[misc]
         tags = super().__sklearn_tags__()
         tags.input_tags.categorical = True
         tags.input_tags.string = True
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
 
@@ -113,7 +115,8 @@ def columns_from(
             estimator, rows, reset=reset, dtype=None, ensure_min_features=fewest_features, ensure_all_finite=finite
         )
         columns = array_columns(checked, None)
-    columns = [columns[place] for place, _ in left_in([column.name for column in columns], estimator.leave_out)]
+    kept = left_in([column.name for column in columns], Used(estimator.leave_out))
+    columns = [columns[place] for place, _ in kept]
     gaps = [column.name for column in columns if (column.codes == MISSING).any()]
     if gaps and not allow_gaps:
         raise TableError(f"Input X contains missing values (NaN) in {listing(gaps)}; {what_to_do_with_gaps()}")

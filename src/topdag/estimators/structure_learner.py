@@ -119,8 +119,3 @@ class StructureLearner(Learner):
             columns = only_rows(columns, ~has_gap(columns))
         codes = {own.name: own.codes(column) for own, column in zip(self.codings_, columns, strict=True)}
         return float(log_likelihoods(self.network_, self.table_, ESS, codes).mean())
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags

@@ -105,11 +105,6 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         self.by_class_alone_ = [expected_probabilities(own, self.ess) for own in counts]
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing != "error"
-        return tags
-
     def predict_proba(self, X: Any) -> Floats:  # noqa: N803
         """The probability of every class, in the order of ``classes_``, for each row."""
         logs = self.predict_log_proba(X)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 from topdag.errors import ConstraintError
@@ -33,29 +32,6 @@ class Tiers:
 
 
 TiersGiven: TypeAlias = Iterable[Iterable[str]] | Iterable[Tiers]
-
-KEYS = (
-    "required_edges",
-    "forbidden_edges",
-    "required_adjacencies",
-    "forbidden_adjacencies",
-    "roots",
-    "leaves",
-    "max_parents",
-    "min_parents",
-    "exact_parents",
-    "tiers",
-    "edges_within_tiers",
-    "precedence",
-    "allowed_parents",
-    "fixed_parents",
-    "allowed_parent_sets",
-    "ancestors",
-    "not_ancestors",
-    "rules",
-    "parameters",
-    "groups",
-)
 
 
 class Reader:
@@ -147,16 +123,6 @@ class Reader:
         if twice is not None:
             raise ConstraintError(f"tiers: {twice!r} can be in one tier only.")
         return Tiers(read, edges_within)
-
-
-def from_content(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of ``Constraints`` from the content of a file; an unknown key is refused by name."""
-    for key in content:
-        if key not in KEYS:
-            close = get_close_matches(str(key), KEYS, n=1)
-            hint = f"did you mean {close[0]!r}?" if close else f"there are {', '.join(KEYS)}."
-            raise ConstraintError(f"{key!r} is no kind of constraint; {hint}")
-    return dict(content)
 
 
 def lines_of(kind: str, value: Any) -> list[str]:

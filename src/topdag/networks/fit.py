@@ -31,7 +31,8 @@ def fit(network: Network, source: Any, ess: float, reading: Reading) -> Fitted:
 
 def _own_columns(network: Network, source: Any, reading: Reading) -> Any:
     """Of a frame the columns of the network alone: what is wrong with others is nobody's concern."""
-    names_columns = set(reading) & {"leave_out", "weights", "continuous"} or isinstance(reading.get("discretize"), dict)
+    rules_by_name = isinstance(reading.get("discretize"), dict)
+    names_columns = rules_by_name or set(reading) & {"columns", "leave_out", "weights", "continuous"}
     if names_columns or not hasattr(source, "columns") or isinstance(source, Table):
         return source
     try:

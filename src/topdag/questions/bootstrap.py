@@ -161,7 +161,7 @@ def _drawn(task: _Task, draw: int, run: Run) -> Draw:
         if task.question is best_network:
             answer = best_of(Trail(replace(request, table=table), clusters=task.clusters), run)
         else:
-            answer = task.question(table, **_said(request), **_limits(run))
+            answer = task.question(table, **_said(request), **run.left)
         return draw_of(answer, by_class=task.by_class)
     except Exception as error:
         error.add_note(f"This was draw {draw} of a bootstrap.")
@@ -176,8 +176,3 @@ def _said(request: Request) -> dict[str, Any]:
         "max_parents": request.max_parents,
     }
     return {name: value for name, value in said.items() if value is not None}
-
-
-def _limits(run: Run) -> dict[str, Any]:
-    left = {"time_limit": run.seconds_left, "memory_limit": run.memory_limit}
-    return left | {"threads": run.threads, "on_progress": run.on_progress}

@@ -20,7 +20,7 @@ from topdag._util.bitsets import network_rows
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import ClassList, NetworkList, grid_epsilon
-from topdag.answers.results import Proof, Stats, Status, limit_text
+from topdag.answers.results import Status, proof_of
 from topdag.constrained.dispatch import listed_by_clauses, search_constrained
 from topdag.constrained.found import Found
 from topdag.constrained.splitting import PartList
@@ -28,7 +28,7 @@ from topdag.errors import TooLarge
 from topdag.questions.decide import Question, decide, needs_splitting
 from topdag.questions.list_sources import Lattices, Wanted, within_memory
 from topdag.questions.partition_lists import PartitionLists
-from topdag.questions.request import Request
+from topdag.questions.request import Request, run_stats
 from topdag.scoring.keep import MOST_IN_A_LIST
 from topdag.scoring.scores import Scores
 from topdag.search.engines import Engine
@@ -39,10 +39,8 @@ FIRST_NETWORKS = 64
 MORE_NETWORKS = 4
 """So many networks for each class are listed at first; so many times more when they have too few classes."""
 
-MakeStats = Callable[[Scores, Run, str, dict[str, int]], Stats]
 
-
-def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats) -> NetworkList:
+def list_constrained(scores: Scores, wanted: Wanted, run: Run) -> NetworkList:
     """The best networks that satisfy the constraints; when the run is over, those known by then."""
     epsilon = _epsilon(wanted, scores)
     found = search_constrained(
@@ -52,7 +50,7 @@ def list_constrained(scores: Scores, wanted: Wanted, run: Run, stats: MakeStats)
         most=wanted.most,
         epsilon=epsilon,
     )
-    return _network_list(found, scores, wanted.most, epsilon, run, stats)
+    return _network_list(found, scores, wanted.most, epsilon, run)
 
 
 def _epsilon(wanted: Wanted, scores: Scores) -> float:
@@ -100,9 +98,7 @@ def _partitioned(part: Scores, size: int, run: Run) -> PartList | None:
     return PartList([value for value, _ in rows], [masks for _, masks in rows], is_whole=found.count < size)
 
 
-def list_classes(
-    scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run, stats: MakeStats
-) -> ClassList:
+def list_classes(scores: Scores, list_networks: Callable[[Wanted], NetworkList], wanted: Wanted, run: Run) -> ClassList:
     """The best classes of which some member satisfies the constraints; each stands with such a member."""
     epsilon = _epsilon(wanted, scores)
     found = None
@@ -110,7 +106,7 @@ def list_classes(
         found = listed_by_clauses(scores, run, most=wanted.most, epsilon=epsilon, of_classes=True)
     if found is None or found.limit is Stop.WEAK_RELAXATION:
         return _classes_of_lists(list_networks, wanted)
-    return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run, stats), wanted.most)
+    return _classes_in(_network_list(found, scores, MOST_IN_A_LIST, epsilon, run), wanted.most)
 
 
 def _classes_of_lists(list_networks: Callable[[Wanted], NetworkList], wanted: Wanted) -> ClassList:
@@ -142,7 +138,7 @@ def _classes_in(networks: NetworkList, most: int) -> ClassList:
     return ClassList(networks.source, networks.scores[chosen], networks.parents[chosen], floor, proof, networks.stats)
 
 
-def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: Run, stats: MakeStats) -> NetworkList:
+def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: Run) -> NetworkList:
     """A search that was stopped tells of the best network it met, be it below the floor."""
     best = found.best(most)
     values, masks = _arrays(best, len(scores.columns))
@@ -154,12 +150,9 @@ def _network_list(found: Found, scores: Scores, most: int, epsilon: float, run: 
     inside = (values >= floor) | (np.arange(len(values)) == 0)
     values, masks = values[inside], masks[inside]
     top = float(values[0]) if len(values) else -math.inf
-    status = Status.STOPPED if found.limit is not None else Status.PROVED if len(values) else Status.INFEASIBLE
-    bound = max(top, found.bound) if status is Status.STOPPED else top
-    gap = 0.0 if status is not Status.STOPPED else bound - top
-    proof = Proof(status, bound, gap, limit_text(found.limit), scores.describe_space())
+    proof = proof_of(found.limit, top, found.bound, scores.describe_space())
     work = {"parts": found.parts, "cuts": found.cuts} if found.cuts else {"parts": found.parts}
-    made = stats(scores, run, f"{Engine.CONSTRAINED.value}: {found.engine or 'splitting and listing'}", work)
+    made = run_stats(scores, run, f"{Engine.CONSTRAINED.value}: {found.engine or 'splitting and listing'}", work)
     return NetworkList(scores, values, masks, floor, proof, made)
 
 

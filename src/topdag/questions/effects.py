@@ -14,6 +14,7 @@ from topdag._util.brief import brief
 from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import Run
+from topdag._util.stop import TimeIsUp
 from topdag.answers.averages import names_of, parent_set_shares, path_matrix
 from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.effects import CausalEffects, Effect
@@ -23,13 +24,13 @@ from topdag.answers.posteriors import NetworkPosteriors, ParentSetPosteriors
 from topdag.answers.results import Status
 from topdag.data.groups import numbers_of
 from topdag.data.table import Table
-from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustment_of, heaviest
+from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, WeighedSets, adjustment_of, heaviest
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
 from topdag.networks.network import Network
 from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, parted, run_stats
-from topdag.questions.sums import Purpose, TimeIsUp, asked, posteriors_of, scored_for
+from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
 from topdag.scoring.scores import Scores
@@ -37,6 +38,9 @@ from topdag.scoring.scores import Scores
 Names = str | Sequence[str] | None
 WeighedMasks = tuple[Sequence[int], Floats]
 MOST_DRAWS = 10**6
+NO_PATH = 1e-12
+"""A path less probable than this is in no network; sums of many are rounded to about as much."""
+MOST_NAMED = 5
 
 
 @brief
@@ -234,11 +238,14 @@ def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Ru
     for cause in causes:
         x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
         own = adjustment if not table.targets else _adjustment(_rows_for(table, x), request.kind)[0]
-        found = averaging.effects(own, x, others, sets[cause])
-        if found is None:
-            raise TimeIsUp
-        for y, effect in found.items():
-            by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
+        before = [y for y in others if weighed.paths is not None and weighed.paths[x, y] < NO_PATH]
+        after = [y for y in others if y not in before]
+        for some, own_sets in ((after, sets[cause]), *(([y], _as_parent(y)) for y in before)):
+            found = averaging.effects(own, x, some, own_sets) if some else {}
+            if found is None:
+                raise TimeIsUp
+            for y, effect in found.items():
+                by_pair[cause, table.names[y]] = _effect(table, cause, y, effect, weighed.paths, wanted.level)
     run.timed("effects", begin)
     return CausalEffects(
         causes,
@@ -251,7 +258,28 @@ def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Ru
         wanted.draws,
         wanted.seed,
         run_stats(request.scores, run, weighed.engine, {"parent sets": total}),
-        weighed.notes,
+        (*weighed.notes, *_disagreeing(by_pair)),
+    )
+
+
+def _as_parent(y: int) -> WeighedSets:
+    """What no network has after the cause is like a parent of it: nothing follows for it, whatever the rows show."""
+    return WeighedSets([1 << y], np.ones(1), 1.0)
+
+
+def _disagreeing(by_pair: Mapping[tuple[str, str], Effect]) -> tuple[str, ...]:
+    """A note on effects that rows show and networks do not."""
+    odd = [
+        f"{effect.cause} -> {effect.outcome}"
+        for effect in sorted(by_pair.values(), key=lambda effect: -effect.size)
+        if effect.no_effect is not None and effect.no_effect > 0.5 and (effect.lower > 0 or effect.upper < 0)
+    ]
+    if not odd:
+        return ()
+    named = ", ".join(odd[:MOST_NAMED]) + (f" and {len(odd) - MOST_NAMED:,} more" if len(odd) > MOST_NAMED else "")
+    return (
+        f"In most networks no path leads from cause to outcome, and yet the rows differ more than by chance: {named}. "
+        'There "no effect" counts more than the number, which is what rows show beside the parents of the cause.',
     )
 
 

@@ -18,11 +18,11 @@ from topdag._util.options import question
 from topdag._util.run import Run, available_memory
 from topdag._util.stop import Stop
 from topdag.answers.lists import BestList, ClassList, NetworkList, nothing_is_proved
-from topdag.answers.results import Proof, Status, limit_text
+from topdag.answers.results import Proof, Status, limit_text, proof_of
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import OrderModular, Prior
 from topdag.networks.network import Network
-from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores
+from topdag.questions.decide import Decision, Question, decide, decide_again, needs_splitting, plan_scores, scored_table
 from topdag.questions.list_sources import Lattices, Prepared, Wanted, plan_lists, within_memory
 from topdag.questions.order_prior import list_by_orders, require_room
 from topdag.questions.partition_lists import Partitioned, PartitionLists, kind_for
@@ -33,7 +33,6 @@ from topdag.questions.request import (
     asked_about,
     checked_count,
     run_stats,
-    scores_of,
     space_of,
     upper_bound,
 )
@@ -44,7 +43,7 @@ from topdag.scoring.probability_losses import together
 from topdag.scoring.score import scores_from_lists
 from topdag.scoring.scores import Scores
 from topdag.scoring.task import compiled_for, scored_columns
-from topdag.scoring.with_prior import all_families, scores_with
+from topdag.scoring.with_prior import weighed
 from topdag.search.engines import Engine
 from topdag.search.family_lists import FamilyLists
 
@@ -233,14 +232,14 @@ class _Reading(Generic[AnyList]):
         from topdag.questions.constrained_lists import list_classes, list_constrained
 
         if self.make is not ClassList:
-            return cast(AnyList, list_constrained(scores, self.wanted, self.run, run_stats))
+            return cast(AnyList, list_constrained(scores, self.wanted, self.run))
 
         def list_networks(wanted: Wanted) -> NetworkList:
             # Scores kept for so many classes have all networks of these, however many they are.
             request = replace(self.request, scores=scores)
             return _listed(NetworkList, request, wanted, self.run, kept_for=self.wanted)
 
-        return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run, run_stats))
+        return cast(AnyList, list_classes(scores, list_networks, self.wanted, self.run))
 
     def _by_orders(self) -> AnyList:
         if self.make is not NetworkList:
@@ -254,8 +253,7 @@ def _scored(trail: Trail, decision: Decision, run: Run) -> Scores | None:
     scores = request.scores if request.scores is not None else _scored_table(trail, decision, run)
     if scores is None or request.prior is None or scores.prior is not None or isinstance(request.prior, OrderModular):
         return scores
-    every = all_families(scores, run)
-    return None if every is None else scores_with(every, request.prior, run)
+    return weighed(scores, request.prior, run)
 
 
 def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
@@ -267,11 +265,7 @@ def _scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
         require_room(n, request.prior, run)
     plan_scores(request, decision, run)
     plan_lists(n, decision.form.engine, run)
-    if not decision.climbs:
-        return scores_of(request, run, decision.keep, decision.form)
-    from topdag.questions.first_network import scores_meanwhile
-
-    return scores_meanwhile(trail, decision, run)
+    return scored_table(trail, decision, run)
 
 
 def _asks_for_more(found: BestList[Any], prepared: Prepared, wanted: Wanted) -> bool:
@@ -300,8 +294,7 @@ def _read_from(prepared: Prepared, make: Callable[..., AnyList], wanted: Wanted,
         limit = Stop.MEMORY_LIMIT
     elif len(values) < wanted.most and scores.cutoff < min(math.log(wanted.factor), prepared.reach):
         limit = Stop.CUT_OFF
-    status = Status.STOPPED if limit is not None else Status.PROVED if best > -math.inf else Status.INFEASIBLE
-    proof = Proof(status, best, 0.0, limit_text(limit), scores.describe_space())
+    proof = proof_of(limit, best, best, scores.describe_space())
     work = {"found": counts.found, "expanded": counts.expanded, "dead ends": counts.dead_ends}
     engine = f"{prepared.engine} and depth-first listing"
     return make(scores, values, found.parents, floor, proof, run_stats(scores, run, engine, work))
@@ -318,17 +311,15 @@ def _from_partition(
     parents = network_rows([masks for _, masks in rows], n)
     limit = found.limit if len(rows) == wanted.most or len(rows) < most else Stop.MEMORY_LIMIT
     floor = max(found.floor, float(values[-1])) if len(rows) == most and found.limit is None else found.floor
-    status = Status.PROVED if limit is None else Status.STOPPED
     if not rows:
         return _empty(make, trail, run, limit)
-    best, bound = float(values[0]), max(float(values[0]), found.most)
-    proof = Proof(status, bound, bound - best, limit_text(limit), scores.describe_space())
+    proof = proof_of(limit, float(values[0]), found.most, scores.describe_space())
     engine = f"{Engine.PARTITION.value} on branch and cut"
     return make(scores, values, parents, floor, proof, run_stats(scores, run, engine, found.work, trail.reason))
 
 
 def only_the_empty_network(make: Callable[..., AnyList], scores: Scores, run: Run) -> AnyList:
-    proof = Proof(Status.PROVED, 0.0, 0.0, None, scores.describe_space())
+    proof = proof_of(None, 0.0, 0.0, scores.describe_space())
     return make(scores, np.zeros(1), np.empty((1, 0), np.uint64), -math.inf, proof, run_stats(scores, run, LISTING, {}))
 
 
@@ -340,11 +331,7 @@ def _room_for(n: int, run: Run) -> int:
 
 def _no_network(make: Callable[..., AnyList], trail: Trail, run: Run) -> AnyList:
     """Every choice of listed families has a cycle."""
-    scores = trail.scores
-    assert scores is not None
-    proof = Proof(Status.INFEASIBLE, -math.inf, 0.0, None, scores.describe_space())
-    none = network_rows([], len(scores.columns))
-    return make(scores, np.empty(0), none, -math.inf, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
+    return _nothing(make, trail, run, proof_of(None, -math.inf, -math.inf, space_of(trail)))
 
 
 def _begun(empty: AnyList, trail: Trail) -> AnyList:
@@ -373,10 +360,14 @@ def _best_found(trail: Trail) -> Network | None:
 def _empty(make: Callable[..., AnyList], trail: Trail, run: Run, limit: Stop | None) -> AnyList:
     """Nothing is known yet but a bound that no network exceeds: complete above that."""
     bound = upper_bound(trail)
-    proof = Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail))
+    return _nothing(make, trail, run, Proof(Status.STOPPED, bound, math.inf, limit_text(limit), space_of(trail)))
+
+
+def _nothing(make: Callable[..., AnyList], trail: Trail, run: Run, proof: Proof) -> AnyList:
     scores = trail.scores or _without_scores(trail.request, trail.notes)
     none = network_rows([], len(scores.columns))
-    return make(scores, np.empty(0), none, bound, proof, run_stats(scores, run, trail.engine, {}, trail.reason))
+    stats = run_stats(scores, run, trail.engine, {}, trail.reason)
+    return make(scores, np.empty(0), none, proof.bound, proof, stats)
 
 
 def _without_scores(request: Request, notes: tuple[str, ...]) -> Scores:

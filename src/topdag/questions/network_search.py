@@ -16,7 +16,7 @@ from topdag._util.brief import brief
 from topdag._util.run import Run
 from topdag._util.stop import Stop
 from topdag.answers.lists import NetworkList
-from topdag.answers.results import Proof, Status, limit_text
+from topdag.answers.results import proof_of
 from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
 from topdag.questions.decide import Question, decide
 from topdag.questions.list_sources import Wanted, wide_enough
@@ -160,8 +160,6 @@ def _answer(scores: Scores, found: _Found, best: float, engine: str, run: Run) -
         "re-expanded": counts.re_expanded,
         "oracle calls": counts.oracle_calls,
     }
-    some = best > -math.inf
-    status = Status.STOPPED if found.limit is not None else Status.PROVED if some else Status.INFEASIBLE
-    proof = Proof(status, best, 0.0, limit_text(found.limit), scores.describe_space())
+    proof = proof_of(found.limit, best, best, scores.describe_space())
     stats = run_stats(scores, run, engine, work)
     return NetworkList(scores, found.scores, found.parents, found.floor, proof, stats)

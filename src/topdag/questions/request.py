@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from topdag import _core
 from topdag._util.run import Limits, Run, is_whole, peak_memory
 from topdag._util.stop import Stop
-from topdag.answers.results import Stats
+from topdag.answers.results import Answer, Proof, Stats
 from topdag.data.convert import Reading, as_table, check_arguments
 from topdag.data.table import Table
 from topdag.errors import ScoreError, TooLarge
@@ -248,6 +248,11 @@ def space_of(trail: Trail) -> str:
     limit = "any number of parents" if asked.max_parents is None else f"at most {asked.max_parents} parents each"
     known = "" if not asked.constraints else f", that satisfy: {asked.constraints.summary}"
     return f"all networks on {asked.table.n_variables} variables with {limit}{known}"
+
+
+def answer_of(trail: Trail, run: Run, network: Network | None, value: float, proof: Proof) -> Answer:
+    request, stats = trail.request, stats_of(trail, run)
+    return Answer(network, value, proof, stats, request.kind, trail.notes, request.prior, trail.reading)
 
 
 def stats_of(trail: Trail, run: Run) -> Stats:

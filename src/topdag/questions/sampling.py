@@ -12,7 +12,7 @@ from topdag._util.brief import brief
 from topdag._util.run import Run
 from topdag.answers.samples import NetworkSample
 from topdag.errors import ScoreError
-from topdag.knowledge.priors import OrderModular, Prior, check_prior
+from topdag.knowledge.priors import OrderModular, Prior
 from topdag.questions.decide import Question, decide, plan_prior
 from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, run_stats, scores_of
 from topdag.scoring.keep import MOST_IN_A_LIST
@@ -42,26 +42,25 @@ def sample_networks(
     same seed gives the same samples whatever ``threads`` is, and the first k are those of ``n_samples=k``. When
     ``time_limit`` comes first, raises OutOfTime: the samples that end first are not typical, so none are given.
     """
-    request, run = asked_about(source, kind, options)
+    request, run = asked_about(source, kind, options, prior)
     scores = request.scores
     if scores is not None and scores.automatic and request.table is not None and not scores.is_kept():
         request = replace(request, scores=None)  # the table is scored again
-    return sample_of(request, n_samples, seed, prior, run)
+    return sample_of(request, n_samples, seed, run)
 
 
-def sample_of(request: Request, n_samples: int, seed: int, prior: Prior | None, run: Run) -> NetworkSample:
+def sample_of(request: Request, n_samples: int, seed: int, run: Run) -> NetworkSample:
     """Draws within the run's limits; OutOfTime or Interrupted when they come first."""
     n_samples, seed = checked_count("n_samples", n_samples, 0, MOST_IN_A_LIST), checked_seed(seed)
-    check_prior(prior)
 
     def draw() -> NetworkSample:
-        return _drawn(_scored(request, prior, n_samples, run), n_samples, seed, prior, run)
+        return _drawn(_scored(request, n_samples, run), n_samples, seed, request.prior, run)
 
     return run.answer(draw, lambda drawn: f"{len(drawn):,} samples were drawn")
 
 
-def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> Scores:
-    scores = request.scores
+def _scored(request: Request, n_samples: int, run: Run) -> Scores:
+    scores, prior = request.scores, request.prior
     if scores is not None:
         scores.require_local("sample_networks", order=True)
         scores.require_kept("sample_networks")
@@ -70,7 +69,6 @@ def _scored(request: Request, prior: Prior | None, n_samples: int, run: Run) -> 
             scores.kind.require_likelihood("sample_networks")
         _require_room(len(scores.columns), prior, n_samples, run)
         return scores
-    request = replace(request, prior=prior)
     decision = decide(request, Question.SAMPLE)
     _require_room(len(request.scored_names), prior, n_samples, run)
     plan_prior(request, decision, run)

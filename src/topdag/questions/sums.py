@@ -14,6 +14,7 @@ from topdag._util.arrays import Floats, Masks
 from topdag._util.brief import brief
 from topdag._util.options import option, worded
 from topdag._util.run import Result, Run
+from topdag._util.stop import TimeIsUp
 from topdag.answers.posteriors import Averaged, EdgePosteriors, NetworkPosteriors, ParentSetPosteriors, PathPosteriors
 from topdag.answers.results import Stats
 from topdag.data.table import Table
@@ -55,7 +56,7 @@ def log_evidence(
     have no partial answer: OutOfTime when ``time_limit`` comes first.
     """
     request, run = asked_about(source, kind, options, prior)
-    return asked("log_evidence", run, lambda: _log_total(scored_for(request, TOTAL, run), prior, run))
+    return asked("log_evidence", run, lambda: log_total(scored_for(request, TOTAL, run), prior, run))
 
 
 @brief
@@ -66,7 +67,7 @@ def log_prior_total(
     request, run = asked_about(source, kind, options, prior)
 
     def total() -> float:
-        return _log_total(_without_data(scored_for(request, TOTAL, run), run), prior, run)
+        return log_total(without_data(scored_for(request, TOTAL, run), run), prior, run)
 
     return asked("log_prior_total", run, total)
 
@@ -149,10 +150,6 @@ def asked(asked_by: str, run: Run, answer: Callable[[], Result]) -> Result:
         raise run.cut_short(asked_by, "exact sums have no partial answer") from None
 
 
-class TimeIsUp(Exception):
-    """The time is up."""
-
-
 def scored_for(request: Request, wanted: Purpose, run: Run) -> Scores:
     """All families of what is asked about. What cannot be summed is not scored either."""
     scores, prior = request.scores, request.prior
@@ -232,7 +229,7 @@ def _sum_bytes(n: int, over_orders: bool, wanted: Purpose, kept: int, run: Run) 
     return _core.network_sums_bytes(n, wanted.edges or wanted.paths, kept, False, run.threads)
 
 
-def _without_data(scores: Scores, run: Run) -> Scores:
+def without_data(scores: Scores, run: Run) -> Scores:
     """The same families, all with score zero; also those that were left out because they score so little."""
     n = len(scores.columns)
     if n == 0:
@@ -253,7 +250,7 @@ def _allowed_parents(scores: Scores, x: int) -> Masks:
     return sets if scores.compiled is None else sets[admitted(scores.compiled.families[x], sets)]
 
 
-def _log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
+def log_total(scores: Scores, prior: Prior | None, run: Run) -> float:
     ordered = scores_of_orders(scores, prior, run)
     return _summed(ordered, prior, TOTAL, run).log_total + log_weight_of_constants(ordered, prior)
 

@@ -20,8 +20,8 @@ from topdag.report.markup import (
     paragraph,
     percent,
     rows,
-    scroller,
     section,
+    table,
     tag,
 )
 from topdag.scoring.kinds.discrete import ScoreKind
@@ -178,12 +178,10 @@ def _edges(network: Network, found: Gathered) -> Html:
             p, back = float(sure.matrix[place]), float(sure.matrix[place[::-1]])
             cells += [tag("td", f"{value:.3f}", class_="number") for value in (p, p + back)]
         body.append(tag("tr", *cells))
-    titles = tag("thead", tag("tr", *(tag("th", text, scope="col") for text in head)))
-    return scroller("Edges", tag("table", titles, tag("tbody", *body), class_="plain"))
+    return table("Edges", head, body)
 
 
 def _families(network: Network) -> Html:
-    head = tag("tr", *(tag("th", text, scope="col") for text in ("Variable", "Parents", "Local score")))
     body = []
     for name in network.names:
         parents = [part for parent in network.parents[name] for part in (", ", named(parent))][1:] or ["none"]
@@ -191,7 +189,7 @@ def _families(network: Network) -> Html:
         body.append(
             tag("tr", tag("th", named(name), scope="row"), tag("td", *parents), tag("td", value, class_="number"))
         )
-    return scroller("Families", tag("table", tag("thead", head), tag("tbody", *body), class_="plain"))
+    return table("Families", ("Variable", "Parents", "Local score"), body)
 
 
 def _exact(proof: Proof) -> str:

@@ -69,11 +69,6 @@ class Scores:
         return self.compiled.rest if self.compiled is not None and not self.compiled.is_local else None
 
     @property
-    def beyond_order(self) -> Rest | None:
-        """What neither families nor an order of the variables tell; tables over sets see to both."""
-        return None if self.rest is None else self.rest.without_order or None
-
-    @property
     def before(self) -> tuple[int, ...]:
         """By scored variable those before it in some order of every allowed network, as masks; () when nothing is
         known of that."""

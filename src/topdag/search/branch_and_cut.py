@@ -18,6 +18,7 @@ from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks, Masks
 from topdag._util.bitsets import has_member, masks_in
 from topdag._util.run import Run, available_memory
+from topdag._util.stop import TimeIsUp
 from topdag.search.costs import Families
 from topdag.search.edges import Edges
 from topdag.search.engines import Outcome
@@ -83,10 +84,6 @@ def prove_best(
     masks, cost = (None, math.inf) if best is None else (best.masks, best.cost)
     work = {"parts": search.parts, "rounds": search.rounds, "cuts": search.cuts}
     return Outcome(finished, masks, cost, known.bound, None if finished else run.limit, work)
-
-
-class TimeIsUp(Exception):
-    """The clock ran out."""
 
 
 @dataclass(frozen=True)

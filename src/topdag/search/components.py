@@ -5,7 +5,7 @@ For the best network only: what is left out of a part is what no best network ne
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from topdag import _core
@@ -38,10 +38,6 @@ class Component:
         own = tuple(names[v] for v in self.variables)
         lists = FamilyLists(own, self.offsets, rows_of(self.masks), self.scores)
         return ListStore.of_lists(lists)
-
-    def as_columns(self, places: Iterable[int]) -> list[int]:
-        """Places in the part as columns of the whole."""
-        return [self.variables[place] for place in places]
 
     @property
     def mask(self) -> int:

@@ -169,11 +169,6 @@ class Relaxation:
     rows: tuple[Row, ...] = ()  # other cuts that have multipliers,
     row_multipliers: Floats = field(default_factory=lambda: np.zeros(0))  # and these
 
-    @property
-    def reduced_costs(self) -> Floats:
-        """By how much networks with a family cost more than the bound, at least."""
-        return np.maximum(self.family_bounds - self.bound, 0.0)
-
     def kept_families(self, threshold: float) -> Marks:
         """Marks the families that some network of at most this cost may have."""
         return self.family_bounds <= threshold

@@ -6,7 +6,6 @@ import itertools
 import math
 import re
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -118,7 +117,7 @@ ASKED: dict[str, Callable[[Request], td.types.Stats]] = {
     "within": lambda asked: list_of(td.types.NetworkList, asked, Wanted("A list", factor=3.0), Run()).stats,
     "edges": lambda asked: td.edge_posteriors(every_family(asked), prior=asked.prior).stats,
     "paths": lambda asked: td.path_posteriors(every_family(asked), prior=asked.prior).stats,
-    "sample": lambda asked: sample_of(replace(asked, prior=None), 3, 0, asked.prior, Run()).stats,
+    "sample": lambda asked: sample_of(asked, 3, 0, Run()).stats,
 }
 
 

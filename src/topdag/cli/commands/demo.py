@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable
 
 from topdag._util.run import Run
 from topdag.cli.command import Command, Exit
 from topdag.cli.commands.best import answer_and_exit
-from topdag.cli.output import answer_text, labelled, table_in_words, write_text
+from topdag.cli.output import answer_text, as_csv, labelled, table_in_words, write_text
 from topdag.cli.streams import say
 from topdag.cli.targets import add_output, target
 from topdag.cli.values import whole
@@ -72,13 +70,8 @@ def shown_edges(edges: Iterable[tuple[str, str]]) -> str:
 
 
 def csv_text(table: Table) -> str:
-    """A header and every row as often as it occurs."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.names)
-    for row, count in table.rows():
-        writer.writerows([row] * count)
-    return text.getvalue()
+    """Every row as often as it occurs."""
+    return as_csv(table.names, (row for row, count in table.rows() for _ in range(count)))
 
 
 COMMAND = Command(

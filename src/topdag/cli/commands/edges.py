@@ -6,7 +6,7 @@ from functools import partial
 
 from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.cli.command import Command, Exit
-from topdag.questions.sums import Purpose, edge_posteriors
+from topdag.questions.sums import Purpose
 
 COMMAND = Command(
     name="edges",
@@ -31,6 +31,6 @@ examples:
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=partial(add_averaging, pairs=True),
-    run=partial(print_pairs, ask=edge_posteriors, wanted=Purpose()),
+    run=partial(print_pairs, wanted=Purpose()),
     partial=False,
 )

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
@@ -14,7 +12,7 @@ from topdag.cli.advice import mention_advice
 from topdag.cli.averaging import ABOUT_PRIORS
 from topdag.cli.command import Command, Exit
 from topdag.cli.options import add_asked, request_from, require_all_families, running
-from topdag.cli.output import about_table, as_json, labelled, write_text
+from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import number, whole
@@ -108,11 +106,7 @@ def _write(to: Path, found: CausalEffects, most: int) -> None:
     if to.suffix.lower() == ".json":
         write_text(to, as_json(found.to_dict()) + "\n")
     elif to.suffix.lower() == ".csv":
-        text = io.StringIO()
-        rows = csv.DictWriter(text, EFFECT_COLUMNS, lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(found.to_dicts())
-        write_text(to, text.getvalue())
+        write_text(to, as_csv(EFFECT_COLUMNS, (list(row.values()) for row in found.to_dicts())))
     else:
         from topdag._util.atomic_write import write_as_named
         from topdag.networks.drawing.plots import saved

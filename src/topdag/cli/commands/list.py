@@ -7,8 +7,8 @@ from argparse import ArgumentParser, Namespace
 from topdag.cli.command import Command, Exit
 from topdag.cli.list_options import ABOUT_LISTED_FILES, ABOUT_LISTS, add_listing, list_costs
 from topdag.cli.list_runs import answer_list
-from topdag.cli.list_text import ListRequest
 from topdag.cli.values import whole
+from topdag.questions.list_sources import Wanted
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 
@@ -18,7 +18,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def list_best(args: Namespace) -> Exit:
-    return answer_list(args, ListRequest(args.classes, most=args.k))
+    return answer_list(args, Wanted("A list", most=args.k))
 
 
 COMMAND = Command(

@@ -6,7 +6,7 @@ from functools import partial
 
 from topdag.cli.averaging import ABOUT_FILES, ABOUT_PRIORS, COSTS, add_averaging, print_pairs
 from topdag.cli.command import Command, Exit
-from topdag.questions.sums import Purpose, path_posteriors
+from topdag.questions.sums import Purpose
 
 COMMAND = Command(
     name="paths",
@@ -29,6 +29,6 @@ examples:
 The answer goes to stdout, all else to stderr; on a terminal a line there shows how it stands.""",
     exits=tuple(code for code in Exit if code is not Exit.FAILED),
     add_options=partial(add_averaging, pairs=True),
-    run=partial(print_pairs, ask=path_posteriors, wanted=Purpose(paths=True)),
+    run=partial(print_pairs, wanted=Purpose(paths=True)),
     partial=False,
 )

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
-from topdag.answers.results import Status
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
+from topdag.cli.commands.best import EXIT_OF
 from topdag.cli.options import STANDARD_INPUT, add_asked, request_from, running
 from topdag.cli.output import about_table, labelled
 from topdag.cli.streams import mention, say
@@ -82,9 +82,7 @@ def _exit_of(found: Gathered) -> Exit:
     if isinstance(found.best, Missing):
         mention(f"topdag: the best network was not found: {found.best.reason}")
         return Exit.TOO_LARGE
-    return {Status.PROVED: Exit.FINE, Status.STOPPED: Exit.STOPPED, Status.INFEASIBLE: Exit.FAILED}[
-        found.best.proof.status
-    ]
+    return EXIT_OF[found.best.proof.status]
 
 
 COMMAND = Command(

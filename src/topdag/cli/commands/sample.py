@@ -2,26 +2,23 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from topdag._util.run import shown_bytes
 from topdag.answers.samples import NetworkSample
 from topdag.cli.advice import mention_advice
 from topdag.cli.command import Command, Exit
-from topdag.cli.options import add_asked, prior_from, request_from, require_all_families, running
-from topdag.cli.output import about_table, as_json, labelled, write_text
+from topdag.cli.options import add_asked, request_from, require_all_families, running
+from topdag.cli.output import about_table, as_csv, as_json, labelled, write_text
 from topdag.cli.streams import mention, say
 from topdag.cli.targets import add_json, add_output, target
 from topdag.cli.values import whole
 from topdag.data.table import Table
 from topdag.errors import OutOfTime
-from topdag.questions.request import MOST_SEEDS, Request
+from topdag.questions.request import MOST_SEEDS
 from topdag.questions.sampling import sample_of
 from topdag.scoring.keep import MOST_IN_A_LIST
 
@@ -46,10 +43,12 @@ def sample(args: Namespace) -> Exit:
     to = None if args.output is None else target(args.output, SAMPLE_SUFFIXES, (args.file,))
     try:
         with running(args) as run:
-            asked = _asked(args)
+            asked = request_from(args)
+            if asked.scores is not None:
+                require_all_families(asked.scores, args.file, "samples")
             run.timed("reading", 0.0)
-            mention_advice(replace(asked, prior=prior_from(args)), "sample", run, quiet=args.quiet)
-            drawn = sample_of(asked, args.k, args.seed, prior_from(args), run)
+            mention_advice(asked, "sample", run, quiet=args.quiet)
+            drawn = sample_of(asked, args.k, args.seed, run)
     except OutOfTime as stopped:
         mention(f"topdag: {stopped}")
         return Exit.STOPPED
@@ -59,13 +58,6 @@ def sample(args: Namespace) -> Exit:
     finally:  # a full disk must not cost the answer
         say(as_json(_content(drawn, args.prior)) if args.json else _text(drawn, args, asked.table))
     return Exit.FINE
-
-
-def _asked(args: Namespace) -> Request:
-    request = replace(request_from(args), prior=None)
-    if request.scores is not None:
-        require_all_families(request.scores, args.file, "samples")
-    return request
 
 
 def _content(drawn: NetworkSample, prior: str) -> dict[str, Any]:
@@ -100,12 +92,11 @@ def _json_of(drawn: NetworkSample, prior: str) -> str:
 
 
 def _csv_of(drawn: NetworkSample) -> str:
-    text = io.StringIO()
-    rows = csv.writer(text, lineterminator="\n")
-    rows.writerow(["count", "score", *(f"parents of {name}" for name in drawn.names)])
-    for network, count in drawn.distinct():
-        rows.writerow([count, repr(network.score), *(", ".join(network.parents[name]) for name in drawn.names)])
-    return text.getvalue()
+    rows = (
+        [count, repr(network.score), *(", ".join(network.parents[name]) for name in drawn.names)]
+        for network, count in drawn.distinct()
+    )
+    return as_csv(["count", "score", *(f"parents of {name}" for name in drawn.names)], rows)
 
 
 def _text(drawn: NetworkSample, args: Namespace, table: Table | None) -> str:

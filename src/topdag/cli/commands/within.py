@@ -7,9 +7,9 @@ from argparse import ArgumentParser, Namespace
 from topdag.cli.command import Command, Exit, UsageError
 from topdag.cli.list_options import ABOUT_LISTED_FILES, ABOUT_LISTS, add_listing, bayes_factor, list_costs
 from topdag.cli.list_runs import answer_count, answer_list
-from topdag.cli.list_text import ListRequest
 from topdag.cli.options import refuse
 from topdag.cli.values import whole
+from topdag.questions.list_sources import Wanted
 from topdag.scoring.keep import MOST_IN_A_LIST
 
 NOT_WITH_COUNT = ("at_most", "show", "output", "json")
@@ -25,7 +25,7 @@ def add_options(parser: ArgumentParser) -> None:
 
 
 def list_within(args: Namespace) -> Exit:
-    wanted = ListRequest(args.classes, most=args.at_most, factor=args.factor)
+    wanted = Wanted("A list", args.at_most or MOST_IN_A_LIST, args.factor)
     if not args.count:
         return answer_list(args, wanted)
     refuse(args, NOT_WITH_COUNT, "this is for lists, and --count makes none")

@@ -20,8 +20,8 @@ from topdag import _core
 from topdag._util.arrays import Floats, Integers, Marks
 from topdag._util.bitsets import bits, has_member, is_acyclic, masks_in
 from topdag._util.run import Run
-from topdag._util.stop import Stop
-from topdag.search.branch_and_cut import PartSearch, Relaxed, TimeIsUp, most_held
+from topdag._util.stop import Stop, TimeIsUp
+from topdag.search.branch_and_cut import PartSearch, Relaxed, most_held
 from topdag.search.costs import network_near
 from topdag.search.linear_program import LEAST_VIOLATION, Decisions, Joined, Rows, Solution
 from topdag.search.partition.listed import Kind, Listed, Network
