@@ -18,7 +18,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.options import option, question
-from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.run import Run
 from topdag.answers.expectation import Climb, LocalOptimum
 from topdag.answers.results import Answer, Status, limit_text
 from topdag.data.build import MOST_ROWS
@@ -32,7 +32,7 @@ from topdag.networks.missing_cells import IncompleteRows, MissingCells
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.questions.best import best_of
-from topdag.questions.request import MOST_SEEDS, About, Request, Trail, run_stats
+from topdag.questions.request import Options, Request, Trail, checked_count, checked_seed, parted, run_stats
 from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
 from topdag.scoring.kinds.node_average import NAL
@@ -54,11 +54,7 @@ def structural_em(
     starts: Sequence[Network] = (),
     draws: int = N_DRAWS,
     seed: int = 0,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Options],
 ) -> LocalOptimum:
     """A network of high score for a table with missing cells, by structural EM; every step is exact, the end is not.
 
@@ -76,9 +72,9 @@ def structural_em(
     >>> td.structural_em(rows).edges
     (('rain', 'wet'),)
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    said: dict[str, Any] = dict(about)
-    check_arguments(said, About.__annotations__)
+    check_arguments(options, Options.__annotations__)
+    limits, about = parted(options)
+    run, said = Run(**limits), cast(dict[str, Any], about)
     known = {name: said.pop(name, None) for name in ("constraints", "max_parents")}
     is_read = isinstance(source, Table) and not said
     table = source if is_read else as_table(source, None, cast(Reading, {"missing": "keep", **said}))
@@ -100,13 +96,8 @@ def structural_em_of(
     task = _Task(table, kind, constraints, max_parents)
     task.check()
     _check_starts(starts, table.names)
-    if not is_whole(draws, 0, MOST_STARTS):
-        raise ValueError(f"draws must be a whole number from 0 to {MOST_STARTS:,}, not {draws!r}.")
-    if not is_whole(seed, 0, MOST_SEEDS - 1):
-        raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
-    return run.answer(
-        lambda: _climbed_from_all(task, list(starts), int(draws), int(seed), run), lambda found: found.said
-    )
+    n_draws, first = checked_count("draws", draws, 0, MOST_STARTS), checked_seed(seed)
+    return run.answer(lambda: _climbed_from_all(task, starts, n_draws, first, run), lambda found: found.said)
 
 
 def _check_starts(starts: object, names: Sequence[str]) -> None:
