@@ -138,7 +138,14 @@ REFUSING: dict[str, Any] = {
 def test_what_needs_every_cell_refuses_and_says_what_to_do(question: Any) -> None:
     with pytest.raises(ScoreError) as refused:
         question(kept())
-    for word in ("needs every cell", "'rain' (2 rows)", "NAL()", "structural_em()", 'missing="drop"', 'missing="state"'):
+    for word in (
+        "needs every cell",
+        "'rain' (2 rows)",
+        "NAL()",
+        "structural_em()",
+        'missing="drop"',
+        'missing="state"',
+    ):
         assert word in str(refused.value)
 
 
