@@ -23,7 +23,7 @@ def coded_rows(names: Sequence[str], states: Sequence[Collection[Any]], rows: An
     return np.array(coded, dtype=np.int64)
 
 
-def columns_of_rows(rows: Any, names: Sequence[str]) -> list[Column]:
+def columns_of_rows(rows: Any, names: Sequence[str] | None) -> list[Column]:
     """The columns of any source, row by row; of a Table, its distinct rows. Names are for sources without."""
     if isinstance(rows, Table):
         parts = zip(rows.names, rows.states, rows.codes.astype(np.int64), rows.is_missing, strict=True)

@@ -83,7 +83,7 @@ class TANClassifier(Classifier, Learner):  # type: ignore[misc]
         whole numbers."""
         BDeu(self.ess)  # refuses what is not an equivalent sample size
         if Options(missing=self.missing).missing == "keep":
-            raise TableError(f"TANClassifier knows {option('missing')} error, drop and state.")
+            raise TableError(f'TANClassifier takes {option("missing")} "error", "drop" or "state".')
         columns = columns_from(self, X, reset=True, allow_gaps=self.missing != "error")
         self.class_name_ = _free_name([column.name for column in columns])
         labels = _checked_labels(y, columns)

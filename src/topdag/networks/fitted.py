@@ -21,6 +21,7 @@ from topdag.networks.probability_tables import MOST_CELLS, Codes, drawn_states, 
 
 if TYPE_CHECKING:
     from topdag.data.table import Table
+    from topdag.networks.missing_cells import ExpectedCounts
 
 FITTED_FORMAT, VERSION = "topdag-fitted-network", 1
 MOST_STATES_FITTED = 2**16 - 1  # as in tables, where the code after the last state is for a missing cell
@@ -134,6 +135,32 @@ class FittedNetwork:
         codes = coded_rows(self.names, tuple(self.states.values()), rows)
         weights = rows.weights if isinstance(rows, Table) else np.ones(codes.shape[1])
         return math.fsum((weights * self._log_likelihoods(codes)).tolist())
+
+    def probabilities_given(self, row: Mapping[str, Hashable]) -> dict[str, dict[Hashable, float]]:
+        """Of every variable that the row does not name, how probable each state is given those it names; exactly.
+
+        >>> network = Network(["rain", "wet"], {"wet": ["rain"]})
+        >>> states = {"rain": ("yes", "no"), "wet": ("yes", "no")}
+        >>> fitted = FittedNetwork(network, states, {"rain": [0.2, 0.8], "wet": [[0.9, 0.1], [0.1, 0.9]]})
+        >>> round(fitted.probabilities_given({"wet": "yes"})["rain"]["yes"], 6)
+        0.692308
+        """
+        require_known(row, self.names)
+        codes = [_code_of(v, row[v], self.states[v]) if v in row else len(self.states[v]) for v in self.names]
+        expected = self._expected(np.array([codes]).T, np.ones(1))
+        if expected.log_likelihood == -math.inf:
+            raise NetworkError("This row has probability 0, so nothing follows from it.")
+        found = {}
+        for name in (name for name in self.names if name not in row):
+            own = expected.counts[name].reshape(-1, len(self.states[name])).sum(axis=0)
+            found[name] = dict(zip(self.states[name], own.tolist(), strict=True))
+        return found
+
+    def _expected(self, codes: npt.NDArray[Any], weights: npt.NDArray[Any]) -> ExpectedCounts:
+        from topdag.networks.missing_cells import IncompleteRows, MissingCells
+
+        rows = IncompleteRows(codes.astype(np.uint16), weights.astype(np.float64), self.arities)
+        return MissingCells(self.network, rows).expected_counts(self)
 
     def _log_likelihoods(self, codes: npt.NDArray[np.int64]) -> Floats:
         """Of every row, what is missing summed out."""

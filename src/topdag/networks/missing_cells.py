@@ -67,8 +67,10 @@ class ExpectedCounts:
 class MissingCells:
     """The missing cells of rows, as a network joins them; what it says of them depends on its probabilities."""
 
-    def __init__(self, network: Network, rows: IncompleteRows) -> None:
+    def __init__(self, network: Network, rows: IncompleteRows, memory: int | None = None) -> None:
+        """``memory``: bytes that may be taken; None: what is free."""
         self.names, self.rows = network.names, rows
+        self.memory = available_memory() if memory is None else memory
         place = {name: v for v, name in enumerate(network.names)}
         self.families = [(*(place[p] for p in network.parents[name]), place[name]) for name in network.names]
         self.neighbours = [0] * len(network.names)
@@ -105,7 +107,7 @@ class MissingCells:
         """Rows without gaps in place of these, each ``parts`` times: in so many parts a row is divided among its
         completions by their probabilities. What does not come out whole is left to chance, evenly."""
         generator, tables = np.random.Generator(np.random.PCG64(seed)), list(fitted.tables.values())
-        _require_memory(8.0 * sum(its.n_distinct * its.cells_of_a_row for its in self._seen.values()))
+        self._require_memory(8.0 * sum(its.n_distinct * its.cells_of_a_row for its in self._seen.values()))
         posteriors = {part: its.posterior(tables, 0, its.n_distinct) for part, its in self._seen.items()}
         if any(np.isneginf(own.log_likelihoods).any() for own in posteriors.values()):
             raise NetworkError("A row is impossible by this network: nothing is known of its missing cells.")
@@ -126,8 +128,16 @@ class MissingCells:
             for part in self._parts_of(missing):
                 found.setdefault(part, []).append(rows)
         seen = {part: _SeenBesides(self, part, np.sort(np.concatenate(rows))) for part, rows in found.items()}
-        _require_memory(4.0 * 8 * max([CELLS_AT_ONCE, *(its.cells_of_a_row for its in seen.values())]))
+        n_cells = [min(its.cells_of_a_row * its.n_distinct, its.cells_at_once) for its in seen.values()]
+        self._require_memory(4.0 * 8 * max(n_cells, default=0))
         return seen
+
+    def _require_memory(self, needed: float) -> None:
+        if needed > self.memory:
+            raise TooLarge(
+                f"Summing over missing cells needs {shown_bytes(needed)}; {shown_bytes(self.memory)} may be taken. "
+                f"{LESS_MISSING}"
+            )
 
     def _parts_of(self, missing: int) -> Iterator[int]:
         among = [mask & missing for mask in self.neighbours]
@@ -222,9 +232,14 @@ class _SeenBesides:
         """Where such rows stand among the distinct ones."""
         return self._places[np.searchsorted(self.rows, rows)]
 
+    @property
+    def cells_at_once(self) -> int:
+        """For as many rows as are looked at together, one at least."""
+        return max(CELLS_AT_ONCE, self.cells_of_a_row)
+
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Of the distinct rows, so that not too much is held at once."""
-        step = max(1, CELLS_AT_ONCE // self.cells_of_a_row)
+        step = self.cells_at_once // self.cells_of_a_row
         for begin in range(0, self.n_distinct, step):
             yield begin, min(begin + step, self.n_distinct)
 
@@ -281,13 +296,6 @@ class _SeenBesides:
             np.add.at(into, self._codes_of(family, seen, begin, end), weighted)
         else:
             into += weighted.sum(axis=0)
-
-
-def _require_memory(needed: float) -> None:
-    if needed > (free := available_memory()):
-        raise TooLarge(
-            f"Summing over missing cells needs {shown_bytes(needed)}; {shown_bytes(free)} are free. {LESS_MISSING}"
-        )
 
 
 def _on_axes(values: Floats, scope: tuple[int, ...], axes: tuple[int, ...]) -> Floats:
