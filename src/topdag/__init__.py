@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from topdag.knowledge.constraints import Constraints
     from topdag.knowledge.priors import EdgePrior, FairPrior, OrderModular
     from topdag.knowledge.rule_builders import all_of, any_of, if_then, none_of, not_
+    from topdag.knowledge.time_slices import time_slices
     from topdag.networks.equivalence import EquivalenceClass
     from topdag.networks.example import example_network, example_table
     from topdag.networks.fitted import FittedNetwork
@@ -91,6 +92,7 @@ _PLACES = {
     "knowledge.constraints": "Constraints",
     "knowledge.priors": "EdgePrior FairPrior OrderModular",
     "knowledge.rule_builders": "all_of any_of if_then none_of not_",
+    "knowledge.time_slices": "time_slices",
     "networks.equivalence": "EquivalenceClass",
     "networks.example": "example_network example_table",
     "networks.fitted": "FittedNetwork",
@@ -199,6 +201,7 @@ __all__ = [
     "search_networks",
     "structural_em",
     "summary",
+    "time_slices",
     "types",
     "write_network",
     "write_report",

@@ -4,9 +4,9 @@ Answers: ``Answer``, ``Proof``, ``Stats``, ``Status``; lists: ``NetworkList``, `
 ``ListPosterior``; averages: ``EdgePosteriors``, ``PathPosteriors``, ``ParentSetPosteriors``, ``NetworkPosteriors``,
 ``Consensus``; effects: ``CausalEffects``, ``Effect``; samples: ``NetworkSample``, ``EdgeFrequencies``; of tables drawn
 from a table: ``BootstrapFrequencies``; of incomplete rows: ``LocalOptimum``, ``Climb``; others: ``Comparison``,
-``EdgeAlternatives``, ``ParentBound``, ``Plan``, ``FittedRegressions``; ``Scores``, which ``topdag.score`` gives;
-``ScoreKind``, of which all scores are; ``Family``, which ``topdag.CustomScore`` calls its function with; ``Progress``,
-which ``on_progress=`` is called with.
+``EdgeAlternatives``, ``ParentBound``, ``Plan``, ``FittedRegressions``, ``TimeSlices``; ``Scores``, which
+``topdag.score`` gives; ``ScoreKind``, of which all scores are; ``Family``, which ``topdag.CustomScore`` calls its
+function with; ``Progress``, which ``on_progress=`` is called with.
 
 >>> import topdag as td
 >>> answer = td.best_network(td.example_table())
@@ -27,6 +27,7 @@ from topdag.answers.posteriors import Consensus, EdgePosteriors, NetworkPosterio
 from topdag.answers.results import Answer, Proof, Stats, Status
 from topdag.answers.samples import EdgeFrequencies, NetworkSample
 from topdag.answers.summary import ListSummary
+from topdag.knowledge.time_slices import TimeSlices
 from topdag.networks.fitted_regressions import FittedRegressions
 from topdag.questions.alternatives import EdgeAlternatives
 from topdag.questions.plan import Plan
@@ -65,4 +66,5 @@ __all__ = [
     "Scores",
     "Stats",
     "Status",
+    "TimeSlices",
 ]

@@ -30,6 +30,9 @@ def test_the_same_as_the_call(topdag: Topdag, gaps: Path, tmp_path: Path) -> Non
     assert all(text in ran.words for text in found.climbs_in_words)
     written = json.loads((tmp_path / "em.json").read_text())
     assert written["network"] == found.network.to_dict() and written["score"] == found.score
+    assert td.read_network(tmp_path / "em.json") == found.network
+    shown = topdag("show", tmp_path / "em.json")
+    assert shown.code == 0 and "none: a local optimum, not proved best" in shown.words
     assert td.io.read_bif(tmp_path / "em.bif").network == found.network
     assert json.loads(topdag(*words, "--json").out)["climbs"] == written["climbs"]
 

@@ -53,6 +53,39 @@ def test_networks_drawn_give_nearly_that() -> None:
     assert found.over == "20,000 networks drawn, which count alike"
 
 
+def test_a_bootstrap_counts_a_member_of_the_best_class_of_each_draw() -> None:
+    """As a list of just these networks would, all of one weight."""
+    table = drawn_table(1)
+    drawn = td.bootstrap(table, 20, seed=3)
+    found = td.causal_effects(drawn, share=1, draws=0)
+    networks = drawn.networks()
+    assert networks == drawn.networks() and len(networks) == 20
+    for draw, network in zip(drawn.draws, networks, strict=True):
+        assert draw.network is not None
+        assert td.EquivalenceClass(draw.network) == td.EquivalenceClass(network)
+    alone = [td.causal_effects(td.score(table, constraints=only(network)), share=1, draws=0) for network in networks]
+    expected = np.mean([distributions(own) for own in alone], axis=0)
+    np.testing.assert_allclose(distributions(found), expected, atol=1e-9)
+    assert "no probabilities of networks given the data" in found.over
+    for pair in found:
+        without = np.mean([own[pair].no_effect for own in alone])
+        assert found[pair].no_effect == pytest.approx(without, abs=1e-9)
+
+
+def only(network: td.Network) -> td.Constraints:
+    return td.Constraints(fixed_parents=dict(network.parents))
+
+
+def test_a_bootstrap_of_another_question_has_no_networks() -> None:
+    drawn = td.bootstrap(drawn_table(1), 3, question=td.edge_posteriors)
+    with pytest.raises(td.ScoreError, match="edge_posteriors have no networks; ask for best_network"):
+        td.causal_effects(drawn)
+    with pytest.raises(td.ScoreError, match="kind= goes with a table"):
+        td.causal_effects(drawn, kind="bic")
+    with pytest.raises(td.ScoreError, match="NAL"):
+        td.causal_effects(td.bootstrap(drawn_table(1), 2, "nal"))
+
+
 def test_a_list_under_constraints_counts_members_that_satisfy_them() -> None:
     known = td.Constraints(forbidden_edges=[("V0", "V1")])
     scores = td.score(drawn_table(2), td.BDeu(), constraints=known)

@@ -65,6 +65,25 @@ def test_expected_counts_are_sums_over_the_joint_table(case: tuple[int, float, i
         np.testing.assert_allclose(found.counts[name], truth.counts[name], atol=1e-9, rtol=0)
 
 
+@settings(max_examples=20)
+@given(cases)
+def test_what_follows_from_part_of_a_row(case: tuple[int, float, int]) -> None:
+    n, share, seed = case
+    fitted = random_network(n, arities=(1, 3), max_parents=3, seed=seed)
+    codes = rows_with_gaps(fitted, share, seed).codes[:, 0].tolist()
+    row = {v: of[c] for (v, of), c in zip(fitted.states.items(), codes, strict=True) if c < len(of)}
+    cells = tuple(slice(c, c + 1) if c < r else slice(None) for c, r in zip(codes, fitted.arities, strict=True))
+    joint = np.zeros_like(fitted.joint())
+    joint[cells] = fitted.joint()[cells]
+    found = fitted.probabilities_given(row)
+    assert list(found) == [name for name in fitted.names if name not in row]
+    for name, own in found.items():
+        others = tuple(v for v in range(n) if fitted.names[v] != name)
+        np.testing.assert_allclose(list(own.values()), joint.sum(axis=others) / joint.sum(), atol=1e-9)
+    whole = {name: row.get(name) for name in fitted.names}
+    assert fitted.log_likelihood([whole]) == pytest.approx(math.log(joint.sum()), abs=1e-9)
+
+
 @settings(max_examples=40)
 @given(cases)
 def test_completed_rows_keep_what_is_observed_and_are_divided_by_probability(case: tuple[int, float, int]) -> None:
@@ -109,6 +128,8 @@ def test_an_impossible_row_has_no_likelihood_and_no_completion() -> None:
     assert cells.expected_counts(fitted).log_likelihood == -math.inf
     with pytest.raises(NetworkError, match="impossible"):
         cells.completed(fitted, 4, seed=0)
+    with pytest.raises(NetworkError, match="This row has probability 0"):
+        fitted.probabilities_given({"b": 1})
 
 
 def test_many_missing_variables_in_a_chain_do_not_underflow() -> None:

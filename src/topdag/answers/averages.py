@@ -123,10 +123,10 @@ def edge_matrix(averaged: ToAverage, *, weights: str = "networks") -> Floats:
     return np.minimum(everywhere, 1.0)
 
 
-def path_matrix(averaged: HeldNetworks[Any]) -> Floats:
+def path_matrix(averaged: ToAverage) -> Floats:
     """How probable each path is, by a list or by networks drawn: at [i, j] that ``names[i]`` is an ancestor of
     ``names[j]``."""
-    found = np.zeros((len(averaged.names),) * 2)
+    found = np.zeros((len(names_of(averaged)),) * 2)
     for weights, columns in _weighted_columns(averaged):
         close_under_paths(columns)
         for child, ancestors in enumerate(columns):
@@ -135,9 +135,9 @@ def path_matrix(averaged: HeldNetworks[Any]) -> Floats:
     return np.minimum(found, 1.0)
 
 
-def parent_set_shares(averaged: HeldNetworks[Any]) -> list[dict[int, float]]:
+def parent_set_shares(averaged: ToAverage) -> list[dict[int, float]]:
     """Of each variable the parent sets that occur, as bits over all variables, with their share of the weight."""
-    found: list[dict[int, float]] = [{} for _ in averaged.names]
+    found: list[dict[int, float]] = [{} for _ in names_of(averaged)]
     for weights, columns in _weighted_columns(averaged):
         for shares, column in zip(found, columns, strict=True):
             masks, which = np.unique(column, return_inverse=True)
@@ -146,15 +146,19 @@ def parent_set_shares(averaged: HeldNetworks[Any]) -> list[dict[int, float]]:
     return found
 
 
-def _weighted_columns(averaged: HeldNetworks[Any]) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
+def names_of(averaged: ToAverage) -> tuple[str, ...]:
+    return averaged.names if isinstance(averaged, HeldNetworks) else _sampled(averaged)[0]
+
+
+def _weighted_columns(averaged: ToAverage) -> Iterator[tuple[Floats, list[NDArray[Any]]]]:
     """Networks, many at a time: the share of each, and per variable its parents in each, as bits over all variables.
     Those drawn count alike."""
     if isinstance(averaged, BestList):
         for weights, masks in _weighted_members(averaged, _shares(averaged, "networks")):
             yield weights, _all_columns(averaged, masks)
     else:
-        n_drawn = len(averaged.parents)
-        yield np.full(n_drawn, 1 / max(1, n_drawn)), _all_columns(averaged, averaged.parents)
+        masks = _sampled(averaged)[1]
+        yield np.full(len(masks), 1 / len(masks)), list(masks.T)
 
 
 def _weighted_members(averaged: BestList[Any], shares: Floats) -> Iterator[tuple[Floats, Masks]]:

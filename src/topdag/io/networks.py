@@ -145,10 +145,13 @@ def read_json(path: Source) -> dict[str, Any]:
     return content
 
 
+ANSWERS = ("topdag-answer", "topdag-structural-em")
+
+
 def _network_in(content: Mapping[str, Any]) -> Network:
     if content.get("format") == FITTED_FORMAT:
         return FittedNetwork.from_dict(content).network
-    if content.get("format") != "topdag-answer":
+    if content.get("format") not in ANSWERS:
         return Network.from_dict(content)
     if not isinstance(content.get("network"), dict):
         raise NetworkError("the answer holds no network")

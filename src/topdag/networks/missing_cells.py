@@ -12,6 +12,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,9 +23,11 @@ from topdag._util.class_graph import connected
 from topdag._util.memory import available_memory, shown_bytes
 from topdag._util.messages import listing
 from topdag.errors import NetworkError, TooLarge
-from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import Codes
+
+if TYPE_CHECKING:
+    from topdag.networks.fitted import FittedNetwork
 
 MOST_CELLS_OF_A_ROW = 2**24
 """Numbers that are held for the missing cells of one row."""
@@ -64,8 +67,10 @@ class ExpectedCounts:
 class MissingCells:
     """The missing cells of rows, as a network joins them; what it says of them depends on its probabilities."""
 
-    def __init__(self, network: Network, rows: IncompleteRows) -> None:
+    def __init__(self, network: Network, rows: IncompleteRows, memory: int | None = None) -> None:
+        """``memory``: bytes that may be taken; None: what is free."""
         self.names, self.rows = network.names, rows
+        self.memory = available_memory() if memory is None else memory
         place = {name: v for v, name in enumerate(network.names)}
         self.families = [(*(place[p] for p in network.parents[name]), place[name]) for name in network.names]
         self.neighbours = [0] * len(network.names)
@@ -85,11 +90,24 @@ class MissingCells:
                     seen.add_family(counts[x], x, posterior, begin, end)
         return ExpectedCounts(dict(zip(self.names, counts, strict=True)), math.fsum(log_likelihood))
 
+    def log_likelihoods(self, tables: Sequence[Floats]) -> Floats:
+        """Of what was observed, for each row, by the probabilities of each variable given its parents."""
+        found = np.zeros(self.rows.codes.shape[1])
+        for family, table in zip(self.families, tables, strict=True):
+            own = self.rows.codes[list(family)]
+            whole = np.flatnonzero((own != np.array(table.shape)[:, None]).all(axis=0))
+            with np.errstate(divide="ignore"):
+                found[whole] += np.log(table[tuple(own[:, whole].astype(np.intp))])
+        for seen in self._seen.values():
+            pieces = [seen.posterior(tables, begin, end).log_likelihoods for begin, end in seen.pieces()]
+            found[seen.rows] += np.concatenate(pieces)[seen.places_of(seen.rows)]
+        return found
+
     def completed(self, fitted: FittedNetwork, parts: int, seed: int) -> tuple[Codes, Integers]:
         """Rows without gaps in place of these, each ``parts`` times: in so many parts a row is divided among its
         completions by their probabilities. What does not come out whole is left to chance, evenly."""
         generator, tables = np.random.Generator(np.random.PCG64(seed)), list(fitted.tables.values())
-        _require_memory(8.0 * sum(its.n_distinct * its.cells_of_a_row for its in self._seen.values()))
+        self._require_memory(8.0 * sum(its.n_distinct * its.cells_of_a_row for its in self._seen.values()))
         posteriors = {part: its.posterior(tables, 0, its.n_distinct) for part, its in self._seen.items()}
         if any(np.isneginf(own.log_likelihoods).any() for own in posteriors.values()):
             raise NetworkError("A row is impossible by this network: nothing is known of its missing cells.")
@@ -110,8 +128,16 @@ class MissingCells:
             for part in self._parts_of(missing):
                 found.setdefault(part, []).append(rows)
         seen = {part: _SeenBesides(self, part, np.sort(np.concatenate(rows))) for part, rows in found.items()}
-        _require_memory(4.0 * 8 * max([CELLS_AT_ONCE, *(its.cells_of_a_row for its in seen.values())]))
+        n_cells = [min(its.cells_of_a_row * its.n_distinct, its.cells_at_once) for its in seen.values()]
+        self._require_memory(4.0 * 8 * max(n_cells, default=0))
         return seen
+
+    def _require_memory(self, needed: float) -> None:
+        if needed > self.memory:
+            raise TooLarge(
+                f"Summing over missing cells needs {shown_bytes(needed)}; {shown_bytes(self.memory)} may be taken. "
+                f"{LESS_MISSING}"
+            )
 
     def _parts_of(self, missing: int) -> Iterator[int]:
         among = [mask & missing for mask in self.neighbours]
@@ -173,7 +199,7 @@ class _SeenBesides:
             self.codes, where = np.unique(own, axis=1, return_inverse=True)
         self.n_distinct = self.codes.shape[1]
         self.weights = np.bincount(where.ravel(), cells.rows.weights[rows], self.n_distinct)
-        self._rows, self._places = rows, where.ravel()
+        self.rows, self._places = rows, where.ravel()
 
     def _order_of_summing(self) -> list[int]:
         """Next comes the variable that makes the smallest array; what it is joined with then hangs together."""
@@ -204,11 +230,16 @@ class _SeenBesides:
 
     def places_of(self, rows: Integers) -> NDArray[np.intp]:
         """Where such rows stand among the distinct ones."""
-        return self._places[np.searchsorted(self._rows, rows)]
+        return self._places[np.searchsorted(self.rows, rows)]
+
+    @property
+    def cells_at_once(self) -> int:
+        """For as many rows as are looked at together, one at least."""
+        return max(CELLS_AT_ONCE, self.cells_of_a_row)
 
     def pieces(self) -> Iterator[tuple[int, int]]:
         """Of the distinct rows, so that not too much is held at once."""
-        step = max(1, CELLS_AT_ONCE // self.cells_of_a_row)
+        step = self.cells_at_once // self.cells_of_a_row
         for begin in range(0, self.n_distinct, step):
             yield begin, min(begin + step, self.n_distinct)
 
@@ -267,13 +298,6 @@ class _SeenBesides:
             into += weighted.sum(axis=0)
 
 
-def _require_memory(needed: float) -> None:
-    if needed > (free := available_memory()):
-        raise TooLarge(
-            f"Summing over missing cells needs {shown_bytes(needed)}; {shown_bytes(free)} are free. {LESS_MISSING}"
-        )
-
-
 def _on_axes(values: Floats, scope: tuple[int, ...], axes: tuple[int, ...]) -> Floats:
     """With an axis for each of these variables, of length 1 for those not in scope."""
     present = [v for v in axes if v in scope]
@@ -299,3 +323,11 @@ class _Divided:
             which, states = np.nonzero(shares)
             self.codes, self.rows, self.counts = self.codes[:, which], self.rows[which], shares[which, states]
             self.codes[v] = states
+
+
+def log_likelihoods_of_rows(network: Network, tables: Sequence[Floats], codes: NDArray[np.int64]) -> Floats:
+    """Of every row, by the probabilities of each variable given its parents; a negative code is a missing cell."""
+    arities = tuple(table.shape[-1] for table in tables)
+    coded = np.where(codes < 0, np.array(arities)[:, None], codes).astype(np.uint16)
+    rows = IncompleteRows(coded, np.ones(coded.shape[1]), arities)
+    return MissingCells(network, rows).log_likelihoods(tables)

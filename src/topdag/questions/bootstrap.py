@@ -23,8 +23,8 @@ from topdag.errors import ScoreError
 from topdag.knowledge.priors import Prior
 from topdag.questions.best import best_network, best_of
 from topdag.questions.request import (
-    Options,
     Request,
+    Said,
     Trail,
     asked_about,
     checked_count,
@@ -52,7 +52,7 @@ def bootstrap(
     seed: int = 0,
     prior: Prior | None = None,
     executor: Any = None,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> BootstrapFrequencies:
     """How often each edge comes back when the question is asked of n tables drawn from the rows, with replacement.
 
@@ -121,7 +121,20 @@ def _frequencies(
     limit = limit_text(run.limit) if len(done) < n else None
     stats = run_stats(None, run, "bootstrap", {"draws": len(done)})
     name = getattr(getattr(question, "func", question), "__name__", "a question")  # that of a partial stands inside
-    return BootstrapFrequencies(request.known_names, done, n, seed, name, first, limit, stats, request.notes)
+    return BootstrapFrequencies(
+        request.known_names,
+        done,
+        n,
+        seed,
+        name,
+        first,
+        limit,
+        stats,
+        request.notes,
+        request.table,
+        request.kind,
+        task.by_class,
+    )
 
 
 def _begin(request: Request, seed: int, question: Asking, run: Run) -> tuple[Answer | None, _Task]:

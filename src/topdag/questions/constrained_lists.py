@@ -60,7 +60,7 @@ def _epsilon(wanted: Wanted, scores: Scores) -> float:
 def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> PartList | None:
     """The best networks of scores that need no further look; None when the time is up."""
     if decide(Request.from_scores(part), Question.LIST).engine is Engine.PARTITION:
-        return _partitioned(part, size, run)
+        return _partitioned(part, size, run, less)
     source = Lattices(part, Wanted("A list", most=size), run, less)
     n_found = 0
     while True:
@@ -86,11 +86,11 @@ def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> Pa
             return PartList(found.scores.tolist(), masks, is_whole=n_found < size)
 
 
-def _partitioned(part: Scores, size: int, run: Run) -> PartList | None:
+def _partitioned(part: Scores, size: int, run: Run, less: str) -> PartList | None:
     found = PartitionLists(part, Wanted("A list", most=size), run, Kind.NETWORKS).go()
     if found.limit is Stop.FAR_BEHIND_BEST:
         raise TooLarge(
-            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for fewer."
+            f"Fewer than {size:,} networks score within {LARGEST_REACH:g} nats of the best of a part. Ask for {less}."
         )
     if found.limit is not None:
         return None

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from topdag.knowledge.priors import OrderModular
-from topdag.questions.request import Request, Trail, scores_of
 from topdag.scoring.allowed import are_few
 from topdag.scoring.choice import form_of_scores
 from topdag.scoring.keep import Keep
@@ -26,6 +25,7 @@ from topdag.search.lattice import block_lattice_bytes, engine_for_best, lattice_
 if TYPE_CHECKING:
     from topdag._util.run import Run
     from topdag.knowledge.compiled import CompiledConstraints
+    from topdag.questions.request import Request
 
 
 class Question(enum.Enum):
@@ -165,15 +165,6 @@ def decide_again(decision: Decision, request: Request, question: Question, score
         reason = f"{scores.n_families:,} families are many for {len(scores.columns)} variables"
         chosen = replace(chosen, engine=Engine.BLOCKS, reason=reason)
     return decision if chosen.engine is decision.engine else replace(chosen, form=decision.form, keep=decision.keep)
-
-
-def scored_table(trail: Trail, decision: Decision, run: Run) -> Scores | None:
-    """Scored as was decided; None when the time is up. Meanwhile a network is looked for, if that was decided too."""
-    if not decision.climbs:
-        return scores_of(trail.request, run, decision.keep, decision.form)
-    from topdag.questions.first_network import scores_meanwhile
-
-    return scores_meanwhile(trail, decision, run)
 
 
 def _is_table_sooner(scores: Scores, run: Run) -> bool:

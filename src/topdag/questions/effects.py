@@ -15,7 +15,8 @@ from topdag._util.messages import plural
 from topdag._util.options import option
 from topdag._util.run import Run
 from topdag._util.stop import TimeIsUp
-from topdag.answers.averages import parent_set_shares, path_matrix
+from topdag.answers.averages import names_of, parent_set_shares, path_matrix
+from topdag.answers.bootstrap import BootstrapFrequencies
 from topdag.answers.effects import CausalEffects, Effect
 from topdag.answers.held import HeldNetworks
 from topdag.answers.lists import BestList, ClassList
@@ -27,7 +28,16 @@ from topdag.effects.averaging import Adjustment, Averaging, FoundEffect, adjustm
 from topdag.errors import ScoreError, TooLarge
 from topdag.knowledge.priors import Prior
 from topdag.networks.checks import require_known
-from topdag.questions.request import Options, Request, asked_about, checked_count, checked_seed, parted, run_stats
+from topdag.networks.network import Network
+from topdag.questions.request import (
+    Request,
+    Said,
+    asked_about,
+    checked_count,
+    checked_seed,
+    parted,
+    run_stats,
+)
 from topdag.questions.sums import Purpose, asked, posteriors_of, scored_for
 from topdag.scoring.kinds.discrete import KindLike, ScoreKind
 from topdag.scoring.kinds.interventions import without_interventions
@@ -53,7 +63,7 @@ def causal_effects(
     draws: int = 1000,
     level: float = 0.95,
     seed: int = 0,
-    **options: Unpack[Options],
+    **options: Unpack[Said],
 ) -> CausalEffects:
     """What setting a cause would change in an outcome, averaged over all networks: ``effects["smoke", "lung"]``.
 
@@ -61,10 +71,10 @@ def causal_effects(
     its exact posterior probability. This is an effect only if whatever led both to the cause and to the outcome is a
     column of the table.
 
-    ``source``: a table or scores, for all networks; or a list of networks or classes, or networks drawn, for just
-    these. ``cause``, ``outcome``: a name or several; without them every variable. ``share``: parent sets are taken from
-    the most probable on until they hold so much of the weight; 1 for all of them. ``draws``: for the intervals, which
-    hold the share ``level`` of them.
+    ``source``: a table or scores, for all networks; or a list of networks or classes, networks drawn, or a bootstrap,
+    for just these. ``cause``, ``outcome``: a name or several; without them every variable. ``share``: parent sets are
+    taken from the most probable on until they hold so much of the weight; 1 for all of them. ``draws``: for the
+    intervals, which hold the share ``level`` of them.
 
     >>> import topdag as td
     >>> effect = causal_effects(td.example_table(), "smoke", "bronc")["smoke", "bronc"]
@@ -75,6 +85,9 @@ def causal_effects(
     if isinstance(source, HeldNetworks):
         run = _run_alone(kind, prior, options)
         return asked("causal_effects", run, lambda: effects_of_list(source, wanted, run))
+    if isinstance(source, BootstrapFrequencies):
+        run = _run_alone(kind, prior, options)
+        return asked("causal_effects", run, lambda: effects_of_bootstrap(source, wanted, run))
     request, run = asked_about(source, kind, options, prior)
     return asked("causal_effects", run, lambda: effects_of(request, wanted, run))
 
@@ -111,7 +124,7 @@ class WantedEffects:
             raise ScoreError(f"{self.causes[0]!r} is both cause and outcome; ask for its effect on another variable.")
 
 
-def _run_alone(kind: KindLike, prior: Prior | None, options: Options) -> Run:
+def _run_alone(kind: KindLike, prior: Prior | None, options: Said) -> Run:
     """Of a list only limits are said."""
     limits, about = parted(options)
     given = [*(["kind"] if kind is not None else []), *(["prior"] if prior is not None else []), *about]
@@ -162,7 +175,8 @@ def effects_of_sums(
     sets = {name: _over_columns(of, scores.names) for name, of in sums.by_parents.items()}
     paths = None if sums.paths is None else sums.paths.matrix
     engine = "sums" if sums.stats is None else sums.stats.engine
-    return _effects(scores, _Weighed(sets, paths, over, engine, (*scores.notes, *notes)), wanted, run)
+    weighed = _Weighed(sets, paths, over, engine, (*scores.notes, *notes))
+    return _effects(Request.from_scores(scores), weighed, wanted, run)
 
 
 def _over_columns(of: ParentSetPosteriors, names: Sequence[str]) -> WeighedMasks:
@@ -184,12 +198,27 @@ def effects_of_list(held: HeldNetworks[Any], wanted: WantedEffects, run: Run) ->
         several = "classes" if isinstance(held, ClassList) else "networks"
         best = "" if held.proof.status is Status.PROVED else f" found before {held.proof.limit_in_words} came"
         over = f"the {len(held):,} best {several}{best}, by their weights; what is not in the list does not count"
-    sets: dict[str, WeighedMasks] = {
-        name: (list(of), np.array(list(of.values())))
-        for name, of in zip(held.names, parent_set_shares(held), strict=True)
-    }
-    weighed = _Weighed(sets, path_matrix(held), over, "averages over a list", held.notes)
-    return _effects(held.source, weighed, wanted, run)
+    weighed = _Weighed(_parent_sets(held), path_matrix(held), over, "averages over a list", held.notes)
+    return _effects(Request.from_scores(held.source), weighed, wanted, run)
+
+
+def effects_of_bootstrap(drawn: BootstrapFrequencies, wanted: WantedEffects, run: Run) -> CausalEffects:
+    """The best networks of tables drawn from the rows count alike; probabilities are those of the table itself."""
+    request = Request(drawn.table, drawn.kind)
+    require_effects(request, wanted)
+    networks = drawn.networks()
+    best = "a network of the best class" if drawn.by_class else "the best network"
+    over = (
+        f"{best} of each of {plural(len(networks), 'table')} drawn from the rows, which count alike; these are no "
+        "probabilities of networks given the data"
+    )
+    weighed = _Weighed(_parent_sets(networks), path_matrix(networks), over, "averages over draws", drawn.notes)
+    return _effects(request, weighed, wanted, run)
+
+
+def _parent_sets(averaged: HeldNetworks[Any] | Sequence[Network]) -> dict[str, WeighedMasks]:
+    shares = zip(names_of(averaged), parent_set_shares(averaged), strict=True)
+    return {name: (list(of), np.array(list(of.values()))) for name, of in shares}
 
 
 def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment, str]:
@@ -201,12 +230,13 @@ def _adjustment(table: Table | None, kind: ScoreKind | None) -> tuple[Adjustment
     return adjustment_of(table, without_interventions(kind) or kind)
 
 
-def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run) -> CausalEffects:
-    adjustment, estimated = _adjustment(scores.table, scores.kind)
+def _effects(request: Request, weighed: _Weighed, wanted: WantedEffects, run: Run) -> CausalEffects:
+    adjustment, estimated = _adjustment(request.table, request.kind)
     table = adjustment.table
     if table.targets:
         estimated += ", for each cause from the rows in which nothing else was set"
-    causes, outcomes = (_chosen(names, scores.names, scores.scored_names) for names in (wanted.causes, wanted.outcomes))
+    known, scored = request.known_names, request.scored_names
+    causes, outcomes = (_chosen(names, known, scored) for names in (wanted.causes, wanted.outcomes))
     run.require_memory(adjustment.n_bytes, "Adjusting for parents", "Leave out columns, or cut into fewer states.")
     begin = run.seconds
     sets = {name: heaviest(*weighed.sets[name], wanted.share) for name in causes}
@@ -215,7 +245,7 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run)
     by_pair: dict[tuple[str, str], Effect] = {}
     for cause in causes:
         x, others = table.index(cause), [table.index(outcome) for outcome in outcomes if outcome != cause]
-        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), scores.kind)[0]
+        own = adjustment if not table.targets else _adjustment(_rows_for(table, x), request.kind)[0]
         before = [y for y in others if weighed.paths is not None and weighed.paths[x, y] < NO_PATH]
         found = averaging.effects(own, x, [y for y in others if y not in before], sets[cause])
         if found is None:
@@ -233,7 +263,7 @@ def _effects(scores: Scores, weighed: _Weighed, wanted: WantedEffects, run: Run)
         wanted.level,
         wanted.draws,
         wanted.seed,
-        run_stats(scores, run, weighed.engine, {"parent sets": total}),
+        run_stats(request.scores, run, weighed.engine, {"parent sets": total}),
         (*weighed.notes, *_disagreeing(by_pair)),
     )
 

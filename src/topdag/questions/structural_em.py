@@ -18,7 +18,7 @@ import numpy as np
 from topdag import _core
 from topdag._util.brief import brief
 from topdag._util.options import option, question
-from topdag._util.run import OnProgress, Run, is_whole
+from topdag._util.run import Run
 from topdag.answers.expectation import Climb, LocalOptimum
 from topdag.answers.results import Answer, Status, limit_text
 from topdag.data.build import MOST_ROWS
@@ -32,13 +32,22 @@ from topdag.networks.missing_cells import IncompleteRows, MissingCells
 from topdag.networks.network import Network
 from topdag.networks.probability_tables import expected_probabilities, family_counts
 from topdag.questions.best import best_of
-from topdag.questions.request import MOST_SEEDS, About, Request, Trail, run_stats
+from topdag.questions.request import (
+    About,
+    Request,
+    Said,
+    Trail,
+    checked_count,
+    checked_seed,
+    parted,
+    run_stats,
+)
 from topdag.scoring.kinds.discrete import AIC, BIC, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.in_parts import InParts
 from topdag.scoring.kinds.node_average import NAL
 from topdag.scoring.score import check_constraints, check_max_parents, score_within
 
-N_DRAWS, MOST_STARTS = 2, 1000
+N_FILLED, MOST_STARTS = 2, 1000
 MOST_PARTS = 2**12
 SMALLEST_GAIN = 1e-4
 """Nats; when a step of EM raises the log likelihood by less, the probabilities are found."""
@@ -52,13 +61,9 @@ def structural_em(
     kind: KindLike = "bic",
     *,
     starts: Sequence[Network] = (),
-    draws: int = N_DRAWS,
+    draws: int = N_FILLED,
     seed: int = 0,
-    time_limit: float | None = None,
-    memory_limit: int | str | None = None,
-    threads: int | None = None,
-    on_progress: OnProgress | None = None,
-    **about: Unpack[About],
+    **options: Unpack[Said],
 ) -> LocalOptimum:
     """A network of high score for a table with missing cells, by structural EM; every step is exact, the end is not.
 
@@ -76,8 +81,8 @@ def structural_em(
     >>> td.structural_em(rows).edges
     (('rain', 'wet'),)
     """
-    run = Run(time_limit=time_limit, memory_limit=memory_limit, threads=threads, on_progress=on_progress)
-    said: dict[str, Any] = dict(about)
+    limits, about = parted(options)
+    run, said = Run(**limits), cast(dict[str, Any], about)
     check_arguments(said, About.__annotations__)
     known = {name: said.pop(name, None) for name in ("constraints", "max_parents")}
     is_read = isinstance(source, Table) and not said
@@ -91,7 +96,7 @@ def structural_em_of(
     run: Run,
     *,
     starts: Sequence[Network] = (),
-    draws: int = N_DRAWS,
+    draws: int = N_FILLED,
     seed: int = 0,
     constraints: Constraints | None = None,
     max_parents: int | None = None,
@@ -100,13 +105,8 @@ def structural_em_of(
     task = _Task(table, kind, constraints, max_parents)
     task.check()
     _check_starts(starts, table.names)
-    if not is_whole(draws, 0, MOST_STARTS):
-        raise ValueError(f"draws must be a whole number from 0 to {MOST_STARTS:,}, not {draws!r}.")
-    if not is_whole(seed, 0, MOST_SEEDS - 1):
-        raise ValueError(f"seed must be a whole number from 0 on, below 2**64, not {seed!r}.")
-    return run.answer(
-        lambda: _climbed_from_all(task, list(starts), int(draws), int(seed), run), lambda found: found.said
-    )
+    draws, seed = checked_count("draws", draws, 0, MOST_STARTS), checked_seed(seed)
+    return run.answer(lambda: _climbed_from_all(task, list(starts), draws, seed, run), lambda found: found.said)
 
 
 def _check_starts(starts: object, names: Sequence[str]) -> None:
@@ -222,14 +222,14 @@ def _starts(
     yield "no edges", empty
     for number, network in enumerate(given):
         yield f"network {number} given", task.fitted(Network(names, network.parents))  # in the order of the table
-    for start, filled, kind in _tables_to_start_from(task, empty, draws, seed):
+    for start, filled, kind in _tables_to_start_from(task, empty, draws, seed, run.memory_limit):
         answer = None if run.is_over else task.best(filled, kind, run)
         if answer is not None and answer.network is not None:
             yield start, task.fitted(answer.network)
 
 
 def _tables_to_start_from(
-    task: _Task, empty: FittedNetwork, draws: int, seed: int
+    task: _Task, empty: FittedNetwork, draws: int, seed: int, memory: int | None
 ) -> Iterator[tuple[str, Table, ScoreKind]]:
     """Those whose best network, by some score, is a start; none where no cell is missing."""
     complete = np.asarray(~task.table.is_missing.any(axis=0))
@@ -239,7 +239,7 @@ def _tables_to_start_from(
     if complete.any():
         yield "the complete rows", with_rows(task.table, complete, task.table.weights[complete]), task.kind
     for draw in range(draws):
-        yield f"gaps filled at random, draw {draw}", _filled(task, empty, 1, seed + 1 + draw), task.kind
+        yield f"gaps filled at random, draw {draw}", _filled(task, empty, 1, seed + 1 + draw, memory), task.kind
 
 
 def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbing | None:
@@ -247,7 +247,7 @@ def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbin
     network is found."""
     found: _Climbing | None = None
     while not run.is_over:
-        table = _filled(task, filling, task.parts, seed)
+        table = _filled(task, filling, task.parts, seed, run.memory_limit)
         answer = task.best(table, InParts(task.kind, task.parts), run)
         if answer is None or answer.network is None:
             return found
@@ -268,9 +268,9 @@ def _climb(task: _Task, filling: FittedNetwork, seed: int, run: Run) -> _Climbin
     return found
 
 
-def _filled(task: _Task, fitted: FittedNetwork, parts: int, seed: int) -> Table:
+def _filled(task: _Task, fitted: FittedNetwork, parts: int, seed: int, memory: int | None) -> Table:
     """The table without gaps in which ``parts`` rows stand for one."""
-    codes, counts = MissingCells(fitted.network, task.rows).completed(fitted, parts, seed)
+    codes, counts = MissingCells(fitted.network, task.rows, memory).completed(fitted, parts, seed)
     table = task.table
     return Table.from_codes(table.names, codes, weights=counts, states=table.states, keep_constant=table.keep_constant)
 
@@ -285,7 +285,7 @@ def _fitted_to(network: Network, table: Table, parts: int) -> FittedNetwork:
 
 def _with_probabilities(task: _Task, fitted: FittedNetwork, run: Run) -> tuple[FittedNetwork, float]:
     """The same network with the probabilities of the greatest likelihood that EM finds from these, and its score."""
-    cells = MissingCells(fitted.network, task.rows)
+    cells = MissingCells(fitted.network, task.rows, run.memory_limit)
     expected, before = cells.expected_counts(fitted), -math.inf
     for step in range(MOST_STEPS):
         if run.is_over or run.tick("expectation", step, 0) or expected.log_likelihood - before < SMALLEST_GAIN:

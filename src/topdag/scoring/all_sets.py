@@ -20,7 +20,6 @@ from topdag.scoring.kinds.discrete import BIC, NAL, BDe, BDs, CustomScore, Score
 from topdag.scoring.kinds.gaussian import GaussianPart, GaussianScore, MixedBIC
 from topdag.scoring.kinds.interventions import WhereNotSet, without_interventions
 from topdag.scoring.kinds.scatter import degenerate_in_words, dependent_columns, scatter_of
-from topdag.scoring.node_averages import NodeAverages
 from topdag.scoring.rounding import HOPELESS_NATS
 from topdag.search.engines import family_bytes, set_bytes
 from topdag.search.stores import DenseStore, FamilyStore, MixedStore, SetStore, slots_of
@@ -109,6 +108,8 @@ def _fill_node_averages(
     table: Table, columns: tuple[int, ...], kind: NAL, max_parents: int, run: Run
 ) -> MixedStore | None:
     """All families but those whose penalty leaves them hopeless, since no average exceeds 0."""
+    from topdag.scoring.node_averages import NodeAverages  # small questions open only what they need
+
     n = len(columns)
     _require_memory(family_bytes(n) + 4 * set_bytes(n), n, kind, run)
     n_each = sum(math.comb(n - 1, size) for size in range(min(n - 1, max_parents) + 1))

@@ -18,11 +18,9 @@ from topdag.errors import ScoreError
 from topdag.scoring.all_sets import fill_store, note_on_degenerate
 from topdag.scoring.allowed import allowed_only, score_allowed
 from topdag.scoring.choice import form_of_scores
-from topdag.scoring.dominance import store_for_k_best
 from topdag.scoring.keep import MOST_IN_A_LIST, KBest, Keep, keep_epsilon, kept_as, pruning_for
 from topdag.scoring.kinds.discrete import NAL, KindLike, ScoreKind, as_kind
 from topdag.scoring.kinds.interventions import kind_for
-from topdag.scoring.node_averages import score_node_averages
 from topdag.scoring.probability_losses import less_losses, losses_of, require_room, together
 from topdag.scoring.pruned import PrunedScores
 from topdag.scoring.pruned_gaussian import score_worth_keeping
@@ -167,11 +165,14 @@ class _ScoredStore:
 
 def _score_lists(task: ScoringTask, keep: Keep, known: CompiledConstraints | None, run: Run) -> _ScoredStore | None:
     task = replace(task, keep=pruning_for(keep))
-    if known is None and not task.losses and not isinstance(task.kind, NAL):
+    if isinstance(task.kind, NAL):
+        from topdag.scoring.node_averages import score_node_averages  # small questions open only what they need
+
+        pruned = score_node_averages(_with_rules(task, known), run)
+    elif known is None and not task.losses:
         pruned = score_worth_keeping(task, run)
     else:
-        score_them = score_node_averages if isinstance(task.kind, NAL) else score_allowed
-        pruned = score_them(_with_rules(task, known), run)
+        pruned = score_allowed(_with_rules(task, known), run)
     return None if pruned is None else _ScoredStore(pruned.store, pruned.grid, pruned)
 
 
@@ -261,6 +262,8 @@ def check_max_parents(max_parents: int | None) -> None:
 def _pruned(store: Store, task: ScoringTask, keep: Keep, grid: int, run: Run) -> Store | None:
     """What the question needs; None when the time is up."""
     if isinstance(keep, KBest):
+        from topdag.scoring.dominance import store_for_k_best  # small questions open only what they need
+
         slack = math.ldexp(2.0, -grid)  # families that tie but for rounding stay too; best_network looks for them
         of_classes = task.kind.score_equivalent and not task.losses
         return store_for_k_best(

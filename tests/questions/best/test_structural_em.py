@@ -82,7 +82,7 @@ def test_a_round_finds_the_best_network_for_the_expected_counts(seed: int) -> No
     table = table_with_gaps(seed)
     task = module._Task(table, td.BIC())
     before, score = module._with_probabilities(task, task.fitted(td.random_network(NAMES, seed=seed).network), Run())
-    filled = module._filled(task, before, task.parts, 0)
+    filled = module._filled(task, before, task.parts, 0, None)
     found = task.best(filled, InParts(td.BIC(), task.parts), Run())
     assert found is not None and found.proved and found.network is not None
     local = reference.local_of(reference.bic, *completions(table, before), ARITIES)
@@ -193,6 +193,11 @@ def test_what_it_is_not_for_is_refused(source: Any, kind: str, why: str) -> None
 def test_numbers_are_checked(wrong: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match="must be a whole number"):
         td.structural_em(table_with_gaps(1), **wrong)
+
+
+def test_a_limit_of_memory_is_kept() -> None:
+    with pytest.raises(td.TooLarge, match="100 B"):
+        td.structural_em(table_with_gaps(1), memory_limit=100)
 
 
 def test_it_says_that_nothing_is_proved() -> None:

@@ -12,7 +12,7 @@ from topdag.cli.options import network_source
 from topdag.cli.output import about_table, as_json, labelled, network_text
 from topdag.cli.streams import say
 from topdag.cli.targets import ABOUT_NETWORKS, add_json, add_output, targets
-from topdag.io.networks import Source, is_json, read_either, read_json, write_network
+from topdag.io.networks import ANSWERS, Source, is_json, read_either, read_json, write_network
 from topdag.networks.fitted import FittedNetwork
 from topdag.networks.network import Network
 
@@ -46,10 +46,10 @@ def _about(path: Source, found: Network | FittedNetwork) -> list[str]:
 def _about_answer(content: Mapping[str, Any]) -> list[str]:
     """What an answer says beside its network."""
     proof, kind, notes = content.get("proof"), content.get("kind"), content.get("notes", [])
-    if content.get("format") != "topdag-answer" or not isinstance(proof, dict):
+    if content.get("format") not in ANSWERS or not isinstance(proof, dict | str):
         return []
     name = kind["name"] if isinstance(kind, dict) and "name" in kind else "as in the file"
-    said = f"{str(proof.get('status')).lower()}, among {proof.get('space')}"
+    said = proof if isinstance(proof, str) else f"{str(proof.get('status')).lower()}, among {proof.get('space')}"
     return [
         labelled("score", f"{content.get('score')} nats, {name}"),
         labelled("proof", said),
