@@ -67,7 +67,7 @@ def list_part(part: Scores, size: int, lowest: float, run: Run, less: str) -> Pa
         try:
             prepared = source.next(n_found)
         except ManySets:
-            return _partitioned(part, size, run)
+            return _partitioned(part, size, run, less)
         if prepared is None:
             return PartList((), (), is_whole=True) if source.is_infeasible else None
         best = prepared.lattice.best_score

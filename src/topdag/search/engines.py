@@ -59,12 +59,12 @@ class Sizes:
     linear programs of partition are large (wdbc: 471 for each of 31 variables, 596 sets). ``few_sets``,
     ``sets_for_an_item``: where orders of near-best networks pass more sets than that, and than so many for each item
     that is asked for, partition takes over: a set takes 3 us, an item by partition 10 ms (24 variables of which few
-    hang together: 0.04 against more than 17 processor seconds for five classes). ``held``: up to so many variables, where all sets are needed, a machine whose
-    memory does not hold them says what is lacking; beyond, families are searched as lists there. ``long_list``: lists
-    of fewer families are searched in a fraction of a second. ``sets_for_a_family``: with at most so many sets for each
-    family of longer ones, the block lattice finds the best network sooner than search: 22 variables and 7,658 families
-    took 0.1 against 4.6 processor seconds, 25 and 264,192 took 1.7 and were not proved in 13; 25 and 2,390 took 1.5
-    against 1.1.
+    hang together: 0.04 against more than 17 processor seconds for five classes). ``held``: up to so many variables,
+    where all sets are needed, a machine whose memory does not hold them says what is lacking; beyond, families are
+    searched as lists there. ``long_list``: lists of fewer families are searched in a fraction of a second.
+    ``sets_for_a_family``: with at most so many sets for each family of longer ones, the block lattice finds the best
+    network sooner than search: 22 variables and 7,658 families took 0.1 against 4.6 processor seconds, 25 and 264,192
+    took 1.7 and were not proved in 13; 25 and 2,390 took 1.5 against 1.1.
     """
 
     small: int = 20
